@@ -35,6 +35,17 @@ function used(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
+/** The best time of some rounds, in ms. */
+async function timeOf(rounds: number, work: () => Promise<unknown>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    await work();
+    best = Math.min(best, performance.now() - began);
+  }
+  return best;
+}
+
 /** From the signed order to the last signed result, and the first, in ms. */
 async function held(stage: Stage, verb: string): Promise<{ first: number; last: number }> {
   const command = start('runner-fleet', [verb, 'shop', '--json'], { root: stage.operator.root });
@@ -65,6 +76,14 @@ async function measure(stage: Stage, servers: readonly string[], rounds: number)
   row('hold: first signed result', best(first));
   row('hold: last signed result', best(last), '1,000 ms');
   row('hold: CPU time of an agent, without ssh-keygen', `${median(cpu ?? []).toFixed(0)} ms`);
+  const total = await timeOf(rounds, () => must(stage.operator.fleet(['status'])));
+  const bare = await timeOf(rounds, async () => execFileSync(process.execPath, ['-e', '0']));
+  const beyond = (total - Math.min(...(pings ?? []))) / bare;
+  row(
+    'fleet status',
+    `${total.toFixed(0)} ms: a ping and ${beyond.toFixed(2)} × node -e 0`,
+    '1.6 ×',
+  );
   const floor = execFileSync(
     process.execPath,
     ['-e', `process.stdout.write(fs.readFileSync('/proc/self/smaps_rollup', 'utf8'))`],

@@ -23,7 +23,6 @@ const OURS = [
   'libs/extract/src/extract.ts',
   'libs/fleet/src/broker/nats.ts',
   'libs/common/src/redaction/chat-secrets.ts',
-  'libs/common/src/redaction/known-secrets.ts',
   'tools/runner-add/src/registration.ts',
   'tools/runner-audit/src/commands/reading.ts',
   'tools/runner-audit/src/commands/writing.ts',

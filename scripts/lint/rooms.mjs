@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report record instances release recovery rollback lifecycle pipeline watch checks fetch changes remove prune',
+    'sandbox run git report record instances release recovery watch rollback lifecycle pipeline checks fetch changes remove prune',
   ],
   ['libs/history', 'log deploys figures'],
   ['libs/fleet', 'files order broker events'],
@@ -36,6 +36,7 @@ export const libraries = new Map([
   ['libs/fleet', ['libs/common']],
 ]);
 
+const inBroker = (name) => `libs/fleet/src/broker/${name}.ts`;
 const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 
 /** Who may import which package: a dependency is known to its owners alone. */
@@ -48,8 +49,8 @@ export const ownersOfPackages = new Map([
   ['standardwebhooks', ['libs/testing/src/receiver.ts']],
   ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],
   ['picocolors', ['libs/common/src/cli/output.ts']],
-  ['@nats-io/transport-node', ['libs/fleet/src/broker/nats.ts']],
-  ['@nats-io/jetstream', ['libs/fleet/src/broker/nats.ts']],
+  ['@nats-io/transport-node', ['nats', 'broker', 'login'].map(inBroker)],
+  ['@nats-io/jetstream', ['nats', 'broker'].map(inBroker)],
   ['@lydell/node-pty', ['libs/testing/src/terminal.ts']],
   [
     'd3-array',

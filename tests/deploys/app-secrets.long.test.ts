@@ -126,6 +126,10 @@ EMPTY=
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'NONE'])).status, 1);
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'D_KEY'])).status, 0);
   assert.match((await env(world, ['list', 'shop'])).stdout, /^B_KEY .*\nC_KEY .*\nEMPTY .*\n$/);
+  await world.push('v1');
+  assert.is((await world.deploy()).status, 0);
+  const early = await env(world, ['set', 'shop', 'E', '--instance', 'wbe', '--file', '-'], 'x');
+  assert.match(early.stderr, /'shop' has no instance 'wbe' yet; it has: default\n/);
   const refused: [string[], string, RegExp][] = [
     [['set', 'shop', 'NOT-A-NAME', '--file', '-'], 'x', /NAME/],
     [['set', 'shop', 'RUNNER_APP', '--file', '-'], 'x', /RUNNER_/],
@@ -172,7 +176,7 @@ test('a secret that build.env names must be set', async ({ world }) => {
   const failed = await world.deploy();
   assert.match(
     failed.stderr,
-    /build\.env names NPM_TOKEN, which is not set: run runner env set shop/,
+    /build\.env lists NPM_TOKEN, which is not set: run runner env set shop/,
   );
   assert.is(world.state().failures, null);
   const checked = await world.deploy(['--check', '--json']);

@@ -1,5 +1,5 @@
 /** Start, stop, restart, pause and deploy windows. */
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -74,7 +74,9 @@ test('start --boot starts what a reboot ended', async ({ world }) => {
   assert.is(await world.page(), 'v1');
 });
 
-test('a new secret is applied at once with --restart', async ({ world }) => {
+test('a new secret is applied at once with --restart; without the master key an app can be stopped', async ({
+  world,
+}) => {
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const options = { root: world.root, stdin: 'x' };
@@ -86,6 +88,20 @@ test('a new secret is applied at once with --restart', async ({ world }) => {
   assert.is(set.status, 0, set.stderr + set.stdout);
   const { secrets, restart } = JSON.parse(set.stdout);
   assert.equal([secrets[0].applied, restart.result], [true, 'restarted']);
+  const key = join(world.root, 'mkey');
+  renameSync(key, `${key}.lost`);
+  assert.match((await type(world, 'restart', 'shop')).stderr, /\(mkey_missing\)/);
+  assert.is((await type(world, 'stop', 'shop')).status, 0);
+  assert.is(await world.page(), null);
+  assert.match((await type(world, 'start', 'shop')).stderr, /\(mkey_missing\)/);
+  renameSync(`${key}.lost`, key);
+  const broken = await run(
+    'runner-env',
+    ['set', 'shop', 'PATH', '--file', '-', '--restart'],
+    options,
+  );
+  assert.match(broken.stdout, /; the restart failed\n$/);
+  assert.match(broken.stderr, /: default: start: `exec node server\.js` ended with status 127/);
 });
 
 test('a paused app waits for resume; by hand it needs --force, a rollback nothing', async ({
@@ -111,8 +127,12 @@ test('a paused app waits for resume; by hand it needs --force, a rollback nothin
   assert.match((await type(world, 'resume', '--all')).stdout, /^Resumed shop\n$/);
   await world.push('v4');
   assert.is((await fetched(world)).result, 'deployed');
+  const long = await type(world, 'pause', 'shop', '--until', '2999-01-01');
+  assert.is(long.stdout, 'Paused shop until 2999-01-01 00:00 UTC\n');
   const over = await type(world, 'pause', 'shop', '--until', '2020-01-01');
   assert.match(over.stderr, /must be in the future/);
+  for (const length of ['99999999h', '9999999999999h', '0', '1.5h'])
+    assert.is((await type(world, 'pause', 'shop', '--for', length)).status, 2, length);
 });
 
 test('outside its deploy windows a version waits, said once', async ({ world }) => {
@@ -126,15 +146,17 @@ test('outside its deploy windows a version waits, said once', async ({ world }) 
   await world.push('v2');
   const waits = await fetched(world);
   assert.is(waits.result, 'closed');
-  assert.is(waits.text, 'v2 waits: no deploy window opens within a year');
+  assert.is(waits.text, 'v2 waits until more than a year from now');
   await fetched(world);
   assert.is(logged(world).length, 1);
   assert.is(world.kinds().filter((kind) => kind === 'DeployWaiting').length, 1);
-  assert.equal((await stateOf(world)).windows, {
+  const { next, windows } = await stateOf(world);
+  assert.match(next, /^the next fetch --deploy deploys commit [0-9a-f]{12}$/);
+  assert.equal(windows, {
     rules: [`freeze ${today}..9000-01-01 UTC`],
     open: false,
     opens_at: null,
-    text: ': no deploy window opens within a year',
+    text: 'until more than a year from now',
   });
   await type(world, 'pause', 'shop', '--until', '2999-01-01', '--reason', 'sale');
   const { stdout } = await type(world, 'status', 'shop');
@@ -143,7 +165,7 @@ test('outside its deploy windows a version waits, said once', async ({ world }) 
     stdout,
     /paused: +since [\d-]+ [\d:]+ UTC by \S+, until 2999-01-01 00:00:00 UTC\n +sale\n/,
   );
-  assert.match(stdout, /windows: +closed: no deploy window opens within a year\n +freeze /);
+  assert.match(stdout, /windows: +closed until more than a year from now\n +freeze /);
   assert.match(stdout, /next: +.*\n +outside its deploy windows/);
 });
 

@@ -61,7 +61,8 @@ test('logs --since begins where the output was when runner last looked, and says
   const since = (time: string) =>
     run('runner-logs', ['shop', '-n', '999', '--since', time], { root });
   const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
-  for (const ago of ['1h', '7d']) assert.is((await since(ago)).stdout.split('\n').length, 151);
+  for (const ago of ['1h', '7d', '999999999w'])
+    assert.is((await since(ago)).stdout.split('\n').length, 151);
   await run('runner-fetch', [], { root });
   await pause();
   const time = new Date().toISOString();
@@ -100,7 +101,7 @@ test('logs of type command shows what the key logs prints', async ({ world }) =>
   following.kill('SIGINT');
   assert.is((await following.done).status, 130);
   await world.push('v4', { deploy: 'logs: cat\n' });
-  assert.match((await world.deploy()).stderr, /logs: goes with start\.type command alone/);
+  assert.match((await world.deploy()).stderr, /logs: only works with start\.type command/);
 });
 
 test('logs -f goes on when the containers of a project are replaced', async ({ world }) => {
@@ -147,6 +148,22 @@ test('exec passes environment, input, status and signals through', async ({ worl
   assert.is((await exec(['--', 'sh', '-c', 'kill -TERM $$'])).status, 143);
   assert.is((await exec(['--', 'sh', '-c', 'kill -KILL $$'])).status, 137);
   assert.match((await exec(['--instance', 'web', '--', 'true'])).stderr, /instance_not_found/);
+  const statuses: [string, number, RegExp][] = [
+    [
+      'nosuch',
+      127,
+      /: cannot run 'nosuch': there is no such program on PATH \(program_not_found\)\n$/,
+    ],
+    ['', 127, /program_not_found/],
+    ['./nosuch', 127, /: cannot run '\.\/nosuch': there is no such file \(program_not_found\)\n$/],
+    ['./server.js', 126, /it is not an executable file \(program_not_executable\)\n$/],
+    ['/usr', 126, /program_not_executable/],
+  ];
+  for (const [file, status, message] of statuses) {
+    const refused = await exec(['--', file]);
+    assert.is(refused.status, status, file);
+    assert.match(refused.stderr, message);
+  }
   const trap = 'trap "echo ended; exit 5" TERM; echo ready; while :; do sleep 0.1; done';
   const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
   for await (const line of running.stdout) if (line === 'ready') break;

@@ -105,7 +105,7 @@ test('a rollback never goes forward without --to, also after a jump', async ({ w
   const none = await rollback(world);
   assert.equal(
     [none.status, none.stderr],
-    [1, "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n"],
+    [1, "runner rollback: 'shop' has no earlier version to roll back to (version_not_found)\n"],
   );
   assert.match((await rollback(world, ['--to', 'v2'])).stdout, /from v1 to v2/);
   assert.match((await rollback(world)).stdout, /from v2 to v1/);
@@ -120,7 +120,7 @@ test('after a failed deploy a rollback changes nothing and says how to go back',
   assert.is((await world.deploy()).status, 1);
   const before = world.state();
   const done = await rollback(world);
-  const sentence = 'v2 is active: v3 failed and was not kept; to go back from v2';
+  const sentence = 'v2 is active: v3 failed and was not kept; to undo v2';
   assert.equal(
     [done.status, done.stdout, done.stderr],
     [0, `${sentence}: runner rollback shop --to v1\n`, ''],
@@ -197,7 +197,7 @@ test('two commits of one version are told apart by commit', async ({ world }) =>
     [either.status, either.stderr],
     [
       1,
-      `runner rollback: 'shop' keeps 2 commits of v1: ${head}, ${old}; name one: runner rollback shop --to ${old} (ref_ambiguous)\n`,
+      `runner rollback: 'shop' keeps 2 commits of v1: ${head}, ${old}; choose one: runner rollback shop --to ${old} (ref_ambiguous)\n`,
     ],
   );
   const back = await rollback(world, ['--to', old]);
@@ -213,7 +213,7 @@ test('with no earlier version, or an unknown one, nothing is touched', async ({ 
   assert.is(none.status, 1);
   assert.is(
     none.stderr,
-    "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n",
+    "runner rollback: 'shop' has no earlier version to roll back to (version_not_found)\n",
   );
   await deployAll(world, 'v2');
   const unknown = await rollback(world, ['--to', 'v9']);

@@ -1,6 +1,7 @@
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -65,6 +66,26 @@ test('what a failed first deploy wrote into its shared folder stays', async ({ w
   await world.push('v1', { deploy, files: { 'data/seed': 'one' } });
   assert.is((await world.deploy()).status, 1);
   assert.is(readFileSync(join(sharedOf(world), 'data/upload'), 'utf8'), 'user\n');
+});
+
+test('a link below shared, which an app can make, leads no file of a commit elsewhere', async ({
+  world,
+}) => {
+  mkdirSync(sharedOf(world), { recursive: true });
+  for (const target of [join(world.root, 'state'), '../../../../../state']) {
+    symlinkSync(target, join(sharedOf(world), 'data'));
+    for (const path of ['data/evil.json', 'data/sub/']) {
+      const files = { 'data/evil.json': '{}', 'data/sub/seed': 'x' };
+      await world.push('v1', { deploy: `shared: [${path}]\n`, files });
+      assert.is((await world.deploy()).status, 1);
+      assert.match(
+        String(world.events().at(-1)?.error),
+        /shared\/data is not a plain folder: runner follows no link there$/,
+      );
+    }
+    rmSync(join(sharedOf(world), 'data'));
+  }
+  assert.equal(readdirSync(join(world.root, 'state')), ['shop.json']);
 });
 
 test('shared on a file system of its own gets the first content as well', async ({ world }) => {

@@ -114,7 +114,7 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/commands.md',
     line: 'runner add --repo acme/api --branch main --app-id 12345 --app-key-file app.pem',
-    reason: 'there is no such App: tests/deploys/github-app.test.ts adds one',
+    reason: 'there is no such App: tests/deploys/github-app.long.test.ts adds one',
   },
   {
     page: 'docs/fleet.md',

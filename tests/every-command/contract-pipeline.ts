@@ -141,6 +141,8 @@ export const PIPELINE: readonly Entry[] = [
       ['app_not_found', call('nope', '--', 'true')],
       ['instance_not_found', call('shop', '--instance', 'nope', '--', 'true')],
       ['usage', call('shop')],
+      ['program_not_found', call('shop', '--', 'nosuch')],
+      ['program_not_executable', call('shop', '--', '/usr')],
     ],
     refusals: {
       ...STATE,

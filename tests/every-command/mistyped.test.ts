@@ -40,6 +40,11 @@ const LINES: readonly ((token: string) => readonly string[])[] = [
   ],
   (token) => ['runner-debug', 'log', 'shop', '--deploy', `x${token}`, '-o', 'yaml'],
   (token) => ['runner-fetch', '--jobs', token],
+  (token) => ['runner-edit', 'shop', `-t${token}`],
+  (token) => ['runner-edit', 'shop', `--token${token}`],
+  (token) => ['runner', token],
+  (token) => ['runner', `-${token}`],
+  (token) => ['runner', `--token${token}`, 'list'],
 ];
 
 test('no mistyped line quotes what could be a token', async () => {

@@ -10,17 +10,18 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
 import { openWay, type Way } from './cut.ts';
-import { makeStage, type Stage } from './stage.ts';
+import { lines, makeStage, type Stage } from './stage.ts';
+import { must } from './world.ts';
 
 interface Scene extends Stage {
   way: Way;
@@ -146,6 +147,61 @@ withBroker(
     }
     const verified = await scene.fleet('verify');
     assert.is(verified.status, 0, verified.stdout);
+  },
+);
+
+withBroker(
+  'follow prints what is new, also after a broker that lost everything, and continues after its cursor',
+  async (scene) => {
+    const cursor = join(temporaryFolder('cursor'), 'cursor');
+    const events = ['events', '--json', '--cursor', cursor];
+    const root = scene.operator.root;
+    const following = start('runner-fleet', [...events, '-f'], { root, timeout: 120_000 });
+    const printed = following.stdout[Symbol.asyncIterator]();
+    const versions = async (count: number) => {
+      const seen: unknown[] = [];
+      while (seen.length < count) seen.push(JSON.parse((await printed.next()).value).version);
+      return seen;
+    };
+    await until(() => existsSync(cursor), 'it has not begun');
+    const next = (count: number) =>
+      Array.from({ length: count }, (_, index) => `v${number + 1 + index}`);
+    let wanted = next(2);
+    write(scene, 'web1', 2);
+    assert.equal(await versions(2), wanted);
+    await scene.broker.kill();
+    wanted = next(3);
+    write(scene, 'web2', 3);
+    await until(() => following.stderr().includes('broker_unreachable'), 'it notices nothing');
+    rmSync(scene.broker.store, { recursive: true });
+    await scene.startBroker();
+    await must(scene.operator.fleet(['broker', 'check']));
+    assert.equal(await versions(3), wanted);
+    await until(() => readFileSync(cursor, 'utf8').includes('web2'), 'the cursor is not written');
+    following.kill('SIGINT');
+    assert.is((await following.done).status, 130);
+    wanted = next(1);
+    write(scene, 'web3', 1);
+    const later = async () => lines((await scene.operator.fleet(events)).stdout);
+    const rest: unknown[] = [];
+    await until(async () => {
+      rest.push(...(await later()).map(({ version }) => version));
+      return rest.length >= 1;
+    }, 'what came meanwhile is not printed');
+    assert.equal(rest, wanted);
+    assert.equal(await later(), []);
+    writeFileSync(cursor, 'a file of mine');
+    assert.match((await scene.operator.fleet(events)).stderr, /is not a cursor/);
+    const wrong = [
+      ['--since', 'x'],
+      ['-n', 'x'],
+      ['--event', 'x'],
+      ['--raw', '-n', '1'],
+    ];
+    for (const args of wrong)
+      assert.is((await scene.operator.fleet(['events', ...args])).status, 2, args.join(' '));
+    const recent = await scene.fleet('events', '--since', '2000-01-01', '-n', '1');
+    assert.equal([recent.status, recent.lines.length], [0, 1]);
   },
 );
 

@@ -1,4 +1,5 @@
 /** `runner agent exec`: a signed order in, a signed result out, and every reason not to carry it out. */
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -86,7 +87,11 @@ test('an altered order, a foreign key and an unknown signer are refused', async 
     'refused',
     'signature_invalid',
   ]);
-  assert.equal(await judged(world, other), [1, 'refused', 'signer_unknown']);
+  const { stdout, stderr } = await exec(world, other);
+  const print = execFileSync('ssh-keygen', ['-lf', foreign], { encoding: 'utf8' }).split(' ')[1];
+  assert.equal(resultIn(stdout).code, 'signer_unknown');
+  for (const said of [stderr, resultIn(stdout).message])
+    assert.ok(String(said).includes(`${print}`));
   assert.equal(await judged(world, mallory), [1, 'refused', 'signer_unknown']);
   const elsewhere = operator.signed('deploy', 'shop', { ref: commit, servers: ['web2'] });
   assert.equal(await judged(world, elsewhere), [1, 'refused', 'order_other_server']);

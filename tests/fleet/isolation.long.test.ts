@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { freePort } from '@runner/testing/app';
 import { hasBroker, type TestBroker, testBroker, whenBroker } from '@runner/testing/broker';
+import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -128,6 +129,8 @@ async function attempt({ operator, broker, web1 }: Stage, row: (typeof ATTEMPTS)
   return { before, after };
 }
 
+const brokerVersion = ({ operator }: Stage) => must(operator.fleet(['broker', 'check', '--json']));
+
 const configurationOf = async ({ operator, broker }: Stage) =>
   must(operator.fleet(['broker', 'config', '--store', broker.store]));
 
@@ -156,6 +159,25 @@ for (const row of ATTEMPTS) {
     assert.not.equal(after, before, 'the attempt has no effect where nothing is isolated');
   });
 }
+
+withBroker('an agent refuses a broker that does not isolate it', async (stage) => {
+  const check = async () =>
+    (await run('runner-agent', ['check'], { root: stage.web1 })).stdout.replace(
+      /\S+ lets/,
+      'URL lets',
+    );
+  const printed = await configurationOf(stage);
+  const refused =
+    /broker {4}problem {2}URL lets web1 reach more than its own subjects: .* \(broker_unsafe\)/;
+  await stage.broker.start(withoutIsolation(printed));
+  await must(stage.operator.fleet(['broker', 'check']));
+  assert.match(await check(), refused);
+  // Before 2.10 the broker does not name the account.
+  await stage.broker.start(printed.replaceAll('SRV_web1', 'SRV_other'));
+  if (!/"version":"2\.9\./.test(await brokerVersion(stage))) assert.match(await check(), refused);
+  await stage.broker.start(printed);
+  assert.match(await check(), /broker {4}ok/);
+});
 
 withBroker('a stolen server hears nothing of what others say', async (stage) => {
   await stage.broker.start(await configurationOf(stage));

@@ -129,7 +129,14 @@ withBroker(
   'a server that is away: nothing is changed, or its order waits, and is carried out once',
   async (stage) => {
     await stage.killAgent('web3');
-    await stage.world.push('v4', { deploy: deployFile() });
+    const commit = await stage.world.push('v4', { deploy: deployFile() });
+    const alone = ['--on', 'web3', '--offline', 'wait', '--wait', '1s', '--deadline', '1s'];
+    const late = await stage.fleet('deploy', 'shop', '--ref', commit, ...alone);
+    assert.equal(
+      [late.status, late.lines[0]?.commit, late.lines[0]?.absent],
+      [4, commit, ['web3']],
+    );
+    assert.match((await stage.fleet('deploy', 'shop', ...alone)).stderr, /use --ref with the full/);
     const refused = await stage.fleet('deploy', 'shop');
     assert.equal([refused.status, refused.lines[0]?.error], [1, 'server_offline']);
     const { stdout } = await stage.operator.fleet([
@@ -185,6 +192,32 @@ withBroker('fetch shows what is new, and deploys it', async (stage) => {
   assert.equal([status, all.at(-1)?.done], [0, 3]);
   assert.equal((await stage.fleet('fetch', 'shop')).lines[0]?.batches, []);
 });
+
+withBroker(
+  'fetch leaves out a paused server, and everywhere a commit that failed on one; other apps go on',
+  async (stage) => {
+    const root = stage.roots.web3 as string;
+    const add = ['--repo', 'acme/gone', '--branch', 'main', '--token', '-'];
+    await must(run('runner-add', add, { root, stdin: TOKEN }));
+    await stage.world.push('v6b', { deploy: deployFile() });
+    assert.is((await stage.fleet('hold', 'shop', '--on', 'web2')).status, 0);
+    const paused = await stage.fleet('fetch', 'shop');
+    assert.equal([paused.status, paused.lines[0]?.batches], [0, [['web1'], ['web3']]]);
+    assert.match(paused.stderr, /shop: web2: v6b waits: paused by alice/);
+    assert.is((await stage.fleet('unhold', 'shop')).status, 0);
+    await stage.world.push('v6c', { deploy: deployFile('exit 3') });
+    const failed = await stage.fleet('fetch', '--deploy');
+    assert.is(failed.status, 1);
+    assert.match(failed.stderr, /gone: web3: .*acme\/gone/);
+    const again = await stage.fleet('fetch', '--deploy', 'shop');
+    assert.equal([again.status, again.lines[0]?.batches], [0, []], again.stdout);
+    assert.match(again.stderr, /shop: web1: retry in/);
+    await must(run('runner-remove', ['gone', '--yes'], { root }));
+    await stage.world.push('v6d', { deploy: deployFile() });
+    const good = await stage.fleet('fetch', '--deploy', '--max-parallel', '2');
+    assert.equal([good.status, good.lines.at(-1)?.done], [0, 3], good.stdout + good.stderr);
+  },
+);
 
 withBroker('bad input is refused before a server is asked', async ({ operator }) => {
   const deploy = (...args: string[]) => operator.fleet(['deploy', 'shop', ...args]);

@@ -1,6 +1,7 @@
 /** Files of another user, and a root that others may write, lead no token and no command anywhere. */
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -45,7 +46,7 @@ for (const file of ['config.yml', 'mkey', 'state/shop.json']) {
         said.includes(`${join(root, file)} belongs to another user (uid ${STRANGER})`),
         `${tool}: ${said}`,
       );
-      assert.ok(said.includes(`chown root ${join(root, file)}`), `${tool}: ${said}`);
+      assert.ok(said.includes(`chown root ${word(join(root, file))}`), `${tool}: ${said}`);
     }
     assert.is(host.received(), '');
     await host.close();
@@ -60,7 +61,7 @@ test('a root that others may write is refused with the command that fixes it', a
     const done = await run(tool, args, { root });
     const said = done.stdout + done.stderr;
     assert.is(done.status, 1, said);
-    assert.ok(said.includes(`chmod go-w ${root}`), `${tool}: ${said}`);
+    assert.ok(said.includes(`chmod go-w ${word(root)}`), `${tool}: ${said}`);
   }
   assert.is(host.received(), '');
   await host.close();

@@ -1,7 +1,15 @@
 /** Deploys whose commands run in the sandbox. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { processesIn } from '@runner/testing/processes';
 import { cleanEnvironment, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -9,6 +17,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
 const deploys = suite('deploys in the sandbox');
@@ -38,9 +47,10 @@ const build = (script: string) => `build: |\n  ${script.replaceAll('\n', '\n  ')
 test('a build writes its release, the shared files, /tmp and its HOME, and sees nothing else of the root', () =>
   inWorld(async (world) => {
     const deploy = build(`set -e
-echo built > made; echo kept > $RUNNER_SHARED/kept; echo x > /tmp/x; echo y > ~/y; cat /dev/null
-for each in ${world.root}/x ${world.root}/state/x /etc/x; do ! touch $each; done
-ls -A ${world.root} ${world.root}/apps/shop
+echo built > made; echo kept > "$RUNNER_SHARED/kept"; echo x > /tmp/x; echo y > ~/y; cat /dev/null
+root=${word(world.root)}
+for each in "$root/x" "$root/state/x" /etc/x; do ! touch "$each"; done
+ls -A "$root" "$root/apps/shop"
 cat /tmp/x; ! ls /proc/${process.pid}`);
     await world.push('v1', { deploy });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
@@ -55,7 +65,8 @@ cat /tmp/x; ! ls /proc/${process.pid}`);
 
 test('an app runs, is replaced and is stopped as it is without the sandbox', () =>
   inWorld(async (world) => {
-    const hooks = `hooks: { post_deploy: "! cat ${world.root}/mkey && ls ${world.root}/apps" }\n`;
+    const look = `! cat ${word(`${world.root}/mkey`)} && ls ${word(`${world.root}/apps`)}`;
+    const hooks = `hooks: { post_deploy: ${JSON.stringify(look)} }\n`;
     await world.push('v1', { deploy: deployFile(world.port, hooks) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
     assert.is(await world.page(), 'v1');
@@ -75,6 +86,18 @@ test('an app runs, is replaced and is stopped as it is without the sandbox', () 
     assert.is((await removed.done).status, 0);
     assert.is(await world.page(), null);
   }));
+
+test('an app with traffic makes its socket in its slot, and the next version takes over', async () => {
+  const world = await makeTrafficWorld();
+  appendFileSync(join(world.root, 'config.yml'), 'sandbox: required\n');
+  for (const [at, version] of ['v1', 'v2', 'v3'].entries()) {
+    const done = await world.ship(version);
+    assert.is(done.status, 0, done.stderr);
+    assert.is(world.live(), ['a', 'b'][at % 2]);
+    assert.equal(runningSlots(world), [world.live()]);
+  }
+  await world.close();
+});
 
 test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
   inWorld(async (world) => {
@@ -120,7 +143,8 @@ test('a failure that looks like the doing of the sandbox names the line for conf
         'touch /usr/local/share/x',
         'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
       ],
-      [`cat ${world.root}/mkey`, `${world.root}/mkey is hidden`],
+      [`kill -0 ${process.pid}`, 'config.yml: sandbox: { apps: { shop: off } }'],
+      [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
       [
         'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
         '[/run/docker.sock]',
@@ -135,7 +159,13 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     }
     const config = `code_host_git_url: ${world.git.url}\nsandbox: { mode: required, apps: { shop: off } }\n`;
     writeFileSync(join(world.root, 'config.yml'), config);
-    await world.push('v2', { deploy: build(`test -e ${world.root}/mkey`) });
+    await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const above = join(world.root, '..');
+    const allowed = config.replace('apps: { shop: off }', `allow: { shop: [${above}] }`);
+    writeFileSync(join(world.root, 'config.yml'), allowed);
+    const script = `touch ${above}/made && test ! -e ${world.root}/mkey`;
+    await world.push('v3', { deploy: build(script) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));
 
@@ -152,23 +182,34 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
     assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, 'build.network cannot be switched off here');
+    assert.match(error, 'build.network cannot be turned off here');
   }));
 
-test('variables for the loader reach the commands of an app, and not bubblewrap outside', () =>
+test('no variable of an app reaches bubblewrap or a command line, and every one its commands', () =>
   inWorld(async (world) => {
-    const names = ['GCONV_PATH', 'LOCPATH', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR'];
-    const env = ['LD_PRELOAD', ...names].map((name) => `${name}: /no/such.so`).join(', ');
+    const names = [
+      'LD_PRELOAD',
+      'GCONV_PATH',
+      'DBUS_SESSION_BUS_ADDRESS',
+      'XDG_RUNTIME_DIR',
+      'OWN',
+    ];
+    const env = names.map((name) => `${name}: /no/such.so`).join(', ');
     const deploy = deployFile(world.port).replace('env: {', `env: { ${env},`);
-    const all = ['LD_PRELOAD', ...names].map((name) => `$${name}`).join('');
+    const all = names.map((name) => `$${name}`).join('');
     await world.push('v1', { deploy: `${deploy}build: "echo ${all}"\n` });
     const done = await world.deploy([], REQUIRED);
     assert.is(done.status, 0, done.stderr);
     assert.match(logOf(world), /^(?:\/no\/such\.so){5}$/m);
-    const outside = processesIn(world.root).filter(({ command }) => /^\S*bwrap /.test(command));
-    const given = outside.map(({ pid }) => readFileSync(`/proc/${pid}/environ`, 'utf8'));
-    assert.ok(given.some((variables) => variables.includes('PATH=')));
-    assert.not(given.some((variables) => variables.includes('/no/such.so')));
+    const running = processesIn(world.root);
+    assert.not(running.some(({ command }) => command.includes('/no/such.so')));
+    const read = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const outside = running.filter(({ command }) => /^\S*bwrap /.test(command));
+    assert.ok(outside.length > 0);
+    for (const { pid } of outside)
+      for (const variable of read(pid).filter(Boolean)) assert.match(variable, /^RUNNER_[A-Z_]+=/);
+    const app = running.find(({ command }) => /^node server\.js$/.test(command));
+    assert.ok(read(app?.pid as number).includes('OWN=/no/such.so'));
   }));
 
 test('a PATH of the commit chooses no program that runs outside of the sandbox', () =>
@@ -184,7 +225,7 @@ test('a PATH of the commit chooses no program that runs outside of the sandbox',
     assert.not(existsSync(out));
   }));
 
-test('a secret whose name begins as those of the loader do stands in no command line', () =>
+test('a secret stands in no command line, and in no file that has a name', () =>
   inWorld(async (world) => {
     const secret = 'launch-key-0123456789';
     const set = ['set', 'shop', 'LD_SDK_KEY', '--file', '-'];
@@ -197,6 +238,10 @@ test('a secret whose name begins as those of the loader do stands in no command 
       lines.join('\n'),
     );
     assert.not(lines.some((line) => line.includes(secret)));
+    assert.equal(
+      readdirSync('/dev/shm').filter((name) => name.startsWith('.runner-')),
+      [],
+    );
   }));
 
 deploys.run();

@@ -1,6 +1,7 @@
 /** Root in the root of another user. */
 import { chownSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -17,7 +18,7 @@ test('nothing that the user planted runs as root, and the command to type is nam
   const { root } = world;
   const planted = temporaryFolder('planted');
   const proof = join(planted, 'ran-as-root');
-  writeFileSync(join(planted, 'pm2'), `#!/bin/sh\ntouch ${proof}\n`, { mode: 0o755 });
+  writeFileSync(join(planted, 'pm2'), `#!/bin/sh\ntouch ${word(proof)}\n`, { mode: 0o755 });
   const start = 'start: { type: pm2, run: "true" }\n';
   const instances = `instances: { default: { env: { PATH: "${planted}:/usr/bin:/bin" } } }\n`;
   await world.push('v1', { deploy: 'start: { type: none }\n' });
@@ -32,12 +33,17 @@ test('nothing that the user planted runs as root, and the command to type is nam
     ['runner-rollback', 'rollback shop', ['shop']],
     ['runner-remove', 'remove shop', ['shop', '--yes']],
     ['runner-fetch', 'fetch --deploy', ['--deploy']],
+    ['runner-start', 'start shop', ['shop']],
+    ['runner-restart', 'restart shop', ['shop']],
+    ['runner-exec', 'exec shop', ['shop', 'true']],
+    ['runner-logs', 'logs shop', ['shop']],
+    ['runner-changes', 'changes shop', ['shop']],
   ] as const) {
     const { status, stderr } = await run(tool, args, { root });
     assert.is(status, 1, tool);
     assert.match(
       stderr,
-      `run: sudo -u '#${OTHER}' runner ${command} --root ${root} (guard_tripped)`,
+      `run: sudo -u '#${OTHER}' runner ${command} --root ${word(root)} (guard_tripped)`,
     );
   }
   for (const tool of ['runner-list', 'runner-doctor']) {

@@ -1,11 +1,11 @@
-/** What an app can do with the records of its own process, which it can write. */
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+/** What an app can do with the records of its own process and with its folders. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processesIn } from '@runner/testing/processes';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, REPO, TOKEN } from '../deploys/world.ts';
+import { deployFile, makeWorld, REPO, TOKEN } from '../deploys/world.ts';
 import { isAvailable } from './available.ts';
 
 const records = suite('records of a process');
@@ -44,6 +44,43 @@ test('an app that puts the records of another app in place of its own does not e
       before,
     );
     assert.equal(JSON.parse(readFileSync(record, 'utf8')), now);
+  }
+  await world.close();
+});
+
+test('an app writes its release, its shared files and its HOME, and replaces no folder that runner uses', async () => {
+  const world = await makeWorld();
+  const app = join(world.root, 'apps/shop');
+  const own = `${app}/instances/default`;
+  const tries = [
+    ...['touch made', 'touch $RUNNER_SHARED/made', 'touch ~/made'],
+    ...[`touch ${own}/run/pid.json`, `touch ${own}/run/output.log`, `mv ${own}/run ${own}/x`],
+    ...[`ln -sfn /tmp ${own}/current`, `mv ${own} ${own}x`, `mv ${own}/shared ${own}/x`],
+    ...[`mv ${app}/instances ${app}/x`, `touch ${app}/releases/x`, 'mv $RUNNER_RELEASE ../x'],
+  ];
+  const hook = tries.map((each) => `${each} 2>/dev/null; echo status $?`).join('\n');
+  const deploy = `${deployFile(world.port)}hooks:\n  post_deploy: |\n    ${hook.replaceAll('\n', '\n    ')}\n`;
+  await world.push('v1', { deploy });
+  assert.is((await world.deploy([], REQUIRED)).status, 0);
+  const [log = ''] = readdirSync(join(world.root, 'logs/deploys/shop'));
+  const text = readFileSync(join(world.root, 'logs/deploys/shop', log), 'utf8');
+  assert.equal(
+    [...text.matchAll(/^status (\d)$/gm)].map(([, status]) => status),
+    tries.map((_, at) => (at < 3 ? '0' : '1')),
+  );
+  await world.close();
+});
+
+test('a link that an app put in the place of a folder, when it still could, is not followed', async () => {
+  const world = await makeWorld();
+  const shared = join(world.root, 'apps/shop/instances/default/shared');
+  mkdirSync(join(shared, '..'), { recursive: true });
+  for (const target of ['/', world.root, '../../../../state']) {
+    symlinkSync(target, shared);
+    await world.push('v1', { deploy: 'build: touch $RUNNER_SHARED/made\n' });
+    assert.is((await world.deploy([], REQUIRED)).status, 1);
+    assert.match(String(world.events().at(-1)?.error), /shared leads to \/.*: remove the link$/);
+    rmSync(shared);
   }
   await world.close();
 });

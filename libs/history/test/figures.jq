@@ -20,8 +20,10 @@ def four: (. * 10000 | round) / 10000;
     | (map(select(.event_type == "RollbackSuccess")) | last) as $back
     | ($failure // $success) as $ending
     | ($started == []) as $by_hand
+    # A version that was only started again was not left.
+    | [.[] | select(.event_type == "RollbackSuccess" and [.version, .commit] != [.from_version, .from_commit])] as $lefts
     | { app: .[0].project, line: .[0].line, start: (.[0].timestamp | ms), by_hand: $by_hand }
-    + { version: .[0].version, left: $back.from_version }
+    + { version: .[0].version, left: [$lefts[].from_version] }
     + { good: (if $by_hand then $back != null else $success != null and $failure == null end) }
     + { ended: ((if $by_hand then $back else $ending end) | if . then .timestamp | ms else null end) }
     + { restored: (if $by_hand or $back == null then null else $back.timestamp | ms end) }
@@ -33,7 +35,7 @@ def four: (. * 10000 | round) / 10000;
 | [$all[] | select((.by_hand | not) and .start >= $from and .start < $to)] as $deploys
 | [$deploys[] | select(.changed)] as $changes
 | [$changes[] | . as $change
-    | ([$all[] | select(.by_hand and .good and .app == $change.app and .left == $change.version
+    | ([$all[] | select(.by_hand and .good and .app == $change.app and (.left | index($change.version))
         and .line > $change.line)] != []) as $left
     | select((.good | not) or $left)] as $failed
 | [$failed[] | . as $failure | if .restored then .restored - .ended else

@@ -51,6 +51,11 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
       active.delete(app);
       continue;
     }
+    if (previous !== undefined && random() < 0.05) {
+      add('RollbackSuccess', now, { version: previous, from_version: previous });
+      facts.push({ app, start: now, end: now, kind: 'by hand', version: previous });
+      continue;
+    }
     const took = 1000 + Math.floor(random() * 600_000);
     const lead = Math.floor(random() * 100_000) * 1000;
     const [start, end] = [now, now + took];

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { exclusiveTokenOptions, refusal, refusalBy } from '@runner/testing/refusal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +17,10 @@ async function refused(
   const root = newRoot();
   await register(root, 'shop');
   change(root);
-  const wanted = refusal(status, sentence.replaceAll('ROOT', root));
+  const said = sentence
+    .replace(/(?<=run chmod 600 )ROOT\S+/, (path) => word(path.replace('ROOT', root)))
+    .replaceAll('ROOT', root);
+  const wanted = refusal(status, said);
   assert.equal(await refusalBy('runner-add', args, { root, stdin }), wanted);
 }
 
@@ -198,7 +202,7 @@ test('a master key that others may read is refused with the command that fixes i
 
 test('an invalid master key is reported without quoting it', async () => {
   const sentence =
-    'runner add: ROOT/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)';
+    'runner add: ROOT/mkey does not contain 32-byte keys in base64url, one per line (mkey_malformed)';
   for (const text of ['secret-but-wrong', `${'A'.repeat(43)}\nx\n`]) {
     await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) =>
       writeFileSync(join(root, 'mkey'), text),

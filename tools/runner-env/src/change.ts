@@ -1,6 +1,8 @@
 /** Storing secrets, and what is printed about it. */
 import { type NewSecret, setSecrets } from '@runner/common/app-secrets/change';
+import { ALL } from '@runner/common/app-secrets/file';
 import { isRedactable } from '@runner/common/app-secrets/open';
+import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { type ListedSecret, listSecrets, scopeWords } from './listing.ts';
@@ -24,6 +26,7 @@ export function store(
   added: readonly NewSecret[],
 ): SetSecrets {
   if (added.length > 0) setSecrets(context, app, added);
+  noteUnknownInstance(context, app, added);
   const short = added.filter(({ value, plain }) => !plain && !isRedactable(value.reveal()));
   if (short.length > 0)
     context.note(
@@ -33,6 +36,18 @@ export function store(
     added.some(({ name, instance }) => name === listed.name && instance === listed.instance);
   const secrets = listSecrets(context, app).secrets.filter(isNew);
   return { app, result: 'set', secrets, text: wordsOf(app, secrets) };
+}
+
+/** A secret may come before the version that has its instance; more often its name is mistyped. */
+function noteUnknownInstance(
+  { paths, note }: ChangeContext,
+  app: string,
+  [first]: readonly NewSecret[],
+): void {
+  const names = Object.keys(requireApp(paths, app).instances);
+  if (!first || first.instance === ALL || names.length === 0 || names.includes(first.instance))
+    return;
+  note(`'${app}' has no instance '${first.instance}' yet; it has: ${names.join(', ')}`);
 }
 
 function wordsOf(app: string, secrets: readonly ListedSecret[]): string {

@@ -50,6 +50,32 @@ function rootWith(records: readonly object[], more = ''): string {
   return root;
 }
 
+test('instances rolled back to different versions are a line each; a version started again was not left', async () => {
+  const [blue, green] = [{ instance: 'blue' }, { instance: 'green' }];
+  const root = rootWith([
+    record('RollbackSuccess', '08:00:00', '00000001', 'v1', { from_version: 'v5', ...blue }),
+    record('RollbackSuccess', '08:00:00', '00000001', 'v4', { from_version: 'v5', ...green }),
+    record('RollbackSuccess', '09:00:00', '00000002', 'v4', {
+      ...{ from_version: 'v4', commit: 'c4', from_commit: 'c4', ...green },
+    }),
+  ]);
+  const { stdout } = await run('runner-history', ['--json'], { root });
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    rows.map(({ instance, trigger, version, previous_version }) => [
+      ...[instance, trigger, version, previous_version],
+    ]),
+    [
+      ['blue', 'rollback', 'v1', 'v5'],
+      ['green', 'rollback', 'v4', 'v5'],
+      ['green', 'restart', 'v4', null],
+    ],
+  );
+});
+
 test('each deploy is a line, with what became of it and why', async () => {
   const { status, stdout, stderr } = await run('runner-history', [], { root: rootWith(RECORDS) });
   assert.is(

@@ -61,6 +61,19 @@ test('an app with several instances has a line for each', async () => {
   ]);
 });
 
+test('an instance that runs is ok beside one that an operator stopped', async () => {
+  const instances = Object.fromEntries(
+    ['eu', 'us'].map((name) => [name, { current: deployed('v2'), previous: [] }]),
+  );
+  const stopped = { since: '2026-05-04T10:00:00.000Z', by: 'ada', reason: null, instances: ['us'] };
+  const { stdout } = await list(rootWith({ shop: { instances, stopped } }));
+  assert.equal(stdout.split('\n').slice(1), [
+    'shop  ok       eu        v2       2026-05-04 09:30  acme/shop#main',
+    'shop  stopped  us        v2       2026-05-04 09:30  acme/shop#main',
+    '',
+  ]);
+});
+
 test('an instance that runs is ok beside one that is broken', async () => {
   const broken = { since: '2026-05-04T10:00:00.000Z', reason: 'start: it ended' };
   const instances = {
@@ -167,7 +180,7 @@ apps:
     paused: null
     deploying: null
     lock: null
-    next: "the next fetch --deploy; by hand: runner deploy a"
+    next: "the next fetch --deploy; or run: runner deploy a"
     last_checked: null
     check_failed: null
     created_at: ""

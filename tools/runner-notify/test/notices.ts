@@ -28,6 +28,7 @@ export const NOTICE: Notice = {
   commit: '',
   stage: '',
   user: '',
+  server: '',
   duration: '',
   rolledBack: undefined,
   blocked: false,

@@ -35,6 +35,8 @@ test('a record of the log brings its number and the hash of its line', async () 
   const [found] = await read(`${line}\n`);
   const hash = createHash('sha256').update(line).digest('hex').slice(0, 8);
   assert.is(found && 'record' in found && found.record.fields.place, `#57·${hash}`);
+  const [ofFleet] = await read(line.replace(/\}$/, ',"server":"web-1"}\n'));
+  assert.is(ofFleet && 'record' in ofFleet && ofFleet.record.fields.place, `#57·${hash}`);
 });
 
 test('records of other kinds and empty lines are passed over, and lines keep their numbers', async () => {
@@ -53,11 +55,11 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['[]', 'it is not a JSON object'],
   ['null', 'it is not a JSON object'],
   ['"DeployStarted"', 'it is not a JSON object'],
-  ['{}', 'the record names no event_type'],
-  ['{"event_type":7,"project":"a"}', 'the record names no event_type'],
-  ['{"event_type":"DeployStarted"}', 'the record names no project'],
-  ['{"event_type":"DeployStarted","project":""}', 'the record names no project'],
-  ['{"event_type":"DeployStarted","project":{}}', 'the record names no project'],
+  ['{}', 'the record has no event_type'],
+  ['{"event_type":7,"project":"a"}', 'the record has no event_type'],
+  ['{"event_type":"DeployStarted"}', 'the record has no project'],
+  ['{"event_type":"DeployStarted","project":""}', 'the record has no project'],
+  ['{"event_type":"DeployStarted","project":{}}', 'the record has no project'],
 ];
 
 for (const [line, problem] of PROBLEMS) {

@@ -36,16 +36,28 @@ test('the reference library verifies any body, and refuses one that was changed'
 
 test('a failure is one event with its error, its log and the words of the message', async () => {
   const error = `Error: boom\n${'at line\n'.repeat(300)}`;
-  await chats.send([event('DeployFailure', { error, cause: 'Error: boom', user: 'alice' })]);
+  await chats.send([
+    event('DeployFailure', { error, cause: 'Error: boom', user: 'alice', server: 'web1' }),
+  ]);
   const [received, ...others] = chats.receiver.messages;
   assert.equal([others, chats.receiver.refused], [[], []]);
-  const { id, type, project, deploy_id, error: cause, log, text, user } = received?.payload ?? {};
+  const {
+    id,
+    type,
+    project,
+    deploy_id,
+    error: cause,
+    log,
+    text,
+    user,
+    server,
+  } = received?.payload ?? {};
   assert.equal(
-    [id, type, project, deploy_id, cause, user],
-    [received?.id, 'DeployFailure', 'shop', 'a1b2c3d4', 'Error: boom', 'alice'],
+    [id, type, project, deploy_id, cause, user, server],
+    [received?.id, 'DeployFailure', 'shop', 'a1b2c3d4', 'Error: boom', 'alice', 'web1'],
   );
   assert.match(String(log), /^Error: boom\nat line/);
-  assert.match(String(text), /^❌ Deploy failed\nProject: shop\n/);
+  assert.match(String(text), /^❌ Deploy failed\nProject: shop\nServer: web1\n/);
 });
 
 test('an event that is tried again has the same id', async () => {

@@ -162,15 +162,15 @@ test('an app that cannot be stopped stays registered with status 1, and --force 
   const kept = () => [join(root, 'state/shop.json'), join(release, 'VERSION')].map(existsSync);
   const refused = await remove(root, ['shop', '--yes', '--json']);
   const message =
-    "default could not be stopped: start: `echo no; exit 3` ended with status 3; 'shop' stays " +
-    'registered: fix it or stop it by hand, then remove again, or use --force';
+    "default could not be stopped: stop: `echo no; exit 3` ended with status 3; 'shop' stays " +
+    'registered: fix it or stop it manually, then remove again, or use --force';
   assert.is(refused.stderr, `runner remove: ${message} (stop_failed)\n`);
   assert.is(refused.status, 1);
   assert.equal(JSON.parse(refused.stdout), { error: 'stop_failed', message });
   assert.equal(kept(), [true, true]);
   const forced = await remove(root, ['shop', '--yes', '--purge', '--force']);
   const note =
-    'runner remove: default could not be stopped: start: `echo no; exit 3` ended with status 3\n';
+    'runner remove: default could not be stopped: stop: `echo no; exit 3` ended with status 3\n';
   assert.equal([forced.status, forced.stdout, forced.stderr], [0, 'Removed shop\n', note]);
   assert.equal(kept(), [false, false]);
   await server.close();

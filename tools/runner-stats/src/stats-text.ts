@@ -42,14 +42,14 @@ export function statsText(source: Source, style: Style, isTerminal: boolean): st
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
     ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
     ...drawn(() => [sparkline(mediansOf(deploys, period))]),
-    ['slowest steps:', steps(figures)],
+    ...steps(figures).map((line, index): [string, string] => [index ? '' : 'slowest steps:', line]),
   ];
   const heading = `${app ?? 'All apps'} since ${figures.since.slice(0, 10)}`;
   return `${style.bold(harmlessLine(heading))}\n${fields(rows)}`;
 }
 
 function number(value: number): string {
-  return String(Math.round(value * 10) / 10);
+  return String(value < 1 ? Number(value.toPrecision(2)) : Math.round(value * 10) / 10);
 }
 
 function failures({ changes, change_failure_rate: rate }: Figures): string {
@@ -65,9 +65,16 @@ function pair(median: string, name: string, high: string): string {
   return median === '' ? '-' : `p50 ${median}, ${name} ${high}`;
 }
 
-function steps({ slowest_steps }: Figures): string {
-  const shown = slowest_steps.map(({ stage, p95 }) => `${stage} ${durationText(p95)}`);
-  return shown.length === 0 ? '-' : `${harmlessLine(shown.join(', '))} (p95)`;
+/** Two lines, so that they fit a terminal of 80 columns. */
+function steps({ slowest_steps }: Figures): string[] {
+  const shown = slowest_steps.map(({ stage, p95 }) =>
+    harmlessLine(`${stage} ${durationText(p95)}`),
+  );
+  if (shown.length === 0) return ['-'];
+  const lines = [shown.slice(0, 3), shown.slice(3)].filter(({ length }) => length > 0);
+  return lines.map(
+    (line, index) => `${line.join(', ')}${index === lines.length - 1 ? ' (p95)' : ','}`,
+  );
 }
 
 /** The deploys of each day; of several days where the period is long. */

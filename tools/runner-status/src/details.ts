@@ -38,7 +38,7 @@ export interface Windows {
   open: boolean;
   /** When they open; null: they are open, or stay closed for a year. */
   opens_at: string | null;
-  /** ` until Mon 08:00`, while they are closed. */
+  /** `until Mon 08:00`, while they are closed. */
   text: string | null;
 }
 

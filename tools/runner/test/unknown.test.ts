@@ -96,8 +96,18 @@ everywhere('a foreign command is suggested too', (stage) => {
 
 everywhere('nothing is suggested when nothing is near', (stage) => {
   commands(stage);
-  for (const name of ['xyz', 'kubernetes', 'q', '1', '0-0', 'x'.repeat(5000)]) {
+  for (const name of ['xyz', 'kubernetes', 'q', '1', '0-0', 'no-such-command-anywhere']) {
     assert.equal(stage.run([name]), unknown(name, LISTS));
+  }
+});
+
+everywhere('what could be a token is not shown', (stage) => {
+  for (const name of ['x'.repeat(5000), 'plainapptoken-1234']) {
+    assert.equal(stage.run([name]), unknown('[REDACTED]', LISTS));
+    assert.match(
+      stage.run([`-${name}`]).stderr,
+      /^error: unexpected argument '\[REDACTED\]' found/,
+    );
   }
 });
 

@@ -2,12 +2,12 @@
 import type { AppState, Paused, Stopped } from './state.ts';
 
 /** `2026-05-04 09:30 UTC`. */
-const short = (time: string) => time.replace(/^(\S+)T(\d\d:\d\d).*$/, '$1 $2 UTC');
+export const shortTime = (time: string) => time.replace(/^(\S+)T(\d\d:\d\d).*$/, '$1 $2 UTC');
 const because = (reason: string | null) => (reason ? `: ${reason}` : '');
 
 /** `paused by ada until 2026-05-04 09:30 UTC: release party`. */
 export function pauseWords({ by, until, reason }: Paused): string {
-  return `paused by ${by}${until ? ` until ${short(until)}` : ''}${because(reason)}`;
+  return `paused by ${by}${until ? ` until ${shortTime(until)}` : ''}${because(reason)}`;
 }
 
 /** `web was stopped by ada: no money`. */

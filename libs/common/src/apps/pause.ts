@@ -31,6 +31,9 @@ export function namedApps(paths: Paths, app: string | undefined, all: boolean): 
   return [requireApp(paths, app).app];
 }
 
+/** A later year has more digits. */
+const LAST = Date.UTC(9999, 11, 31);
+
 /** When a pause ends: `--until` is a time in ISO 8601, UTC without a zone, `--for` a length of time. */
 export function endOfPause(
   now: Date,
@@ -49,8 +52,9 @@ export function endOfPause(
   if (length === undefined) return null;
   const days = /^(\d{1,4})d$/.exec(length);
   const time = days ? Number(days[1]) * 86_400_000 : durationOf(length);
-  if (!time) throw bad('for <TIME>', length, 'a time such as 30m, 4h, 2d');
-  return new Date(now.getTime() + time).toISOString();
+  const end = now.getTime() + (time ?? 0);
+  if (!time || end > LAST) throw bad('for <TIME>', length, 'a time such as 30m, 4h, 2d');
+  return new Date(end).toISOString();
 }
 
 /** Pauses apps. */

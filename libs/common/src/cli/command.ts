@@ -116,7 +116,7 @@ export const COMMON_OPTIONS = {
   root: {
     kind: 'value',
     placeholder: 'DIR',
-    about: "The runner's folder [default: $RUNNER_ROOT, else /opt/runner]",
+    about: 'Folder that holds everything [default: $RUNNER_ROOT, else /opt/runner]',
   },
   color: {
     kind: 'value',

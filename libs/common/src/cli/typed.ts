@@ -34,8 +34,8 @@ function wordsIn(typed: string, before: string | undefined): string[] {
 function couldBeToken(word: string): boolean {
   // A scheme alone hides nothing, and would match the example in a message.
   if (/:\/\/./s.test(word)) return true;
-  // A path, the name of a repository, or an option.
-  if (word.includes('/') || /^[.~-]/.test(word)) return false;
+  // A path, or the name of a repository.
+  if (word.includes('/') || /^[.~]/.test(word)) return false;
   const isMixed = (text: string) => /[a-z]/i.test(text) && /\d/.test(text);
   const parts = word.split(/[^A-Za-z0-9]+/);
   return (

@@ -1,5 +1,6 @@
 /** `deploy_windows`: when `fetch --deploy` may deploy, by the wall clock of a time zone. */
 import { Failure } from '../foundation/failure.ts';
+import { timeOfIso } from '../text/time.ts';
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const DAY_MINUTES = 1_440;
@@ -35,6 +36,8 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Win
   } catch {
     throw bad('zone', zone, 'a time zone such as Europe/Berlin');
   }
+  if (!rule.has('allow') && !rule.has('freeze'))
+    throw new Failure('config_invalid', `${place}: a rule needs allow or freeze`);
   return {
     app: rule.get('app') as string | undefined,
     allow: list('allow').map((text) => {
@@ -44,7 +47,7 @@ export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Win
     }),
     freeze: list('freeze').map((text) => {
       const [, from, to = from] = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text) ?? [];
-      if (!from || !to || to < from)
+      if (!from || !to || to < from || [from, to].some((day) => Number.isNaN(timeOfIso(day))))
         throw bad('freeze', text, 'a day or days such as 2026-12-20..2027-01-06');
       return [from, to] as const;
     }),
@@ -196,13 +199,13 @@ function beginnings({ allow, zone }: Window, now: number, days: number): number[
 
 const WEEK = 6 * DAY;
 
-/** ` until Mon 08:00`; with the day if that is far away. */
+/** `until Mon 08:00`; with the day if that is far away. */
 export function untilWords({ at, zone, now }: Opening): string {
-  if (!at) return ': no deploy window opens within a year';
+  if (!at) return 'until more than a year from now';
   const { date, day, minute } = wallClock(at.getTime(), zone);
   const two = (number: number) => String(number).padStart(2, '0');
   const time = `${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
   const name = DAYS[day] ?? '';
   const isNear = at.getTime() - now.getTime() < WEEK;
-  return ` until ${isNear ? `${name[0]?.toUpperCase()}${name.slice(1)}` : date} ${time}`;
+  return `until ${isNear ? `${name[0]?.toUpperCase()}${name.slice(1)}` : date} ${time}`;
 }

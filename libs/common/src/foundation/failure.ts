@@ -12,6 +12,9 @@ export const EXIT = {
   rollbackFailed: 3,
   /** EX_TEMPFAIL of sysexits.h: another process holds the lock, try again later. */
   busy: 75,
+  /** As of a shell. */
+  notExecutable: 126,
+  notFound: 127,
 } as const;
 
 const SIGNAL_NUMBER: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
@@ -66,6 +69,8 @@ export const FAILURE_CODES = [
   'order_invalid',
   'output_failed',
   'paused',
+  'program_not_executable',
+  'program_not_found',
   'rate_limited',
   'ref_ambiguous',
   'ref_not_found',
@@ -102,6 +107,8 @@ export type FailureCode = (typeof FAILURE_CODES)[number];
 const STATUS_OF: Partial<Readonly<Record<FailureCode, number>>> = {
   usage: EXIT.usage,
   locked: EXIT.busy,
+  program_not_executable: EXIT.notExecutable,
+  program_not_found: EXIT.notFound,
   rollout_running: EXIT.busy,
 };
 

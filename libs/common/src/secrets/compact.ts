@@ -78,11 +78,14 @@ export function compacted(text: string): Compact {
   return { units: into, at: from, length };
 }
 
+/** Where more goes than what stands between letters. */
+const [HEX_SIGN, SIGNS] = [/[0\\#]x/i, /[0\\#]x|\\u|[\x1b\x9b]/i];
+
 /** A form as it may stand in a compact text: `0x` in it may have been taken for a sign of hex, or not. */
 export function compactForms(form: string): string[] {
+  const letters = form.replace(/[^a-z0-9]/gi, '').toLowerCase();
+  if (!SIGNS.test(form)) return [letters];
   const { units: found, length } = compacted(form);
   const compact = Buffer.from(found.buffer, 0, length).toString('latin1');
-  return /[0\\#]x/i.test(form)
-    ? [compact, form.replace(/[^a-z0-9]/gi, '').toLowerCase()]
-    : [compact];
+  return HEX_SIGN.test(form) ? [compact, letters] : [compact];
 }

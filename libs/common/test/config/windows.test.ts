@@ -108,9 +108,9 @@ test('rules for an app all apply, and the wait is shown in the zone', () => {
     return opening && untilWords(opening);
   };
   assert.is(waits('2026-05-04T10:00:00Z'), undefined);
-  assert.is(waits('2026-05-08T10:00:00Z'), ' until Mon 08:00');
-  assert.is(waits('2026-12-19T10:00:00Z'), ' until 2027-01-07 08:00');
-  assert.is(waits('2026-12-24T10:00:00Z', 'blog'), ' until 2027-01-07 00:00');
+  assert.is(waits('2026-05-08T10:00:00Z'), 'until Mon 08:00');
+  assert.is(waits('2026-12-19T10:00:00Z'), 'until 2027-01-07 08:00');
+  assert.is(waits('2026-12-24T10:00:00Z', 'blog'), 'until 2027-01-07 00:00');
 });
 
 test('a rule that cannot be read is refused', () => {
@@ -119,9 +119,12 @@ test('a rule that cannot be read is refused', () => {
     { allow: 'mon 25:00-26:00' },
     { allow: 'xyz' },
     { freeze: '2026-01-02..2026-01-01' },
+    { freeze: '2026-13-01' },
+    { freeze: '2026-02-20..2026-02-30' },
     { zone: 'Europe/Nowhere' },
   ])
     assert.throws(() => rule(values), /is not/);
+  assert.throws(() => rule({ zone: 'Europe/Berlin' }), /needs allow or freeze/);
 });
 
 test.run();

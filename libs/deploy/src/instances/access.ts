@@ -3,7 +3,7 @@
  * runner and the proxies write to it. Access lists say so, which need neither root nor a group and give
  * no one else a right. The sticky bit keeps what runner put into the folder from being replaced.
  */
-import { chmodSync, lstatSync } from 'node:fs';
+import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
@@ -12,6 +12,9 @@ import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
 import { proxies, userName } from './proxies.ts';
 import type { ReleaseTarget, TargetBase } from './target.ts';
+
+/** Of Linux; Node does not name it. */
+const O_PATH = 0o10_000_000;
 
 /** Gives the rights before the target is started. Throws a StepFailure of stage `start`. */
 export function grantSocket({ paths }: TargetBase, target: ReleaseTarget): void {
@@ -33,18 +36,35 @@ export function grantSocket({ paths }: TargetBase, target: ReleaseTarget): void 
 /** Checks that the socket is there and the proxy may write to it. Throws a StepFailure of stage `traffic`. */
 export function openSocket({ paths, instance, env }: ReleaseTarget): void {
   if (instance.traffic?.type !== 'socket') return;
-  const path = socketIn(paths.dir);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found?.isSocket()) {
+  const fd = socketAt(socketIn(paths.dir));
+  if (fd === undefined) {
     throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`, '');
   }
-  const mode = found.mode & 0o777;
-  if (found.uid === process.geteuid?.()) {
-    if (mode !== 0o666) chmodSync(path, 0o666);
-  } else if ((mode & 0o022) === 0) {
-    const words = `the socket of ${userName(found.uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
-    throw new StepFailure('traffic', `traffic: ${words}`, '', 'server');
+  try {
+    const { mode: all, uid } = fstatSync(fd);
+    const mode = all & 0o777;
+    if (uid === process.geteuid?.()) {
+      if (mode !== 0o666) chmodSync(`/proc/self/fd/${fd}`, 0o666);
+    } else if ((mode & 0o022) === 0) {
+      const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
+      throw new StepFailure('traffic', `traffic: ${words}`, '', 'server');
+    }
+  } finally {
+    closeSync(fd);
   }
+}
+
+/** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
+function socketAt(path: string): number | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  } catch {
+    return undefined;
+  }
+  if (fstatSync(fd).isSocket()) return fd;
+  closeSync(fd);
+  return undefined;
 }
 
 /** `proxy_user` of config.yml; without it the users of the proxies that run. */

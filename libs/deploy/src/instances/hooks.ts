@@ -4,9 +4,10 @@ import type { DeployFile, Hook } from '@runner/common/deploy-file/read';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
+import type { Prefix } from '../sandbox/limits.ts';
 import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
 
-/** What hooks get beside the instance's environment: the variables of message templates. */
+/** What hooks get in addition to the instance's environment: the variables of message templates. */
 function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
   const values = {
     PROJECT: job.app.app,
@@ -30,7 +31,7 @@ export async function runHook(
     folder = target.release,
     error = '',
     prefix,
-  }: { folder?: string; error?: string; prefix?: readonly string[] } = {},
+  }: { folder?: string; error?: string; prefix?: Prefix | undefined } = {},
 ): Promise<void> {
   const environment = hookEnvironment(job, target.instance, error);
   const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };

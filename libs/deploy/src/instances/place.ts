@@ -16,12 +16,22 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { Traffic } from '@runner/common/deploy-file/traffic';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
+import type { Folders } from '../sandbox/mounts.ts';
 
 /** A place, and the variables of programs in it. */
 export interface Place {
   readonly slot: SlotName | undefined;
   readonly paths: InstancePaths;
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** What the commands of a release in a place may write to. */
+export function foldersOf(
+  release: string,
+  { shared, dir }: InstancePaths,
+  slot: SlotName | undefined,
+): Folders {
+  return { release, shared, slot: slot && dir };
 }
 
 /** A slot of an instance; undefined: the instance without slots. */
@@ -64,7 +74,7 @@ function freeSlot(traffic: Traffic, paths: InstancePaths): SlotName {
   return SLOTS.find(isFree) ?? 'a';
 }
 
-/** Whether a version starts while the one before still serves. */
+/** Whether a version starts while the previous one still serves. */
 export function startsBeside({ traffic }: Pick<Instance, 'traffic'>): boolean {
   return traffic?.overlap ?? false;
 }

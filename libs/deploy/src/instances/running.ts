@@ -10,7 +10,7 @@ import { isRunning } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { stepEnvironment, withoutLoader } from '../run/environment.ts';
+import { stepEnvironment } from '../run/environment.ts';
 import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -19,7 +19,7 @@ import { driverFor } from './drivers/choose.ts';
 import { type Asked, appFolderOf, type Driver, type Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { placeIn } from './place.ts';
+import { foldersOf, placeIn } from './place.ts';
 
 /** For all answers together, in milliseconds: `list` should not wait for a supervisor that hangs. */
 const PATIENCE = 2_000;
@@ -81,10 +81,10 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
     const place = placeIn(instance, pathsOf(name), liveSlot(pathsOf(name)));
     const outerEnv = stepEnvironment(io.env);
     // Only clients of supervisors get it.
-    const env = { ...outerEnv, ...withoutLoader(instance.env).env, ...place.env };
+    const env = { ...outerEnv, ...instance.env, ...place.env };
     const { start, health } = file;
-    const [release, own] = [folderOf(current.release), pathsOf(name)];
-    const folders = { release, shared: own.shared };
+    const release = folderOf(current.release);
+    const folders = foldersOf(release, place.paths, place.slot);
     return [
       {
         app,

@@ -10,6 +10,7 @@ import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
+import { refuseDetour } from '../sandbox/mounts.ts';
 import { grantSocket, openSocket } from './access.ts';
 import { linkTo, switchTo } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -67,6 +68,7 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
   const port = traffic && portOf(traffic, slot);
   refuseLongPath(base, target);
   if (port !== undefined) refuseBusyPort(instance.name, port);
+  refuseDetour(base, paths.dir);
   makeFolder(paths.dir);
   for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
     letPass(folder);
@@ -117,7 +119,7 @@ function refuseBusyPort(name: string, port: number): void {
 
 /**
  * Sends the requests of an instance to a target that is healthy. What got them until now drains; what
- * ran without `traffic` goes on. Throws a StepFailure of stage `traffic`.
+ * ran without `traffic` keeps running. Throws a StepFailure of stage `traffic`.
  */
 export async function goLive(base: TargetBase, target: ReleaseTarget): Promise<void> {
   const { slot, instance } = target;

@@ -9,22 +9,22 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import type { Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
 import type { Job, Version } from '../record/operation.ts';
-import { stepEnvironment, withoutLoader } from '../run/environment.ts';
+import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { placeIn, slotFor } from './place.ts';
+import { foldersOf, placeIn, slotFor } from './place.ts';
 
 /** What all targets of an app have in common. */
 export interface TargetBase {
   readonly paths: Paths;
   readonly io: Io;
   readonly app: string;
-  /** The deploy or rollback at work, by which its processes are found. */
+  /** The running deploy or rollback, by which its processes are found. */
   readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
@@ -71,18 +71,13 @@ export function uninterrupted(
   };
 }
 
-/**
- * The HOME of an app's commands, made if it is missing. One for all apps would let a build of one write
- * configuration, e.g. `.npmrc`, that runs in the builds of the others.
- */
-function homeOf({ home }: AppPaths): string {
+/** A full disk must not stop a rollback. */
+function makeReady(folder: string, mode?: number): void {
   try {
-    makeFolder(home, 0o700);
+    makeFolder(folder, mode);
   } catch (error) {
-    // A full disk must not stop a rollback.
     if (!(error instanceof Failure)) throw error;
   }
-  return home;
 }
 
 /**
@@ -106,24 +101,20 @@ export function targetOf(
   const { slot, paths, env } = placeIn(instance, whole, wanted);
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(base.io.env);
-  // Not of the secrets, which only the operator sets: what goes to the loader stands in a command line.
-  const apart = withoutLoader(plain);
-  // Asking whether there is a sandbox is slow.
-  const isApart = Object.keys(apart.loader).length > 0 && base.sandbox.isOn;
-  const own = isApart ? apart : { env: plain, loader: {} };
-  const home = homeOf(appPaths);
+  // One for all apps would let a build of one write configuration that runs in the builds of the others.
+  makeReady(appPaths.home, 0o700);
+  makeReady(paths.shared);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,
     start: file.start,
     stop: file.stop,
     outerEnv,
-    confine: (profile) =>
-      base.sandbox.confine(profile, { release: folder, shared: paths.shared, inside: own.loader }),
+    confine: (profile) => base.sandbox.confine(profile, foldersOf(folder, paths, slot)),
     env: {
       ...outerEnv,
-      HOME: home,
-      ...own.env,
+      HOME: appPaths.home,
+      ...plain,
       ...secrets,
       ...env,
       RUNNER_APP: app,
@@ -138,7 +129,7 @@ export function targetOf(
   };
 }
 
-/** The target of a deploy; `secrets` in place of all that the instance has. */
+/** The target of a deploy; `secrets` instead of all that the instance has. */
 export function jobTarget(
   job: Job,
   file: DeployFile,

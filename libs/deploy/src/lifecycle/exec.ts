@@ -1,17 +1,19 @@
 /** A command in the active release of an app; terminal, signals, input and status pass through. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
 import { isThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { ReleaseTarget } from '../instances/target.ts';
-import { insideOf } from '../run/inside.ts';
-import { cutOff } from '../run/outside.ts';
+import { insideOf, REPORT } from '../run/inside.ts';
+import { startCutOff } from '../run/outside.ts';
+import { isExecutable, USUAL_PATH } from '../sandbox/probe.ts';
 import { hasTerminal, onOwnTerminal } from './terminal.ts';
 
 /**
  * Runs the command to its end, and returns its status: 128 and the signal's number after a signal. Throws
- * `version_not_found` without the release's folder, and `usage` when the command cannot be run.
+ * `version_not_found` without the release's folder, `program_not_found`, `program_not_executable`.
  */
 export function execIn(
   io: Io,
@@ -23,30 +25,31 @@ export function execIn(
     const problem = `${cwd} is missing: run runner deploy ${target.env.RUNNER_APP}`;
     throw new Failure('version_not_found', problem);
   }
+  requireProgram(file, cwd, target.env.PATH ?? USUAL_PATH);
   const confinement = confine('hook');
   const plain = { file, args, env: {} };
   // The sandbox is a session of its own, without the operator's terminal.
-  const command = confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
-  const wrapped = confinement?.wrap(command, cwd);
-  const program = wrapped ? { ...wrapped, args: ['--info-fd', '3', ...wrapped.args] } : command;
-  const env = { ...target.env, ...command.env };
+  const { env, ...program } =
+    confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
+  const command = { ...program, cwd, env: { ...target.env, ...env } };
   let forward = (_: NodeJS.Signals) => {};
-  // Before the start: the command may run before this process goes on.
+  // Before the start: the command may run before this process continues.
   const remove = io.onSignal((signal) => {
     // The terminal has sent Ctrl-C to the command as well.
-    if (signal !== 'SIGINT' || wrapped || !io.stdin.isTTY) forward(signal);
+    if (signal !== 'SIGINT' || confinement || !io.stdin.isTTY) forward(signal);
   });
   return new Promise((resolve, reject) => {
-    const stdio = [
-      'inherit',
-      'inherit',
-      'inherit',
-      ...(wrapped ? (['pipe'] as const) : []),
-    ] as const;
-    const child = cutOff(() =>
-      spawn(program.file, [...program.args], { cwd, env, stdio: [...stdio] }),
+    const child = startCutOff(command, confinement, (started, descriptors) =>
+      spawn(started.file, [...(confinement ? REPORT : []), ...started.args], {
+        ...{ cwd, env: started.env },
+        stdio: [
+          ...(['inherit', 'inherit', 'inherit'] as const),
+          ...descriptors,
+          ...(confinement ? (['pipe'] as const) : []),
+        ],
+      }),
     );
-    const inside = wrapped ? insideOf(child) : undefined;
+    const inside = confinement ? insideOf(child) : undefined;
     forward = (signal) => {
       if (inside) void inside.first.then(() => inside.signal(signal));
       else child.kill(signal);
@@ -54,15 +57,9 @@ export function execIn(
     // The kernel sends it only to the session whose terminal it is.
     const resize = () => forward('SIGWINCH');
     if (inside) process.on('SIGWINCH', resize);
-    child.once('error', (error: NodeJS.ErrnoException) => {
+    child.once('error', (error) => {
       remove();
-      const missing = error.code === 'ENOENT';
-      reject(
-        new Failure(
-          'usage',
-          `cannot run '${file.slice(0, 80)}': ${missing ? 'there is no such program on PATH' : error.code}`,
-        ),
-      );
+      reject(systemFailure(error, running(file), 'program_not_executable'));
     });
     child.once('exit', (code, signal) => {
       remove();
@@ -70,4 +67,22 @@ export function execIn(
       resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
     });
   });
+}
+
+const running = (file: string) => `run '${file.slice(0, 80)}'`;
+
+/** bubblewrap fails with 1 where a shell says 126 and 127. */
+function requireProgram(file: string, cwd: string, path: string): void {
+  const isPath = file.includes('/');
+  const folders = isPath || file === '' ? [] : path.split(delimiter);
+  const places = (isPath ? [file] : folders.map((folder) => join(folder, file)))
+    .map((place) => resolve(cwd, place))
+    .filter(isThere);
+  const problem = (why: string) => `cannot ${running(file)}: ${why}`;
+  if (places.length === 0) {
+    const where = isPath ? 'there is no such file' : 'there is no such program on PATH';
+    throw new Failure('program_not_found', problem(where));
+  }
+  if (!places.some(isExecutable))
+    throw new Failure('program_not_executable', problem('it is not an executable file'));
 }

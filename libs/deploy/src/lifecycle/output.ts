@@ -7,7 +7,7 @@ import { composeLogs } from '../instances/drivers/compose.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
-import type { Program } from '../sandbox/sandbox.ts';
+import type { Command, Confinement, Program } from '../sandbox/sandbox.ts';
 import { processFiles } from './followed.ts';
 
 /** All that came since. */
@@ -27,10 +27,9 @@ export interface Wanted {
 export type Output = { readonly files: readonly string[] } | Shown;
 
 /** A program that shows the output. */
-export interface Shown extends Program {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** How to go on from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
+export interface Shown extends Command {
+  readonly confinement?: Confinement | undefined;
+  /** How to continue from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
   again?(since: string): Shown;
 }
 
@@ -77,8 +76,7 @@ function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Sh
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
   const docker = { file: 'docker', args };
   return {
-    ...(confine('app')?.wrap(docker, cwd) ?? docker),
-    ...{ cwd, env },
+    ...{ ...docker, cwd, env, confinement: confine('app') },
     again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
   };
 }
@@ -94,7 +92,7 @@ function ownCommand(target: ReleaseTarget, { lines, follow, since }: Wanted): Sh
     ...(follow && { RUNNER_FOLLOW: '1' }),
     ...(since !== undefined && { RUNNER_SINCE: since }),
   };
-  return { ...(confine('hook')?.wrap(shell, cwd) ?? shell), cwd, env };
+  return { ...shell, cwd, env, confinement: confine('hook') };
 }
 
 function unknownOutput({ app, start }: ReleaseTarget): Failure {

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
-import { cutOff } from '../run/outside.ts';
+import { startCutOff } from '../run/outside.ts';
 import type { Show } from './followed.ts';
 import type { Shown } from './output.ts';
 
@@ -48,19 +48,24 @@ interface Running {
   end(): void;
 }
 
-function started({ file, args, cwd, env }: Shown, show: Show): Running {
-  const child = cutOff(() =>
-    spawn(file, [...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+function started(shown: Shown, show: Show): Running {
+  const child = startCutOff(shown, shown.confinement, ({ file, args, cwd, env }, descriptors) =>
+    spawn(file, args, {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
+      detached: true,
+    }),
   );
   let status: number | undefined;
   let problem: string | undefined;
   let ended = '';
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder('utf8');
-    stream.on('data', (chunk: Buffer) => show(decoder.write(chunk)));
+    stream?.on('data', (chunk: Buffer) => show(decoder.write(chunk)));
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
-    problem = `${file} could not be started (${error.code})`;
+    problem = `${shown.file} could not be started (${error.code})`;
     status ??= 1;
   });
   child.once('exit', () => {

@@ -59,7 +59,7 @@ export function markStage(job: Job, stage: Stage, instance?: string): void {
   mark(job, (now) => staged(now, stage, instance));
 }
 
-/** The same for a rollback, which must go on even if a kill would not be noticed. */
+/** The same for a rollback, which must continue even if a kill would not be noticed. */
 export function markStageAnyway(operation: Operation, stage: Stage, instance?: string): void {
   markAnyway(operation, (now) => staged(now, stage, instance));
 }

@@ -15,10 +15,9 @@ import { jobTarget } from '../instances/target.ts';
 import { markStage } from '../record/in-progress.ts';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { withoutLoader } from '../run/environment.ts';
 import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
 import { prefixFor } from '../sandbox/limits.ts';
-import type { Profile } from '../sandbox/mounts.ts';
+import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import {
   finishRelease,
   freeReleaseName,
@@ -58,6 +57,7 @@ export async function makeRelease(
       for (const { path, commit, source: inner } of submodules) {
         await exportCommit(inner, commit, submoduleFolder(temporary, path));
       }
+      refuseDetour({ paths: job.paths, app: job.app.app }, shared);
       seeds = linkSharedOf(file, temporary, shared);
     });
     stage = 'build';
@@ -110,7 +110,7 @@ function buildSecrets(
 
 /** A secret that a build wants, and how to set it. */
 export function missingSecret(app: string, name: string): string {
-  return `build.env names ${name}, which is not set: run runner env set ${app} ${name}`;
+  return `build.env lists ${name}, which is not set: run runner env set ${app} ${name}`;
 }
 
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
@@ -118,14 +118,15 @@ async function build(job: Job, file: DeployFile, folder: string): Promise<void> 
   const secrets = buildSecrets(job, file, first);
   const { shared } = job.paths.app(job.app.app).instance(first.name);
   const limits = stricter(buildLimitsOf(readConfig(job.paths)), file.build.limits);
-  const { loader: inside } = withoutLoader(first.env);
-  const folders = { release: folder, shared, network: limits.network, inside };
+  const folders = { release: folder, shared, network: limits.network };
   const target = {
     ...jobTarget(job, file, first, 'none', secrets),
     confine: (profile: Profile) => job.sandbox.confine(profile, folders),
   };
   const env = { ...target.env, RUNNER_RELEASE: folder };
-  const prefix = hasBuild(file) ? prefixFor(limits, target.outerEnv, target.confine('build')) : [];
+  const prefix = hasBuild(file)
+    ? prefixFor(limits, target.outerEnv, target.confine('build'))
+    : undefined;
   await runHook(job, target, 'pre_build', { folder, prefix });
   const until = job.io.elapsed() + file.build.timeout;
   for (const command of file.build.run) {

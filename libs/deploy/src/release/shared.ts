@@ -1,15 +1,29 @@
 /** Shared paths: links from a release to what stays when the release changes. */
-import { cpSync, lstatSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
-import { Failure, systemCode } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { refuseLinks, removeTree } from './folder.ts';
 
 type Entry = DeployFile['shared'][number];
 
 /** Contents from a commit that a deploy put into an empty place of `shared/`. */
 export interface Seed {
+  readonly shared: string;
+  /** Below `shared`. */
   readonly path: string;
   readonly print: string;
 }
@@ -22,18 +36,49 @@ export interface Seed {
 export function linkShared(release: string, shared: string, entries: readonly Entry[]): Seed[] {
   return entries.flatMap(({ path, folder }) => {
     const inside = join(release, path);
-    const outside = join(shared, path);
     refuseLinks(release, dirname(path), `shared: ${dirname(path)}`);
     makeFolder(dirname(inside));
-    makeFolder(dirname(outside));
-    const isNew = !isThere(outside);
-    if (isNew && isThere(inside)) move(inside, outside);
-    else if (isNew && folder) makeFolder(outside);
-    else if (isNew) throw missing(outside);
+    const seeds = inFolderOf(shared, path, (outside) => {
+      const isNew = !isThere(outside);
+      if (isNew && isThere(inside)) move(inside, outside);
+      else if (isNew && folder) makeFolder(outside);
+      else if (isNew) throw missing(join(shared, path));
+      return isNew ? [{ shared, path, print: printOf(outside) }] : [];
+    });
     rmSync(inside, { recursive: true, force: true });
-    symlinkSync(relative(dirname(inside), outside), inside);
-    return isNew ? [{ path: outside, print: printOf(outside) }] : [];
+    symlinkSync(relative(dirname(inside), join(shared, path)), inside);
+    return seeds;
   });
+}
+
+/**
+ * Calls `use` with a path whose folder stays the one it is: an app that runs may put a link in its place,
+ * which would lead elsewhere. Makes the folders above.
+ */
+function inFolderOf<T>(shared: string, path: string, use: (path: string) => T): T {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+  makeFolder(shared);
+  let fd = openSync(shared, O_RDONLY | O_DIRECTORY);
+  // Other programs read this path too.
+  const at = (name: string) => `/proc/${process.pid}/fd/${fd}/${name}`;
+  try {
+    for (const part of dirname(path).split('/')) {
+      if (part === '.') continue;
+      if (!isThere(at(part))) mkdirSync(at(part), 0o750);
+      const inner = openSync(at(part), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      closeSync(fd);
+      fd = inner;
+    }
+    return use(at(basename(path)));
+  } catch (error) {
+    const folder = join(shared, dirname(path));
+    if (!['ENOTDIR', 'ELOOP'].includes(systemCode(error) ?? ''))
+      throw systemFailure(error, `use the folder ${folder}`);
+    const words = `${folder} is not a plain folder: runner follows no link there`;
+    throw new Failure('file_unreadable', words);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function missing(path: string): Failure {
@@ -60,8 +105,16 @@ function move(from: string, to: string): void {
  * anything has changed since stays.
  */
 export function takeBack(seeds: readonly Seed[]): void {
-  for (const { path, print } of seeds) {
-    if (printOf(path) === print) removeTree(path);
+  for (const { shared, path, print } of seeds) {
+    try {
+      inFolderOf(shared, path, (outside) => {
+        // rm follows no link that takes the place of a folder meanwhile.
+        if (printOf(outside) === print)
+          spawnSync('rm', ['-rf', '--', outside], { stdio: 'ignore' });
+      });
+    } catch {
+      // The deploy has failed for another reason.
+    }
   }
 }
 
@@ -69,7 +122,7 @@ export function takeBack(seeds: readonly Seed[]): void {
 function printOf(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return '';
-  const own = `${path} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}\n`;
+  const own = `${basename(path)} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}\n`;
   if (!stat.isDirectory()) return own;
   return (
     own +

@@ -15,7 +15,7 @@ export interface ChildSpec extends Spawned {
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
-  /** What it started may go on once it has succeeded: it brought up the app. */
+  /** What it started may keep running once it has succeeded: it brought up the app. */
   readonly leavesApp: boolean;
 }
 
@@ -48,7 +48,7 @@ export function describeExit(exit: ProcessExit, timeout: number): string {
 /** Distinguishes the programs that this process runs. */
 let runs = 0;
 
-/** Runs a program to its end. Never rejects: every error is in the result. */
+/** Runs a program to its end, however that is. Rejects if the sandbox cannot be made. */
 export function runChild(spec: ChildSpec): Promise<ProcessExit> {
   runs += 1;
   const id = `${process.pid}-${Date.now()}-${runs}`;

@@ -8,27 +8,6 @@ import type { Env } from '@runner/common/foundation/io';
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
 
-/**
- * What a commit may set for its app and must not reach systemd-run, nice and bubblewrap: variables that
- * make the C library load code, or name the bus by which systemd-run asks for the limits.
- */
-const LOADER =
-  /^(?:LD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$|OPENSSL_|SYSTEMD_|DBUS_|XDG_RUNTIME_DIR$)/;
-
-/**
- * The variables of an instance, apart from those for the loader: bubblewrap itself, which is outside of
- * the sandbox, must not get them.
- */
-export function withoutLoader(env: Readonly<Record<string, string>>): {
-  readonly env: Readonly<Record<string, string>>;
-  readonly loader: Readonly<Record<string, string>>;
-} {
-  const [loader, others] = [true, false].map((wanted) =>
-    Object.fromEntries(Object.entries(env).filter(([name]) => LOADER.test(name) === wanted)),
-  ) as [Record<string, string>, Record<string, string>];
-  return { env: others, loader };
-}
-
 /** How clients find their supervisor. */
 const SUPERVISOR = [
   'XDG_RUNTIME_DIR',

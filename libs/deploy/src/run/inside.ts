@@ -5,8 +5,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { Confinement, Program } from '../sandbox/sandbox.ts';
-import { cutOff } from './outside.ts';
+import type { Prefix } from '../sandbox/limits.ts';
+import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import { startCutOff } from './outside.ts';
 import { ownProcesses } from './processes.ts';
 
 /** What runs in a sandbox. */
@@ -20,41 +21,42 @@ export interface Inside {
 }
 
 /** What to start, and where its output goes. */
-export interface Spawned extends Program {
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+export interface Spawned extends Command {
   /** Descriptor for standard output and standard error. */
   readonly output: number;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** Program and arguments before it, which run it within limits. */
-  readonly prefix?: readonly string[] | undefined;
+  /** Runs it within limits. */
+  readonly prefix?: Prefix | undefined;
 }
+
+/** Arguments that let bubblewrap report what it runs; see `insideOf`. */
+export const REPORT = ['--info-fd', '4'] as const;
 
 /** Starts a program in a new session, in the sandbox if it is confined. */
 export function spawnDetached(spec: Spawned): {
   readonly child: ChildProcess;
   readonly inside: Inside | undefined;
 } {
-  const { cwd, env, output, confinement, prefix = [] } = spec;
-  const confined = confinement?.wrap(spec, cwd);
-  const command = confined
-    ? [confined.file, '--info-fd', '3', ...confined.args]
-    : [spec.file, ...spec.args];
-  const [file, ...args] = [...prefix, ...command];
-  const child = cutOff(() =>
-    spawn(file as string, args, {
-      ...{ cwd, env, detached: true },
-      stdio: ['ignore', output, output, ...(confined ? ['pipe' as const] : [])],
-    }),
-  );
-  return { child, inside: confined && insideOf(child) };
+  const { output, confinement, prefix } = spec;
+  const child = startCutOff(spec, confinement, (command, descriptors) => {
+    const report = confinement ? REPORT : [];
+    const words = [...(prefix?.words ?? []), command.file, ...report, ...command.args];
+    // Without the sandbox a commit can leave its limits anyway.
+    const env = confinement ? { ...prefix?.env, ...command.env } : command.env;
+    const pipes = confinement ? [...descriptors, 'pipe' as const] : [];
+    return spawn(words[0] as string, words.slice(1), {
+      ...{ cwd: command.cwd, env, detached: true },
+      stdio: ['ignore', output, output, ...pipes],
+    });
+  });
+  return { child, inside: confinement && insideOf(child) };
 }
 
-/** What bubblewrap runs, which reports about it on descriptor 3. */
+/** What bubblewrap runs, which reports about it on descriptor 4. */
 export function insideOf(child: ChildProcess): Inside {
   let first: number | undefined;
-  const pipe = child.stdio[3] as Readable;
+  const pipe = child.stdio[4] as Readable;
   const known = new Promise<number | undefined>((resolve) => {
     let text = '';
     pipe.setEncoding('latin1').on('data', (chunk: string) => {

@@ -1,11 +1,30 @@
 /** What of this process does not reach the programs that a repository decides. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import type { Command, Confinement } from '../sandbox/sandbox.ts';
 
 /** O_CLOEXEC in /proc/PID/fdinfo. */
 const CLOSED_ON_EXEC = 0o2_000_000;
 
 let hasLimits = false;
+
+/**
+ * Starts a command, in the sandbox if it is confined. `start` gets what to start, and the descriptors
+ * that it must have after the first three.
+ */
+export function startCutOff<T>(
+  command: Command,
+  confinement: Confinement | undefined,
+  start: (command: Command, descriptors: readonly number[]) => T,
+): T {
+  const wrapped = confinement?.wrap(command);
+  if (wrapped === undefined) return cutOff(() => start(command, []));
+  try {
+    return cutOff(() => start(wrapped, [wrapped.settings]));
+  } finally {
+    closeSync(wrapped.settings);
+  }
+}
 
 /**
  * Starts a program without the descriptors that this process has inherited, without core dumps, and

@@ -6,6 +6,7 @@ import {
   systemCode,
   systemWords,
 } from '@runner/common/foundation/failure';
+import type { Prefix } from '../sandbox/limits.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
@@ -120,6 +121,8 @@ const SANDBOX_FAILED = /^bwrap: (?!execvp)/m;
 /** A program to run as a step of a deploy. */
 export interface Step {
   readonly stage: Stage;
+  /** What messages call the step; absent: its stage. */
+  readonly label?: string;
   /** For display in the log and in errors. */
   readonly title: string;
   readonly file: string;
@@ -131,8 +134,8 @@ export interface Step {
   readonly serverFault?: RegExp;
   /** Runs it in the sandbox. */
   readonly confinement?: Confinement | undefined;
-  /** Program and arguments before it, which run it within limits. */
-  readonly prefix?: readonly string[] | undefined;
+  /** Runs it within limits. */
+  readonly prefix?: Prefix | undefined;
 }
 
 /** A shell command as a step. */
@@ -147,7 +150,7 @@ export function shellStep({
 export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): Promise<void> {
   const { exit, output } = await tryStep(log, signal, step);
   if (succeeded(exit)) return;
-  const headline = `${step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
+  const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
   const doubt = exit.interrupted ? undefined : step.confinement?.explain(output);
   if (doubt !== undefined) log.line(doubt);
@@ -171,7 +174,7 @@ export async function tryStep(
   step: Step,
 ): Promise<{ exit: ProcessExit; output: string }> {
   log.line(`$ ${step.title}`);
-  const { result, output } = await log.capture(`${step.stage}: ${step.title}`, (fd) =>
+  const { result, output } = await log.capture(`${step.label ?? step.stage}: ${step.title}`, (fd) =>
     runChild({
       file: step.file,
       args: step.args,

@@ -5,6 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { findProgram, USUAL_PATH } from './probe.ts';
 import type { Confinement } from './sandbox.ts';
+import type { Variables } from './settings.ts';
 
 /** For the attempt, in milliseconds. */
 const PATIENCE = 10_000;
@@ -24,10 +25,7 @@ const SHOW_LIMITS = `while IFS=: read -r _ names path; do
 done < /proc/self/cgroup`;
 
 /** What runs a program within memory and cpu; empty without these limits. */
-function scopeFor(
-  { memory, cpu }: BuildLimits,
-  env: Readonly<Record<string, string>>,
-): readonly string[] {
+function scopeFor({ memory, cpu }: BuildLimits, env: Variables): readonly string[] {
   const properties = [
     ...(memory === undefined ? [] : [`MemoryMax=${memory}`, 'MemorySwapMax=0']),
     ...(cpu === undefined ? [] : [`CPUQuota=${cpu}`]),
@@ -57,23 +55,29 @@ function scopeFor(
 }
 
 /** Builds give way to the apps. */
-function lowWeight({ PATH = USUAL_PATH }: Readonly<Record<string, string>>): readonly string[] {
+function lowWeight({ PATH = USUAL_PATH }: Variables): readonly string[] {
   const nice = findProgram('nice', PATH);
   return nice === undefined ? [] : [nice, '-n', '10'];
 }
 
+/** What runs a build within its limits: a program with its arguments, and its environment. */
+export interface Prefix {
+  readonly words: readonly string[];
+  readonly env: Variables;
+}
+
 /**
- * The program and arguments before those of a build, which keep it within its limits. They run outside of
- * the sandbox, so their paths are absolute: the commit sets the PATH of the build. Throws
- * `sandbox_unavailable`, naming the limit that cannot be enforced.
+ * What keeps a build within its limits. It runs outside of the sandbox, so its paths are absolute and its
+ * environment is the server's: the commit sets those of the build. Throws `sandbox_unavailable`, naming
+ * the limit that cannot be enforced.
  */
 export function prefixFor(
   limits: BuildLimits,
-  env: Readonly<Record<string, string>>,
+  env: Variables,
   confinement: Confinement | undefined,
-): readonly string[] {
+): Prefix {
   if (limits.network || confinement !== undefined)
-    return [...scopeFor(limits, env), ...lowWeight(env)];
-  const why = 'build.network cannot be switched off here: the sandbox does not run';
+    return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
+  const why = 'build.network cannot be turned off here: the sandbox does not work';
   throw new Failure('sandbox_unavailable', why);
 }

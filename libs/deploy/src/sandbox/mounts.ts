@@ -1,6 +1,7 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
-import { realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { memoryFolders, memoryFoldersOf } from './memory-folders.ts';
@@ -23,11 +24,14 @@ export interface Subject {
   readonly scratch: () => string;
 }
 
-/** A command's own folders in a build. */
-export interface BuildFolders {
+/** What a command may write to of its app. */
+export interface Folders {
+  /** The one it runs in. */
   readonly release: string;
   readonly shared: string;
-  /** Whether it has the network; absent: it has. */
+  /** Where an app with slots makes its socket. */
+  readonly slot?: string | undefined;
+  /** Whether a build has the network; absent: it has. */
   readonly network?: boolean;
 }
 
@@ -52,9 +56,14 @@ const realFolders = (paths: readonly (string | undefined)[]) => [
 const bind = (path: string, at = path) => ['--bind-try', path, at];
 const readOnly = (path: string) => ['--ro-bind-try', path, path];
 const empty = (path: string) => ['--tmpfs', path];
+const device = (path: string) => ['--dev-bind-try', path, path];
 
-/** Options for a command of an app in a profile; `folders` are those of a build. */
-export function mountsFor(profile: Profile, subject: Subject, folders: BuildFolders): string[] {
+function isAbove(path: string, root: string): boolean {
+  return within(realFolder(path) ?? path, realFolder(root) ?? root);
+}
+
+/** Options for a command of an app in a profile. Throws `not_writable`. */
+export function mountsFor(profile: Profile, subject: Subject, folders: Folders): string[] {
   const isBuild = profile === 'build';
   return [
     ...namespaceOptions(),
@@ -68,31 +77,58 @@ export function mountsFor(profile: Profile, subject: Subject, folders: BuildFold
     // Another process namespace needs the right to mount its own.
     ...(profile === 'client' ? [] : ['--proc', '/proc']),
     ...(isBuild ? outsideOfBuild(subject) : outsideOfApp(subject, profile)),
-    ...root(subject, isBuild ? [folders.release, folders.shared] : appFolders(subject)),
-    ...subject.allow.flatMap((path) => ['--dev-bind-try', path, path]),
+    // What is allowed above the root does not uncover it.
+    ...subject.allow.filter((path) => isAbove(path, subject.paths.root)).flatMap(device),
+    ...root(subject, folders, isBuild),
+    ...subject.allow.filter((path) => !isAbove(path, subject.paths.root)).flatMap(device),
   ];
 }
 
-function appFolders({ paths, app }: Subject): string[] {
-  const { releases, instances } = paths.app(app);
-  return [releases, instances];
-}
-
-/** The root is empty but for some folders of the app. */
-function root({ paths, app }: Subject, folders: readonly string[]): string[] {
+/**
+ * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot
+ * replace a folder in them by a link: runner, and the next build, would follow it.
+ */
+function root({ paths, app }: Subject, folders: Folders, isBuild: boolean): string[] {
+  const { dir, home, releases, instances } = paths.app(app);
   const real = realFolder(paths.root) ?? paths.root;
+  const at = (path: string) => join(real, relative(paths.root, path));
   // Any of them may be a link to another disk.
   const elsewhere = realFolders([
     ...['apps', 'state', 'logs', 'locks', 'spool'].map((name) => join(paths.root, name)),
-    paths.app(app).dir,
+    ...[dir, releases, instances],
   ]).filter((folder) => !within(real, folder));
-  const { home } = paths.app(app);
+  const own = [folders.release, folders.shared, ...(folders.slot ? [folders.slot] : []), home];
+  for (const folder of own) refuseDetour({ paths, app }, folder);
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),
-    ...[...folders, home].flatMap((path) => bind(path, join(real, relative(paths.root, path)))),
+    ...(isBuild ? [] : [releases, instances]).flatMap((path) => ['--ro-bind-try', path, at(path)]),
+    // What a link of these leads to is outside of the root, where hooks may write anyway.
+    ...own.filter((path) => isBuild || !isLink(path)).flatMap((path) => bind(path, at(path))),
     ...['--remount-ro', real],
   ];
+}
+
+const isLink = (path: string) =>
+  lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+
+/**
+ * A folder of an app may be a link to another disk, but not one that the app has made, while it could,
+ * to what is not its own. Throws `not_writable`.
+ */
+export function refuseDetour({ paths, app }: Pick<Subject, 'paths' | 'app'>, folder: string): void {
+  const [root, own] = [paths.root, paths.app(app).dir].map((path) => realFolder(path) ?? path) as [
+    string,
+    string,
+  ];
+  let real: string;
+  try {
+    real = realpathSync(folder);
+  } catch {
+    return; // It is missing.
+  }
+  if (within(own, real) || !(within(root, real) || within(real, root))) return;
+  throw new Failure('not_writable', `${folder} leads to ${real}: remove the link`);
 }
 
 const TEMPORARY = ['/tmp', '/var/tmp'];

@@ -12,8 +12,9 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { explanation } from './explain.ts';
-import { mountsFor, type Profile } from './mounts.ts';
+import { type Folders, mountsFor, type Profile } from './mounts.ts';
 import { bubblewrap } from './probe.ts';
+import { marksIn, openSettings, type Variables } from './settings.ts';
 
 /** A program and its arguments. */
 export interface Program {
@@ -21,29 +22,28 @@ export interface Program {
   readonly args: readonly string[];
 }
 
+/** A program, where it runs, and its environment. */
+export interface Command extends Program {
+  readonly cwd: string;
+  readonly env: Variables;
+}
+
+/** bubblewrap around a command. */
+export interface Wrapped extends Command {
+  /** Has to be descriptor 3 of the process; close it after the start. */
+  readonly settings: number;
+}
+
 /** How one command is confined. */
 export interface Confinement {
-  /** The program that runs it confined, in a folder: bubblewrap. */
-  wrap(program: Program, cwd: string): Program;
+  /** Throws `not_writable`. */
+  wrap(command: Command): Wrapped;
   /** Why the output of a failed command may be the sandbox's doing, with the line that changes it. */
   explain(output: string): string | undefined;
 }
 
-/** The folders that a command may write to. */
-export interface Folders {
-  /** The one it runs in. */
-  readonly release: string;
-  readonly shared: string;
-  /** Whether a build has the network; absent: it has. */
-  readonly network?: boolean;
-  /** Variables that only the command gets, not bubblewrap. */
-  readonly inside?: Readonly<Record<string, string>>;
-}
-
 /** The sandbox of an app. */
 export interface Sandbox {
-  /** Whether there is one. */
-  readonly isOn: boolean;
   /** How a command is confined; undefined where it is not. */
   confine(profile: Profile, folders: Folders): Confinement | undefined;
   /** Removes with `remove` the folder that builds had as /tmp. */
@@ -72,7 +72,7 @@ export function openSandbox(request: SandboxRequest): Sandbox {
   return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
 }
 
-/** The same for what has to go on with a config.yml that cannot be read. */
+/** The same for commands that must work with a config.yml that cannot be read. */
 export function openSandboxAnyway(request: SandboxRequest): Sandbox {
   try {
     return openSandbox(request);
@@ -94,10 +94,6 @@ class OpenSandbox implements Sandbox {
     if (setting.mode === 'required') this.#program();
   }
 
-  get isOn(): boolean {
-    return this.#program() !== undefined;
-  }
-
   confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) return undefined;
@@ -105,13 +101,14 @@ class OpenSandbox implements Sandbox {
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchFolder();
-    const inside = Object.entries(folders.inside ?? {}).map((pair) => pair.join('='));
-    const setting = inside.length > 0 ? ['/usr/bin/env', ...inside] : [];
     const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
     return {
-      wrap: ({ file, args }, cwd) => ({
+      wrap: ({ file, args, cwd, env: own }) => ({
         file: program,
-        args: [...mounts, '--chdir', cwd, '--', ...setting, file, ...args],
+        args: ['--args', '3', ...mounts, '--chdir', cwd, '--', file, ...args],
+        cwd,
+        env: marksIn(own),
+        settings: openSettings(own, env),
       }),
       explain: (output) => explanation(output, { paths, app, env }),
     };

@@ -1,6 +1,6 @@
 /** The complete configuration of nats-server: one account per server, limited to its own subjects. */
 import type { FleetServer } from '../files/operator.ts';
-import { importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
+import { accountOf, importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
 
 export interface BrokerSetup {
   readonly url: string;
@@ -10,7 +10,6 @@ export interface BrokerSetup {
   readonly store: string;
 }
 
-const accountOf = (server: string) => `SRV_${server}`;
 const lines = (indent: string, all: readonly string[]) =>
   all.map((line) => `${indent}${line}\n`).join('');
 

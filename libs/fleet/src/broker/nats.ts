@@ -1,50 +1,20 @@
-/** The broker: connection, streams and mailboxes. The only file that imports the NATS client. */
-import { readFileSync } from 'node:fs';
-import {
-  type ConsumerMessages,
-  JetStreamApiError,
-  type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
-  jetstreamManager,
-  type StoredMsg,
-} from '@nats-io/jetstream';
-import { connect, type NatsConnection, nkeyAuthenticator, nkeys } from '@nats-io/transport-node';
+/** The way to the broker. Bundled into dist/lib/nats.cjs with the NATS client. */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { BrokerAddress } from '../files/broker-address.ts';
-import { STREAMS, type StreamName, subjects } from './subjects.ts';
+import { Broker, TIMEOUT } from './broker.ts';
+import { connectionFailure } from './failure.ts';
+import { authenticator } from './login.ts';
 
-/** A new login: its secret seed and its public key. */
-export function newLogin(): { seed: string; nkey: string } {
-  const pair = nkeys.createUser();
-  return { seed: Buffer.from(pair.getSeed()).toString('latin1'), nkey: pair.getPublicKey() };
-}
+export type { Broker, Stored } from './broker.ts';
+export { loginKeyOf, newLogin } from './login.ts';
 
-/** The public key of a login. Throws `fleet_not_configured`. */
-export function loginKeyOf(seed: string, path: string): string {
-  try {
-    return nkeys.fromSeed(Buffer.from(seed, 'latin1')).getPublicKey();
-  } catch {
-    throw new Failure('fleet_not_configured', `${path} does not hold a key`);
-  }
-}
-
-/** A stored message. */
-export interface Stored {
-  readonly seq: number;
-  readonly text: string;
-  readonly subject: string;
-  readonly at: Date;
-}
-
-/** For a connection and each request, in ms. */
-const TIMEOUT = 5_000;
 /** Between two heartbeats of the connection, in ms. */
 const PING_INTERVAL = 5_000;
-/** In ns: an order is redelivered if it is neither acknowledged nor reported in progress for this long. */
-const ACK_WAIT = 15e9;
-
-const FILE = { storage: 'file' as const, allow_direct: true };
+/** Of a file of certificates, in bytes. */
+const CA_MAX = 1_048_576;
 
 export interface BrokerLogin extends BrokerAddress {
   readonly seed: string;
@@ -54,17 +24,18 @@ export interface BrokerLogin extends BrokerAddress {
   readonly api?: string;
 }
 
-/** Connects. Throws `broker_unreachable`, `broker_refused`. */
+/** Connects. Throws `broker_unreachable`, `broker_refused`, `file_unreadable`. */
 export async function openBroker(login: BrokerLogin): Promise<Broker> {
   const { url, ca, seed, name, api } = login;
-  const isTls = url.startsWith('tls://');
+  const tls = url.startsWith('tls://') && { tls: ca === undefined ? {} : { ca: authority(ca) } };
+  const challenged = authenticator(seed);
   try {
     const connection = await connect({
       servers: url.replace(/^\w+:\/\//, ''),
-      authenticator: nkeyAuthenticator(Buffer.from(seed, 'latin1')),
+      authenticator: challenged,
       ...{ name, timeout: TIMEOUT, pingInterval: PING_INTERVAL, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 500, noAsyncTraces: true },
-      ...(isTls && { tls: ca === undefined ? {} : { ca: readFileSync(ca, 'utf8') } }),
+      ...tls,
     });
     const options = { timeout: TIMEOUT, ...(api !== undefined && { apiPrefix: api }) };
     const manager = await jetstreamManager(connection, { ...options, checkAPI: false });
@@ -74,179 +45,11 @@ export async function openBroker(login: BrokerLogin): Promise<Broker> {
   }
 }
 
-function connectionFailure(error: unknown, url: string): unknown {
-  if (!(error instanceof Error)) return error;
-  const host = url.replace(/^\w+:\/\//, '');
-  if (
-    /^(Authorization|UserAuthentication)/.test(error.name) ||
-    /authorization/i.test(error.message)
-  ) {
-    const why = 'not added yet, or removed, or the configuration was not loaded';
-    return new Failure('broker_refused', `${host} does not know this key: ${why}`, {}, error);
-  }
-  const why = /certificate|self.signed|altname/i.test(error.message) ? `: ${error.message}` : '';
-  return new Failure('broker_unreachable', `${host} does not answer${why}`, {}, error);
-}
-
-/** The broker's error code when another message came first. */
-const WRONG_LAST_SEQUENCE = 10_071;
-/** What it answers about a stream that does not exist. */
-const NO_STREAM = 10_059;
-
-export class Broker {
-  private readonly connection: NatsConnection;
-  private readonly stream: JetStreamClient;
-  private readonly manager: JetStreamManager;
-
-  constructor(connection: NatsConnection, stream: JetStreamClient, manager: JetStreamManager) {
-    this.connection = connection;
-    this.stream = stream;
-    this.manager = manager;
-  }
-
-  /** Resolves when the connection is closed for good, with the error if we did not close it. */
-  async closed(): Promise<Error | undefined> {
-    return (await this.connection.closed()) ?? undefined;
-  }
-
-  async close(): Promise<void> {
-    await this.connection.close();
-  }
-
-  get version(): string {
-    return this.connection.info?.version ?? '';
-  }
-
-  /** What an answer that failed means. A stream that does not exist answers with silence. */
-  private async failure(error: unknown): Promise<unknown> {
-    const host = this.connection.getServer();
-    if (this.connection.isClosed()) return connectionFailure(error, host);
-    const streams = this.manager.streams.info('ORDERS');
-    const isMissing = await streams.then(
-      () => false,
-      (why) => why instanceof JetStreamApiError && why.code === NO_STREAM,
-    );
-    if (!isMissing) return connectionFailure(error, host);
-    const text = `${host} has no streams yet: run runner fleet broker check`;
-    return new Failure('broker_unsafe', text);
-  }
-
-  /** Calls back after each reconnection. */
-  async onReconnect(call: () => void): Promise<void> {
-    for await (const { type } of this.connection.status()) if (type === 'reconnect') call();
-  }
-
-  /** Sequence number of the stored message; undefined if the subject's last one is no longer `expect`. */
-  async store(subject: string, text: string, expect?: number): Promise<number | undefined> {
-    const options = expect === undefined ? {} : { expect: { lastSubjectSequence: expect } };
-    try {
-      return (await this.stream.publish(subject, text, { timeout: TIMEOUT, ...options })).seq;
-    } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE)
-        return undefined;
-      throw await this.failure(error);
-    }
-  }
-
-  /** Publishes a message that is not stored. */
-  publish(subject: string, text: string): void {
-    if (!this.connection.isClosed()) this.connection.publish(subject, text);
-  }
-
-  /** The newest message of a subject. */
-  async last(stream: StreamName, subject: string): Promise<Stored | undefined> {
-    return this.get(stream, { last_by_subj: subject });
-  }
-
-  /** The first message from `seq` on; the subject may have wildcards. */
-  async next(stream: StreamName, subject: string, seq: number): Promise<Stored | undefined> {
-    return this.get(stream, { seq, next_by_subj: subject });
-  }
-
-  /** The messages of a subject, which may have wildcards, from `from` on. */
-  async *all(stream: StreamName, subject: string, from = 1): AsyncGenerator<Stored> {
-    for (let seq = from; ; ) {
-      const stored = await this.next(stream, subject, seq);
-      if (!stored) return;
-      yield stored;
-      seq = stored.seq + 1;
-    }
-  }
-
-  private async get(
-    stream: StreamName,
-    query: Parameters<JetStreamManager['direct']['getMessage']>[1],
-  ): Promise<Stored | undefined> {
-    try {
-      const message: StoredMsg | null = await this.manager.direct.getMessage(stream, query);
-      if (message === null) return undefined;
-      const { seq, subject, time } = message;
-      return { seq, subject, at: time, text: message.string() };
-    } catch (error) {
-      if (error instanceof JetStreamApiError && error.status === 404) return undefined;
-      throw await this.failure(error);
-    }
-  }
-
-  /** Calls back for each message of a subject; messages may be lost. Returns a function that unsubscribes. */
-  subscribe(subject: string, call: (text: string) => void): () => void {
-    const subscription = this.connection.subscribe(subject, {
-      callback: (error, message) => void (error || call(message.string())),
-    });
-    return () => subscription.unsubscribe();
-  }
-
-  /** The reply to a request; undefined if none arrives in time. */
-  async request(subject: string, text: string, timeout: number): Promise<string | undefined> {
-    try {
-      return (await this.connection.request(subject, text, { timeout })).string();
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** Replies to requests. */
-  reply(subject: string, handle: (text: string) => Promise<string>): void {
-    this.connection.subscribe(subject, {
-      callback: (error, message) => {
-        if (!error) void handle(message.string()).then((text) => message.respond(text));
-      },
-    });
-  }
-
-  /** Orders for a server as they arrive. Each is redelivered until it is acknowledged. */
-  async orders(server: string): Promise<ConsumerMessages> {
-    const consumer = await this.stream.consumers.get('ORDERS', server);
-    return consumer.consume({ max_messages: 100, expires: 10_000, idle_heartbeat: 2_000 });
-  }
-
-  /** Creates the streams, or updates their configuration. */
-  async createStreams(): Promise<void> {
-    for (const stream of STREAMS) {
-      const config = { ...stream, subjects: [...stream.subjects], ...FILE };
-      await this.manager.streams
-        .update(stream.name, config)
-        .catch(() => this.manager.streams.add(config));
-    }
-  }
-
-  /** Creates a server's mailbox: a durable consumer of its orders. */
-  async createMailbox(server: string): Promise<void> {
-    const filter_subject = subjects.order(server);
-    const config = {
-      durable_name: server,
-      filter_subject,
-      ack_policy: 'explicit',
-      ack_wait: ACK_WAIT,
-    } as const;
-    await this.manager.consumers.add('ORDERS', config);
-  }
-
-  /** Whether the broker stores orders for this server. */
-  async hasMailbox(server: string): Promise<boolean> {
-    return this.stream.consumers.get('ORDERS', server).then(
-      () => true,
-      () => false,
-    );
-  }
+function authority(path: string): string {
+  const bytes = readIfThere(path, CA_MAX);
+  if (bytes) return bytes.toString('utf8');
+  throw new Failure(
+    'file_unreadable',
+    `there is no ${path}: copy the broker's CA there, or change ca`,
+  );
 }

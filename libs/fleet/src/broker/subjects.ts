@@ -17,6 +17,9 @@ export const subjects = {
 /** Prefix under which a server uses the fleet account's JetStream API; its own account has none. */
 export const AGENT_API = 'FL.API';
 
+/** A server's account in the broker. */
+export const accountOf = (server: string) => `SRV_${server}`;
+
 const DAY = 24 * 3_600 * 1e9;
 
 export type StreamName = 'ORDERS' | 'RESULTS' | 'EVENTS' | 'STATE' | 'ROLLOUT';

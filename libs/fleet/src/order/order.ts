@@ -42,7 +42,8 @@ const isTime = (value: unknown): value is string =>
 export const REASON_MAX = 200;
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= REASON_MAX;
-const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+/** Whether it is a commit in full. */
+export const isCommit = (ref: string) => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref);
 
 /** Undefined unless every field is valid. */
 export function orderOf(body: string): Order | undefined {
@@ -55,7 +56,7 @@ export function orderOf(body: string): Order | undefined {
     isShort(app) &&
     isAppName(app) &&
     isShort(ref) &&
-    (verb === 'deploy' ? COMMIT.test(ref) : !ref.startsWith('-')) &&
+    (verb === 'deploy' ? isCommit(ref) : !ref.startsWith('-')) &&
     Array.isArray(servers) &&
     servers.length > 0 &&
     servers.every((each) => isServerName(String(each))) &&

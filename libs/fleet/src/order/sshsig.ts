@@ -28,7 +28,11 @@ export function sign(body: string, by: string, key: string): SealedOrder {
   return { by, sig: stdout, body };
 }
 
-export type Verdict = 'valid' | 'signer_unknown' | 'signature_invalid';
+export interface Verdict {
+  readonly verdict: 'valid' | 'signer_unknown' | 'signature_invalid';
+  /** Of the key that signed the order, `SHA256:…`; empty if it is not needed. */
+  readonly fingerprint: string;
+}
 
 /** Verifies an order against an allowed_signers file. Throws `signing_failed`. */
 export async function verify(
@@ -39,21 +43,28 @@ export async function verify(
   try {
     const file = join(folder, 'sig');
     writeFileSync(file, sig, { mode: 0o600 });
-    const asks = (...args: string[]) =>
-      succeeds(['-Y', ...args, '-n', NAMESPACE, '-s', file], body);
-    if (await asks('verify', '-f', allowedSigners, '-I', by)) return 'valid';
-    return (await asks('check-novalidate')) ? 'signer_unknown' : 'signature_invalid';
+    const keygen = (...args: string[]) =>
+      output(['-Y', ...args, '-n', NAMESPACE, '-s', file], body);
+    if ((await keygen('verify', '-f', allowedSigners, '-I', by)) !== undefined)
+      return { verdict: 'valid', fingerprint: '' };
+    const good = await keygen('check-novalidate');
+    if (good === undefined) return { verdict: 'signature_invalid', fingerprint: '' };
+    return { verdict: 'signer_unknown', fingerprint: /SHA256:\S+/.exec(good)?.[0] ?? '' };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Asynchronous, so that the agent keeps answering pings. */
-function succeeds(args: readonly string[], input: string): Promise<boolean> {
+/** What ssh-keygen prints; undefined if it fails. Asynchronous, so that the agent keeps answering pings. */
+function output(args: readonly string[], input: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+    const child = processes().spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
     child.on('error', (error) => reject(systemCode(error) === 'ENOENT' ? missing() : error));
-    child.on('close', (status) => resolve(status === 0));
+    child.on('close', (status) => resolve(status === 0 ? text : undefined));
     // EPIPE if it exits before it has read everything.
     child.stdin.on('error', () => {});
     child.stdin.end(input);

@@ -19,15 +19,20 @@ export interface ServerState {
   readonly apps: readonly AppOnServer[];
   /** Batches of its audit log stored in the broker, and bytes still to be sent. */
   readonly events: { readonly sent: number; readonly waiting: number };
-  /** The commit that the branch or `ref` resolves to there, if the ping asked. */
-  readonly head: {
-    readonly commit: string | null;
-    readonly version: string | null;
-    /** Why it cannot be deployed. */
-    readonly problem: string | null;
-    /** The problem's error code. */
-    readonly code: string | null;
-  } | null;
+  /** If the ping asked. */
+  readonly head: Head | null;
+}
+
+/** The commit that the branch or `ref` resolves to on a server. */
+export interface Head {
+  readonly commit: string | null;
+  readonly version: string | null;
+  /** Why it cannot be deployed. */
+  readonly problem: string | null;
+  /** The problem's error code. */
+  readonly code: string | null;
+  /** What `runner fetch` there would do about it, if the ping asked. */
+  readonly decision?: { readonly result: string; readonly text: string } | undefined;
 }
 
 /** Undefined unless the text is a state. */

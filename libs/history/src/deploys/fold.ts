@@ -78,13 +78,18 @@ export class Deploys {
       known.restored = timeOf(record);
       return;
     }
-    const deploy = known ?? this.#make(record, timeOf(record));
+    // Instances that went different ways are a row each.
+    const way = `${keyOf(record)} ${textOf(record, 'from_version')} ${textOf(record, 'version')}`;
+    const deploy = this.#byId.get(way) ?? this.#make(record, timeOf(record));
+    this.#byId.set(way, deploy);
     addInstance(deploy, record);
+    const from = fieldOf(record, 'from_version');
+    const isRestart = from === deploy.version && record.from_commit === record.commit;
     deploy.byHand = true;
     deploy.result = 'success';
-    deploy.trigger = 'rollback';
+    deploy.trigger = isRestart ? 'restart' : 'rollback';
     deploy.end = timeOf(record);
-    deploy.previous_version = fieldOf(record, 'from_version');
+    deploy.previous_version = isRestart ? null : from;
     deploy.duration_ms = numberOf(record, 'duration_ms') ?? null;
   }
 }

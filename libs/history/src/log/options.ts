@@ -17,12 +17,12 @@ const DATE =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /**
- * Reads `2h`, `7d` (that long before now) or ISO 8601, in UTC unless it has a zone. A date alone means
+ * Reads `2h`, `7d` (that long before now, at most since 1970) or ISO 8601, in UTC unless it has a zone. A date alone means
  * its first moment, or with `end` its last. Milliseconds since 1970. Throws `usage`, naming the option.
  */
 export function timeOf(text: string, option: string, now: Date, end = false): number {
   const ago = /^(\d{1,9})([smhdw])$/.exec(text);
-  if (ago) return now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number);
+  if (ago) return Math.max(0, now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number));
   const [, date, time, zone] = DATE.exec(text) ?? [];
   const clock = time ?? (end ? '23:59:59.999' : '00:00');
   const found = timeOfIso(`${date}T${clock}${zone ?? ''}`);

@@ -1,12 +1,12 @@
 /** The server's connection to the broker. */
 import { Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
-import { AGENT_API } from '@runner/fleet/broker/subjects';
+import { AGENT_API, accountOf } from '@runner/fleet/broker/subjects';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { readSecretFile } from '@runner/fleet/order/seal';
 import { type Agent, INIT } from './agent.ts';
 
-/** Logs in, and checks that this server has a mailbox. Throws `broker_refused`, `broker_unsafe` and others. */
+/** Logs in, and checks that this server is isolated from the others and has a mailbox. Throws `broker_refused`, `broker_unsafe` and others. */
 export async function connect({ config, paths }: Agent, purpose?: string): Promise<Broker> {
   const { broker: address, server } = config;
   if (!address) throw new Failure('fleet_not_configured', 'agent.yml has no broker');
@@ -14,10 +14,12 @@ export async function connect({ config, paths }: Agent, purpose?: string): Promi
   const { openBroker } = await import('@runner/fleet/broker/nats');
   const name = [server, purpose].filter(Boolean).join('-');
   const broker = await openBroker({ ...address, seed, name, api: AGENT_API });
-  if (await broker.hasMailbox(server)) return broker;
+  const problem = !(await broker.isLimitedTo(accountOf(server)))
+    ? `lets ${server} reach more than its own subjects: load the output of runner fleet broker config`
+    : !(await broker.hasMailbox(server))
+      ? `has no mailbox for ${server}: run runner fleet broker check`
+      : undefined;
+  if (problem === undefined) return broker;
   await broker.close();
-  throw new Failure(
-    'broker_unsafe',
-    `${address.url} has no mailbox for ${server}: run runner fleet broker check`,
-  );
+  throw new Failure('broker_unsafe', `${address.url} ${problem}`);
 }

@@ -1,5 +1,6 @@
 /** An order from its arrival to its sealed result. */
 import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
 import type { Result } from '@runner/fleet/order/result';
 import { digestOf, type Sealed, seal } from '@runner/fleet/order/seal';
@@ -27,7 +28,13 @@ export async function handle(
     });
   try {
     const untrusted = await (signer ?? signerRefusal(agent, sealed, order));
-    if (untrusted) return answer(untrusted);
+    if (untrusted) {
+      const what = `refused ${order.id}, ${order.verb} ${order.app}`;
+      agent.io.stderr.write(
+        `${harmlessLine(`${what}: ${untrusted.message}`)} (${untrusted.code})\n`,
+      );
+      return answer(untrusted);
+    }
     const entry = findEntry(agent.paths, order.id);
     if (entry && entry.order.body !== sealed.body) {
       const message = `another order has the id ${order.id}`;

@@ -30,12 +30,15 @@ export async function signerRefusal(
     message,
   });
   requireSigners(config.allowedSigners);
-  const verdict = await verify(sealed, config.allowedSigners);
+  const { verdict, fingerprint } = await verify(sealed, config.allowedSigners);
   const { by } = sealed;
   if (verdict === 'signature_invalid')
     return refused(verdict, 'the signature does not match the order');
   if (verdict === 'signer_unknown')
-    return refused(verdict, `the key that signed it is not listed for '${by}' in allowed_signers`);
+    return refused(
+      verdict,
+      `the key that signed it, ${fingerprint}, is not listed for '${by}' in allowed_signers`,
+    );
   const may = config.allow?.get(by);
   const isAllowed =
     !config.allow ||

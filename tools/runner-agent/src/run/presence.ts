@@ -2,11 +2,11 @@
 import { type AppState, pauseOf } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { isAppName } from '@runner/common/foundation/names';
-import { jsonObject } from '@runner/common/text/json';
+import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { type Sealed, seal } from '@runner/fleet/order/seal';
-import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
+import type { AppOnServer, Head, ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool } from '../orders/carry-out.ts';
 import type { Shipper } from './ship.ts';
@@ -26,8 +26,8 @@ export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () 
   const sealed = (body: ServerState): Sealed =>
     seal('state', config.server, JSON.stringify(body), signKey);
   broker.reply(subjects.ping(config.server), async (text) => {
-    const { nonce = '', app, ref } = jsonObject(text) ?? {};
-    const head = typeof app === 'string' && isAppName(app) ? await headOf(agent, app, ref) : null;
+    const { nonce = '', app, ...what } = jsonObject(text) ?? {};
+    const head = typeof app === 'string' && isAppName(app) ? await headOf(agent, app, what) : null;
     return JSON.stringify(sealed({ ...state(String(nonce).slice(0, 64)), head }));
   });
   let stored = '';
@@ -71,15 +71,16 @@ function heldWord(app: AppState, now: Date): string | null {
   return pauseOf(app, now) ? 'paused' : null;
 }
 
-const NO_HEAD = { commit: null, version: null, problem: null, code: null };
-
-/** Resolves `ref`, or the app's branch, with `runner-deploy --check`. */
-async function headOf(agent: Agent, app: string, ref: unknown): Promise<ServerState['head']> {
+/** Resolves `ref`, or the app's branch, with `runner-deploy --check`, or for `fetch` with `runner-fetch`. */
+async function headOf(agent: Agent, app: string, { ref, fetch }: JsonObject): Promise<Head> {
   const wanted = typeof ref === 'string' && /^[^-]/.test(ref) ? ['--ref', ref] : [];
-  const { last } = await runTool(agent, ['runner-deploy', app, '--check', ...wanted]);
-  const [problem] = Array.isArray(last.problems) ? last.problems.map(String) : [];
-  if (typeof last.commit !== 'string')
-    return { ...NO_HEAD, problem: String(last.message ?? 'no answer'), code: String(last.error) };
-  const { commit, version } = last;
-  return { ...NO_HEAD, commit, version: String(version), problem: problem ?? null };
+  const check: [string, ...string[]] = ['runner-deploy', app, '--check', ...wanted];
+  const { last } = await runTool(agent, fetch === true ? ['runner-fetch', app] : check);
+  const { commit, version, problems, message, text, error, result } = last;
+  const [problem] = Array.isArray(problems) ? problems.map(String) : [];
+  const decision = fetch === true ? { result: String(result), text: String(text) } : undefined;
+  if (typeof commit === 'string')
+    return { commit, version: String(version), problem: problem ?? null, code: null, decision };
+  const why = String(message ?? text ?? 'no answer');
+  return { commit: null, version: null, problem: why, code: String(error), decision };
 }

@@ -1,26 +1,20 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
 import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { CONFIG_SCHEMA } from '@runner/common/config/schema';
-import { notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
+import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
+import { deployPolicyOf, notifySettingsOf, pick } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
-export function config({ io, paths }: CheckContext): readonly Found[] {
+export function config({ io, paths }: Context): readonly Found[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
+    pick(file, Object.keys(KEYS), []);
     codeHostsOf(file, io.env);
-    retryPolicyOf(file);
+    deployPolicyOf(file);
     notifySettingsOf(file, io.env);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>

@@ -6,10 +6,11 @@ import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
-import { type CheckContext, type Found, ok, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
 
-export function sandbox({ io: { env }, paths }: CheckContext): readonly Found[] {
+export function sandbox({ io: { env }, paths }: Context): readonly Found[] {
   const mode = modeOf(paths, env);
+  if (mode === undefined) return [];
   if (mode === 'off') return [ok('the sandbox is switched off in the configuration')];
   const found = bubblewrap(env);
   if ('program' in found) return [ok(`commands from repositories run in the sandbox (${mode})`)];
@@ -19,12 +20,12 @@ export function sandbox({ io: { env }, paths }: CheckContext): readonly Found[] 
   return [warning(`builds can read all keys and apps: ${found.problem}`, mend)];
 }
 
-function modeOf(paths: Paths, env: Env): SandboxMode {
+function modeOf(paths: Paths, env: Env): SandboxMode | undefined {
   try {
     return sandboxSettingOf(readConfig(paths), '', modeIn(env)).mode;
   } catch (error) {
     // Reported by the `config` check.
-    if (error instanceof Failure) return modeIn(env);
+    if (error instanceof Failure) return undefined;
     throw error;
   }
 }

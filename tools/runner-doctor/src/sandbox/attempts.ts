@@ -73,9 +73,17 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
       "ssh: the user's authorized_keys",
       'grep -q real "$OUTER_HOME"/.ssh/authorized_keys && : >> "$OUTER_HOME"/.ssh/authorized_keys',
     ],
-    ['a file in an earlier release', writes(`${OWN}/releases/r0/server.js`), true],
-    ['the link to the active release', `ln -sfn /tmp ${OWN}/instances/default/current`, true],
-    ['the record of the running process', writes(`${OWN}/instances/default/run/pid.json`), true],
+    ['a file in an earlier release', writes(`${OWN}/releases/r0/server.js`)],
+    ['the link to the active release', `ln -sfn /tmp ${OWN}/instances/default/current`],
+    ['the record of the running process', writes(`${OWN}/instances/default/run/pid.json`)],
+    [
+      "a link in the place of the app's own folder",
+      `cd ${OWN}/instances/default && mv shared kept && ln -s "$ROOT" shared; test -L shared || exit 1; rm shared; mv kept shared`,
+    ],
+    [
+      'the same for a release that is being built',
+      `cd ${OWN}/releases && mv r0 kept && ln -s "$ROOT" r0; test -L r0 || exit 1; rm r0; mv kept r0`,
+    ],
   ],
   process: [
     ["read the runner's environment", 'grep -qz CANARY= /proc/$RUNNER/environ'],
@@ -95,10 +103,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["enter the runner's namespaces", 'readlink /proc/$RUNNER/ns/mnt'],
   ],
   leftovers: [
-    [
-      'a process that keeps running',
-      '(setsid sh -c "sleep 1; : > \\"$PROOF\\"" >/dev/null 2>&1 &)',
-    ],
+    ['a process that keeps running', `(setsid sh -c 'sleep 1; : > "$PROOF"' >/dev/null 2>&1 &)`],
     ['a file in /tmp', ': > /tmp/"$MARK"', true],
     ['shared memory', ': > /dev/shm/"$MARK"'],
   ],

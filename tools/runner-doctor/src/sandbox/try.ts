@@ -69,7 +69,7 @@ function inside(outside: Result, found: Result | undefined): Result | null {
 }
 
 /** Whether an attempt got out of a profile that should have stopped it. */
-export function hasEscaped({ build, app, open_to_app }: Tried): boolean {
+function hasEscaped({ build, app, open_to_app }: Tried): boolean {
   return build === 'reached' || (app === 'reached' && !open_to_app);
 }
 
@@ -126,17 +126,11 @@ function tryOne(
     ...{ allow: [], scratch: () => folderOf('.tmp-scratch') },
   };
   const command = ['/bin/sh', '-c', attempt.script];
+  const folders = { release: folder, shared };
   const [file, ...args] =
     program === undefined || profile === undefined
       ? command
-      : [
-          program,
-          ...mountsFor(profile, subject, { release: folder, shared }),
-          '--chdir',
-          folder,
-          '--',
-          ...command,
-        ];
+      : [program, ...mountsFor(profile, subject, folders), '--chdir', folder, '--', ...command];
   return new Promise((resolve) => {
     const options = { cwd: folder, env, stdio: 'ignore', detached: true } as const;
     const child = spawn(file as string, args, { ...options, timeout: TIMEOUT });

@@ -17,6 +17,10 @@ export const exec = command({
       about: 'In this instance [default: the first active one]',
     },
   },
+  exits: [
+    [126, 'The command is not an executable file'],
+    [127, 'There is no such command'],
+  ],
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
     const { io, paths, args, options } = context;

@@ -1,11 +1,15 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { resolve } from 'node:path';
+import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
-import { EXIT, usage } from '@runner/common/foundation/failure';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
+import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { timeOfIso } from '@runner/common/text/time';
 import { chooseServers } from '@runner/fleet/files/operator';
+import { lineCount, timeOf } from '@runner/history/log/options';
+import { readCursor, writeCursor } from '../events/cursor.ts';
 import { type EventSource, ServerEvents } from '../events/read.ts';
 import { shippedEvents } from '../events/shipped.ts';
 import { openFleet } from '../rollout/connect.ts';
@@ -14,6 +18,8 @@ type EventRecord = LogRecord & { readonly server: string };
 
 /** Between two reads with --follow, in ms. */
 const LOOK = 1_000;
+/** Of a broker that is restarted, or was given an empty store. */
+const PASSING = new Set(['broker_unreachable', 'broker_unsafe']);
 /** Of standard input, in bytes. */
 const SHIPPED_MAX = 268_435_456;
 
@@ -32,11 +38,33 @@ export const events = command({
   options: {
     server: SERVER,
     project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
-    event: { kind: 'value', placeholder: 'KIND', about: 'Only this kind, such as DeployFailure' },
-    since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on, ISO 8601' },
-    follow: { kind: 'flag', short: 'f', about: 'Follow new events' },
+    event: {
+      kind: 'value',
+      placeholder: 'EVENT',
+      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
+      about: 'Only events of this kind',
+    },
+    since: {
+      kind: 'value',
+      placeholder: 'TIME',
+      about: 'Only events from this time on, such as 2026-12-24T18:00Z or 7d',
+    },
+    follow: {
+      kind: 'flag',
+      short: 'f',
+      about: 'Follow new events; older ones only with -n, --since or --cursor',
+    },
     lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the N newest' },
-    raw: { kind: 'flag', about: 'Print the lines of the logs unchanged' },
+    cursor: {
+      kind: 'value',
+      placeholder: 'FILE',
+      about: 'Only events after those that this file says were printed; updates the file',
+    },
+    raw: {
+      kind: 'flag',
+      about: 'Print the lines of the logs unchanged',
+      conflicts: ['project', 'event', 'since', 'lines'],
+    },
     stdin: {
       kind: 'flag',
       about: 'Read the output of runner agent ship instead of the broker',
@@ -45,34 +73,45 @@ export const events = command({
   },
   exits: [[EXIT.failed, 'A record is not signed by its server, or records are missing']],
   async run(context) {
-    const { io, options, print, note } = context;
-    const limit = options.lines === undefined ? Number.POSITIVE_INFINITY : Number(options.lines);
-    if (!(limit >= 0)) throw usage(`invalid value '${options.lines}' for '--lines <N>'`);
-    const isWanted = filterOf(options);
+    const { io, options, note } = context;
+    const isWanted = filterOf(options, io.now());
+    const cursor = options.cursor === undefined ? undefined : resolve(io.cwd, options.cursor);
+    const before = cursor === undefined ? undefined : readCursor(cursor);
+    const isNewOnly = options.follow && options.since === undefined && before === undefined;
+    const limit =
+      options.lines === undefined
+        ? isNewOnly
+          ? 0
+          : Number.POSITIVE_INFINITY
+        : lineCount(options.lines);
     const sources = chooseServers(context.paths.root, options.server).map(
-      (each) => new ServerEvents(each),
+      (each) => new ServerEvents(each, before?.[each.server]),
     );
     const broker = options.stdin ? undefined : await openFleet(context);
     const source = broker ?? shippedEvents(readAll(io.stdin, SHIPPED_MAX, 'standard input'));
-    let isStopped = false;
     let isForged = false;
-    io.onSignal(() => {
-      isStopped = true;
+    let isBack = false;
+    void broker?.onReconnect(() => {
+      isBack = true;
     });
-    try {
-      for (let isFirst = true; ; isFirst = false) {
-        const found = await read(context, source, sources, options.raw, isWanted);
-        for (const record of isFirst ? found.slice(Math.max(0, found.length - limit)) : found)
-          await print(record);
+    const look = async (most: number) => {
+      if (isBack) for (const each of sources) each.rewind();
+      isBack = false;
+      try {
+        await show(context, source, sources, { raw: options.raw, most, isWanted });
+      } finally {
+        if (cursor !== undefined) writeCursor(cursor, before, sources);
         for (const { problems } of sources)
           for (const problem of problems.splice(0)) {
             note(`${problem} (events_forged)`);
             isForged = true;
           }
-        if (!options.follow || isStopped || io.stdout.closed) break;
-        await pause(LOOK);
       }
-      return { status: isForged ? EXIT.failed : EXIT.ok };
+    };
+    try {
+      await look(limit);
+      const status = options.follow ? await follow(context, look) : EXIT.ok;
+      return { status: status || (isForged ? EXIT.failed : EXIT.ok) };
     } finally {
       await broker?.close();
     }
@@ -91,36 +130,67 @@ interface Filter {
 }
 
 /** Throws `usage`. */
-function filterOf({ project, event, since }: Filter): (record: LogRecord) => boolean {
-  const from = since === undefined ? Number.NEGATIVE_INFINITY : timeOfIso(since);
-  if (Number.isNaN(from))
-    throw usage(`invalid value '${since}' for '--since <TIME>': it must be ISO 8601`);
+function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : timeOf(since, 'since', now);
   return (record) =>
     (project === undefined || projectOf(record) === project) &&
     (event === undefined || kindOf(record) === event) &&
     (since === undefined || timeOfIso(textOf(record, 'timestamp')) >= from);
 }
 
-/** The records since the last call, sorted by time; with `raw` lines are written immediately. */
-async function read(
-  { io, note }: Pick<Context, 'io' | 'note'>,
+interface Shown {
+  readonly raw: boolean;
+  /** How many records, the newest; lines of logs are printed all, or none if it is 0. */
+  readonly most: number;
+  isWanted(record: LogRecord): boolean;
+}
+
+/** Prints the records since the last call, sorted by time; what was read before a failure is not lost. */
+async function show(
+  { io, note, print }: Pick<Context, 'io' | 'note' | 'print'>,
   broker: EventSource,
   sources: readonly ServerEvents[],
-  raw: boolean,
-  isWanted: (record: LogRecord) => boolean,
-): Promise<EventRecord[]> {
+  { raw, most, isWanted }: Shown,
+): Promise<void> {
   const found: EventRecord[] = [];
-  for (const source of sources) {
-    for await (const { server, bytes, gap } of source.unread(broker)) {
-      if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
-      if (raw) io.stdout.write(bytes);
-      else
-        for (const line of bytes.toString('utf8').split('\n')) {
-          const record = line === '' ? undefined : readRecord(line);
-          if (record && isWanted(record)) found.push({ ...record, server });
-        }
+  try {
+    for (const source of sources) {
+      for await (const { server, bytes, gap } of source.unread(broker)) {
+        if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
+        if (most === 0) continue;
+        if (raw) io.stdout.write(bytes);
+        else
+          for (const line of bytes.toString('utf8').split('\n')) {
+            const record = line === '' ? undefined : readRecord(line);
+            if (record && isWanted(record)) found.push({ ...record, server });
+          }
+      }
     }
+  } finally {
+    const time = (record: LogRecord) => textOf(record, 'timestamp');
+    found.sort((a, b) => (time(a) < time(b) ? -1 : time(a) > time(b) ? 1 : 0));
+    for (const record of found.slice(Math.max(0, found.length - most))) await print(record);
   }
-  const time = (record: LogRecord) => textOf(record, 'timestamp');
-  return found.sort((a, b) => (time(a) < time(b) ? -1 : time(a) > time(b) ? 1 : 0));
+}
+
+/** Looks for new events until a signal comes or the reader leaves, also through a restart of the broker. */
+async function follow(
+  { io, note }: Pick<Context, 'io' | 'note'>,
+  look: (most: number) => Promise<void>,
+): Promise<number> {
+  let next = 0;
+  let isLost = false;
+  return poll(io, async () => {
+    if (io.elapsed() < next) return 'wait';
+    try {
+      await look(Number.POSITIVE_INFINITY);
+      isLost = false;
+    } catch (error) {
+      if (!(error instanceof Failure && PASSING.has(error.code))) throw error;
+      if (!isLost) note(`${error.message}; trying again (${error.code})`);
+      isLost = true;
+    }
+    next = io.elapsed() + LOOK;
+    return 'wait';
+  });
 }

@@ -1,16 +1,22 @@
-import { command } from '@runner/common/cli/command';
-import { EXIT } from '@runner/common/foundation/failure';
-import { chooseServers } from '@runner/fleet/files/operator';
+import { type Context, command } from '@runner/common/cli/command';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Broker } from '@runner/fleet/broker/nats';
+import { chooseServers, type FleetServer } from '@runner/fleet/files/operator';
 import { openFleet } from '../rollout/connect.ts';
+import { drive } from '../rollout/drive.ts';
+import { newCommit } from '../rollout/fetched.ts';
+import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
 import { askAll } from '../rollout/presence.ts';
-import { carry, EXITS, ROLLOUT, rolloutText } from './deploy.ts';
+import { EXITS, ROLLOUT, rolloutText } from './deploy.ts';
 
 export const fetch = command({
   name: 'fetch',
   about: "Look for new commits on the servers' branches and deploy them",
   details:
     'For a timer on one machine with its own key, instead of runner-fetch.timer on each server.\n' +
-    'Skips servers that do not answer or already run the commit.',
+    'Servers that do not answer or where the app is paused or stopped are left out. A commit that is\n' +
+    'blocked, on hold or waits for its checks or for a retry on one server is not deployed on the others.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all on the servers]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy new commits [default: only show them]' },
@@ -22,35 +28,61 @@ export const fetch = command({
   },
   exits: EXITS,
   async run(context) {
-    const { args, options } = context;
-    const apps = args.apps.length > 0 ? args.apps : await appsThere(context, options.on);
-    const more = {
-      offline: 'skip',
-      reason: 'fetch',
-      behind: true,
-      yes: true,
-      plan: !options.deploy,
-    };
-    let worst: number = EXIT.ok;
-    for (const app of apps) {
-      const { status } = await carry(context, 'deploy', app, undefined, { ...options, ...more });
-      worst = Math.max(worst, status);
+    const { args, options, note } = context;
+    const more = { offline: 'skip', reason: 'fetch', yes: true, plan: !options.deploy };
+    const broker = await openFleet(context);
+    try {
+      const answers = await askAll(context, broker, chooseServers(context.paths.root, options.on));
+      const appsOn = ({ state }: (typeof answers)[number]) =>
+        state?.apps.map(({ app }) => app) ?? [];
+      const all = [...new Set(answers.flatMap(appsOn))].sort();
+      const apps = args.apps.length > 0 ? args.apps : all;
+      let worst: number = EXIT.ok;
+      for (const app of apps) {
+        const there = answers.filter((each) => appsOn(each).includes(app));
+        const servers = there.map(({ server }) => server);
+        try {
+          const status = await fetchApp(context, broker, { app, servers }, { ...options, ...more });
+          worst = Math.max(worst, status);
+        } catch (error) {
+          // The other apps are looked at nevertheless.
+          if (!(error instanceof Failure) || error.status > 128 || apps.length === 1) throw error;
+          note(`${harmlessLine(app)}: ${error.message} (${error.code})`);
+          worst = Math.max(worst, error.status);
+        }
+        if (worst > 128) break;
+      }
+      return { status: worst };
+    } finally {
+      await broker.close();
     }
-    return { status: worst };
   },
   human: rolloutText,
 });
 
-async function appsThere(
-  context: Parameters<typeof carry>[0],
-  on: string | undefined,
-): Promise<string[]> {
-  const broker = await openFleet(context);
-  try {
-    const answers = await askAll(context, broker, chooseServers(context.paths.root, on));
-    const apps = answers.flatMap(({ state }) => state?.apps.map(({ app }) => app) ?? []);
-    return [...new Set(apps)].sort();
-  } finally {
-    await broker.close();
+async function fetchApp(
+  context: Pick<Context, 'io' | 'paths' | 'print' | 'note'>,
+  broker: Broker,
+  { app, servers }: { app: string; servers: readonly FleetServer[] },
+  options: OrderOptions,
+): Promise<number> {
+  if (servers.length === 0)
+    throw new Failure('app_not_found', `no server that answers has an app called '${app}'`);
+  const {
+    status,
+    servers: fresh,
+    commit,
+    version,
+  } = await newCommit(context, broker, servers, app);
+  if (fresh.length === 0 || commit === null) {
+    const nothing: PlanLine = {
+      ...{ rollout: null, app, verb: 'deploy', commit, version },
+      ...{ batches: [], absent: [] },
+    };
+    await context.print(nothing);
+    return status;
   }
+  const on = fresh.map(({ server }) => server).join(',');
+  const plan = await makePlan(context, broker, 'deploy', app, commit, { ...options, on });
+  return Math.max(status, plan ? await drive(context, broker, plan) : EXIT.ok);
 }

@@ -43,12 +43,8 @@ export const status = command({
     try {
       const answers = await askAll(context, broker, servers);
       const rows = await Promise.all(answers.map((answer) => rowOf(broker, answer)));
-      const wanted = await Promise.all(
-        rows
-          .flatMap(({ apps }) => apps.map(({ app }) => app))
-          .map((app) => wantedCommit(broker, app)),
-      );
-      const commits = new Map(wanted);
+      const apps = new Set(rows.flatMap((row) => row.apps.map(({ app }) => app)));
+      const commits = new Map(await Promise.all([...apps].map((app) => wantedCommit(broker, app))));
       const shown = rows.map((row) => ({
         ...row,
         apps: row.apps

@@ -23,16 +23,28 @@ export class ServerEvents {
   batches = 0;
   private before: Checked | undefined;
   /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
-  private readonly read = new Map<string, number>();
+  private readonly read: Map<string, number>;
   private seq = 1;
 
-  constructor(server: FleetServer) {
+  constructor(server: FleetServer, positions: Record<string, number> = {}) {
     this.server = server;
+    this.read = new Map(Object.entries(positions));
+  }
+
+  /** By log file: the offset up to which it was read. */
+  get positions(): Record<string, number> {
+    return Object.fromEntries(this.read);
   }
 
   /** Number of the newest batch. */
   get newest(): number {
     return this.before?.batch.n ?? 0;
+  }
+
+  /** Reads from the start again: a broker that was restarted may have lost messages, and numbers new ones from there. */
+  rewind(): void {
+    this.seq = 1;
+    this.before = undefined;
   }
 
   /** The lines that are new since the last call. */

@@ -1,6 +1,7 @@
 /** Delivers a signed order to its servers and waits for their results. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
@@ -34,10 +35,24 @@ export async function storedResult(
   return undefined;
 }
 
-/** Puts the order into the mailboxes. */
+/** How often an order is stored while the broker does not answer, and the pause between, in ms. */
+const TRIES = 10;
+const RETRY = 1_000;
+
+/** Puts the order into the mailboxes, also through a restart of the broker: stored twice, it is carried out once. */
 export async function post(broker: Broker, { sealed, servers }: Delivery): Promise<void> {
   const text = JSON.stringify(sealed);
-  await Promise.all(servers.map(({ server }) => broker.store(subjects.order(server), text)));
+  const store = async (subject: string, left: number): Promise<void> => {
+    try {
+      await broker.store(subject, text);
+    } catch (error) {
+      const isPassing = error instanceof Failure && error.code === 'broker_unreachable';
+      if (!isPassing || left === 0) throw error;
+      await pause(RETRY);
+      await store(subject, left - 1);
+    }
+  };
+  await Promise.all(servers.map(({ server }) => store(subjects.order(server), TRIES)));
 }
 
 /** `wait` in ms; `stepped` is called for each step of a server. */

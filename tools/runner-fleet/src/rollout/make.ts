@@ -1,14 +1,30 @@
 /** Creates and signs orders. */
 import type { Context } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
+import { appName } from '@runner/common/foundation/names';
 import { loginName } from '@runner/common/foundation/user';
 import { durationOf } from '@runner/common/text/time';
 import { isOperatorName } from '@runner/fleet/files/names';
 import { readFleet } from '@runner/fleet/files/operator';
-import { DEADLINE_MAX, type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
+import {
+  DEADLINE_MAX,
+  type Order,
+  orderOf,
+  REASON_MAX,
+  type SealedOrder,
+} from '@runner/fleet/order/order';
 import { sign } from '@runner/fleet/order/sshsig';
 
-/** A new, valid order. Throws `usage`. */
+/** Throws `name_invalid`, `usage`. */
+export function checkWords(app: string, reason: string): void {
+  appName(app);
+  if (reason.length > REASON_MAX)
+    throw usage(
+      `invalid value for '--reason <TEXT>': it must have at most ${REASON_MAX} characters`,
+    );
+}
+
+/** A new, valid order. Throws `name_invalid`, `usage`. */
 export function newOrder(
   { io }: Pick<Context, 'io'>,
   wanted: Omit<Order, 'id' | 'issued' | 'deadline'>,
@@ -20,8 +36,13 @@ export function newOrder(
   const now = io.now().getTime();
   const issued = new Date(now).toISOString();
   const order = { id, ...wanted, issued, deadline: new Date(now + deadline).toISOString() };
+  checkWords(wanted.app, wanted.reason);
   if (orderOf(JSON.stringify(order))) return order;
-  throw usage('invalid app, --ref or --reason: a deploy needs the full commit in --ref');
+  throw usage(
+    wanted.verb === 'deploy'
+      ? `invalid value '${wanted.ref}' for '--ref <REF>': a deploy needs the full commit`
+      : `'${wanted.ref}' is not a version`,
+  );
 }
 
 /** Throws `usage`. */

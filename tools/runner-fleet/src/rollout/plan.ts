@@ -1,14 +1,13 @@
 /** Plans a rollout: which servers, in which batches, at which commit. Changes nothing. */
 import type { Context } from '@runner/common/cli/command';
-import { Failure, Interrupted, usage } from '@runner/common/foundation/failure';
-import { appName } from '@runner/common/foundation/names';
+import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
-import { isHold, type Order, REASON_MAX, type Verb } from '@runner/fleet/order/order';
+import { isHold, type Order, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
-import { countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
+import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
 import { askAll, commitOf } from './presence.ts';
 import { requireFree } from './record.ts';
 
@@ -53,12 +52,8 @@ export async function makePlan(
   options: OrderOptions,
 ): Promise<Plan | undefined> {
   const { io, paths } = context;
-  appName(app);
   const reason = options.reason ?? '';
-  if (reason.length > REASON_MAX)
-    throw usage(
-      `invalid value for '--reason <TEXT>': it must have at most ${REASON_MAX} characters`,
-    );
+  checkWords(app, reason);
   const config = await readFleet(paths.root);
   const holds = isHold(verb);
   const canary = countOf(options.canary, config.canary, 'canary');

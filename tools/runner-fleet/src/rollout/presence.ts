@@ -4,8 +4,9 @@ import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
+import { isCommit } from '@runner/fleet/order/order';
 import { signedText } from '@runner/fleet/order/seal';
-import { type ServerState, stateOf } from '@runner/fleet/order/state';
+import { type Head, type ServerState, stateOf } from '@runner/fleet/order/state';
 
 export interface Answer {
   readonly server: FleetServer;
@@ -22,12 +23,19 @@ export interface Answer {
 const PING = 2_000;
 const HEAD = 60_000;
 
-/** Pings all servers at once; with `app`, each also resolves `ref` or the app's branch. */
+/** With `app`, each server also resolves `ref` or the app's branch; with `fetch`, it decides as `runner fetch` does. */
+interface Question {
+  readonly app?: string;
+  readonly ref?: string | undefined;
+  readonly fetch?: boolean;
+}
+
+/** Pings all servers at once. */
 export async function askAll(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  question: { app?: string; ref?: string | undefined } = {},
+  question: Question = {},
 ): Promise<Answer[]> {
   return Promise.all(
     servers.map(async (server) => {
@@ -46,6 +54,20 @@ export async function askAll(
   );
 }
 
+/** What a server says about the head. */
+export type HeadThere = Head & { readonly server: FleetServer };
+
+/** The answers of the servers that answer. */
+export async function headsOf(
+  context: Pick<Context, 'io'>,
+  broker: Broker,
+  servers: readonly FleetServer[],
+  question: Question,
+): Promise<HeadThere[]> {
+  const answers = await askAll(context, broker, servers, question);
+  return answers.flatMap(({ server, state }) => (state?.head ? [{ ...state.head, server }] : []));
+}
+
 /** How many servers resolve the ref. */
 const ASKED = 3;
 
@@ -56,30 +78,37 @@ export async function commitOf(
   servers: readonly FleetServer[],
   app: string,
   ref: string | undefined,
-): Promise<{ commit: string; version: string; agree: string[] }> {
-  const answers = await askAll(context, broker, servers.slice(0, ASKED), { app, ref });
-  const heads = answers.flatMap(({ server, state }) =>
-    state?.head ? [{ server: server.server, ...state.head }] : [],
-  );
-  const [first] = heads;
-  if (!first)
-    throw new Failure(
-      'server_offline',
-      'no server could say which commit to deploy: try again, or use --ref with the full commit',
-    );
+): Promise<{ commit: string; version: string }> {
+  const heads = await headsOf(context, broker, servers.slice(0, ASKED), { app, ref });
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
-  if (bad) {
-    const code = FAILURE_CODES.find((each) => each === bad.code) ?? 'ref_not_found';
-    throw new Failure(code, `${bad.server}: ${bad.problem}`);
-  }
-  const other = heads.find(({ commit }) => commit !== first.commit);
-  if (other) {
-    const says = ({ server, commit }: typeof first) => `${server} says ${commit?.slice(0, 12)}`;
+  if (bad) throw problemOf(bad);
+  const found = agreedCommit(heads);
+  if (found) return found;
+  if (ref !== undefined && isCommit(ref)) return { commit: ref, version: ref.slice(0, 12) };
+  throw new Failure(
+    'server_offline',
+    'no server could say which commit to deploy: try again, or use --ref with the full commit',
+  );
+}
+
+/** Undefined without an answer. Throws `commit_disagrees`. */
+export function agreedCommit(
+  heads: readonly HeadThere[],
+): { commit: string; version: string } | undefined {
+  const [first] = heads;
+  const other = heads.find(({ commit }) => commit !== first?.commit);
+  if (first && other) {
+    const says = ({ server, commit }: HeadThere) => `${server.server} says ${commit?.slice(0, 12)}`;
     throw new Failure(
       'commit_disagrees',
       `${says(first)}, ${says(other)}: use --ref with the full commit`,
     );
   }
-  const { commit, version } = first;
-  return { commit: commit ?? '', version: version ?? '', agree: heads.map(({ server }) => server) };
+  return first && { commit: first.commit ?? '', version: first.version ?? '' };
+}
+
+/** Why a server cannot deploy its head. */
+export function problemOf({ server, problem, code }: HeadThere): Failure {
+  const known = FAILURE_CODES.find((each) => each === code) ?? 'ref_not_found';
+  return new Failure(known, `${server.server}: ${problem}`);
 }

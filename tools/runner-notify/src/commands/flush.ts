@@ -13,7 +13,7 @@ export const flush = command({
     'process is delivering, it leaves the work to that process.\n' +
     '\n' +
     'Messages that a service refuses are set aside (see `runner notify queue`) and do not change the\n' +
-    'status.',
+    'exit status.',
   options: {
     channel: channelOption(
       'Only these channels; all means every chat but not the code host [default: everything]',

@@ -81,7 +81,8 @@ function wholeOf({ error, log }: Notice): string {
 
 function rowsOf(notice: Notice): Detail[] {
   if (notice.kind === 'Digest') return [row('Since', notice.version)];
-  const project = row('Project', notice.project);
+  const project = [row('Project', notice.project)];
+  if (notice.server) project.push(row('Server', notice.server));
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
   if (!isOfDeploy(notice.eventType)) {
@@ -89,16 +90,16 @@ function rowsOf(notice: Notice): Detail[] {
     const subject = isInstance
       ? row('Version', notice.version)
       : row(labelOf(notice.version), notice.version);
-    const about = isInstance ? [project, instance, subject] : [project, subject];
+    const about = isInstance ? [...project, instance, subject] : [...project, subject];
     return notice.reason ? [...about, row('Reason', notice.reason)] : about;
   }
   if (notice.kind === 'rollback') {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
     const rows = [row('From', from), row('To', notice.version)];
     rows.push(row('Reason', notice.reason || 'not given'), deploy);
-    return notice.instance === 'default' ? [project, ...rows] : [project, instance, ...rows];
+    return notice.instance === 'default' ? [...project, ...rows] : [...project, instance, ...rows];
   }
-  const rows = [project, instance, row('Version', notice.version), ...changesOf(notice)];
+  const rows = [...project, instance, row('Version', notice.version), ...changesOf(notice)];
   if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
   if (notice.user) rows.push(row('By', notice.user));
   rows.push(deploy);

@@ -18,7 +18,7 @@ import { type Changes, changesIn } from './changes.ts';
 import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
-export const SUMMARY_MAX = 800;
+const SUMMARY_MAX = 800;
 /** Full error log of the second failure message, in code points: fits both services. */
 export const LOG_MAX = 3800;
 /** Characters of a deploy_id: docs/audit-log.md. */
@@ -62,6 +62,8 @@ export interface Notice extends Subject {
   readonly stage: string;
   /** Who started the deploy. */
   readonly user: string;
+  /** Of a record of `runner fleet events`. */
+  readonly server: string;
   /** The commits of the deploy. */
   readonly changes: Changes | undefined;
   /** The channel edits messages: one message a deploy. */
@@ -81,7 +83,7 @@ const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   RollbackSuccess: 'rollback',
 };
 
-/** What a notice depends on beside the record. */
+/** What a notice depends on, apart from the record. */
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;
@@ -131,6 +133,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     commit: field('commit'),
     stage: field('stage'),
     user: field('user'),
+    server: field('server'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
     blocked: fields.blocked === true,

@@ -120,20 +120,21 @@ function announceable(text: string): Announceable | string | undefined {
 /** The field of a record with its place in the log, `#57·1a2b3c4d`; in no log itself. */
 export const PLACE = 'place';
 
-/** The hash is over the line as it was read: later the record loses fields and secrets. */
+/** The hash is over the line in the server's log: later the record loses fields and secrets. */
 function placed(fields: LogRecord, line: string): LogRecord {
   const link = linkOf(fields);
   if (!link) return fields;
-  return { ...fields, [PLACE]: `#${headText({ seq: link.seq, hash: hashOf(line) }, '·')}` };
+  const logged = line.replace(/,"server":"[a-z0-9-]+"\}$/, '}');
+  return { ...fields, [PLACE]: `#${headText({ seq: link.seq, hash: hashOf(logged) }, '·')}` };
 }
 
 /** A record that is announced; undefined for another kind; else what is wrong with it. */
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
-  if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
+  if (typeof kind !== 'string' || kind === '') return 'the record has no event_type';
   if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
-  if (typeof project !== 'string' || project.trim() === '') return 'the record names no project';
+  if (typeof project !== 'string' || project.trim() === '') return 'the record has no project';
   return { kind: kind as MessageKind, project, fields };
 }
 

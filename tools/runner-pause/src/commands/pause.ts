@@ -1,3 +1,4 @@
+import { shortTime } from '@runner/common/apps/operator';
 import { endOfPause, namedApps, type PauseResult, pauseApps } from '@runner/common/apps/pause';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -6,9 +7,9 @@ export const pause = command({
   name: '',
   about: 'Pause the automatic deploys of an app',
   details:
-    'fetch --deploy deploys nothing of the app until the pause ends, but keeps checking and logs once\n' +
-    'what waits. runner deploy asks first, or needs --force; runner rollback always works. The app keeps\n' +
-    'running.',
+    'Until the pause ends, fetch --deploy does not deploy the app; it keeps checking and logs once which\n' +
+    'commit is waiting. runner deploy asks first, or needs --force; runner rollback always works. The app\n' +
+    'keeps running.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
     all: { kind: 'flag', about: 'All registered apps' },
@@ -29,7 +30,7 @@ export const pause = command({
     return { value: pauseApps(context, apps, until, options.reason ?? null) };
   },
   human: ({ apps, paused }: PauseResult) => {
-    const end = paused?.until ? `until ${paused.until}` : 'until runner resume';
+    const end = paused?.until ? `until ${shortTime(paused.until)}` : 'until runner resume';
     return apps.map((app) => `Paused ${harmlessLine(app)} ${end}\n`).join('');
   },
 });

@@ -19,7 +19,7 @@ export const stats = command({
       kind: 'value',
       placeholder: 'TIME',
       default: '30d',
-      about: 'Only deploys that began at this time or later',
+      about: 'Only deploys that started at this time or later',
     },
     prometheus: {
       kind: 'flag',

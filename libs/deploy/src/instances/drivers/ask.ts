@@ -1,6 +1,6 @@
 /** Asking a supervisor, with a time limit. */
-import { execFile, spawnSync } from 'node:child_process';
-import { cutOff } from '../../run/outside.ts';
+import { spawn, spawnSync } from 'node:child_process';
+import { startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { Question, Status } from './driver.ts';
 
@@ -23,18 +23,19 @@ export function ask(
     confinement?: Confinement | undefined;
   },
 ): { readonly status: number | null; readonly stdout: string } {
-  const asked = { file: program, args };
-  const confined = confinement?.wrap(asked, cwd) ?? asked;
-  const { status, stdout } = cutOff(() =>
-    spawnSync(confined.file, confined.args, {
-      env,
-      cwd,
-      encoding: 'utf8',
-      maxBuffer: most,
-      timeout: PATIENCE,
-      killSignal: 'SIGKILL',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
+  const { status, stdout } = startCutOff(
+    { file: program, args, cwd, env },
+    confinement,
+    (command, descriptors) =>
+      spawnSync(command.file, command.args, {
+        env: command.env,
+        cwd: command.cwd,
+        encoding: 'utf8',
+        maxBuffer: most,
+        timeout: PATIENCE,
+        killSignal: 'SIGKILL',
+        stdio: ['ignore', 'pipe', 'ignore', ...descriptors],
+      }),
   );
   return { status, stdout: stdout ?? '' };
 }
@@ -100,12 +101,32 @@ function outputOf(
   subjects: readonly string[],
   timeout: number,
 ): Promise<string | undefined> {
+  const asked = { file: program, args: [...args, ...subjects], cwd, env };
+  const child = startCutOff(asked, confinement, (command, descriptors) =>
+    spawn(command.file, command.args, {
+      ...{ cwd: command.cwd, env: command.env },
+      stdio: ['ignore', 'pipe', 'ignore', ...descriptors],
+    }),
+  );
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const giveUp = () => {
+    // What the client started may hold it open.
+    child.stdout?.destroy();
+    child.kill('SIGKILL');
+  };
+  const timer = setTimeout(giveUp, timeout);
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > ANSWER_MAX) giveUp();
+    else chunks.push(chunk);
+  });
   return new Promise((resolve) => {
-    const options = { env, cwd, timeout, killSignal: 'SIGKILL', maxBuffer: ANSWER_MAX } as const;
-    const asked = { file: program, args: [...args, ...subjects] };
-    const confined = confinement?.wrap(asked, cwd) ?? asked;
-    execFile(confined.file, confined.args, options, (error, stdout) =>
-      resolve(error ? undefined : stdout),
-    );
+    const end = (code: number | null) => {
+      clearTimeout(timer);
+      resolve(code === 0 ? Buffer.concat(chunks).toString('utf8') : undefined);
+    };
+    child.once('error', () => end(null));
+    child.once('close', end);
   });
 }

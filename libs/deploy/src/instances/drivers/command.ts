@@ -1,22 +1,22 @@
 /** `start.type: command`: a command that makes an existing supervisor run the new release. */
 import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
-function shell(target: Target, command: string, timeout: number): Promise<void> {
+function shell(target: Target, label: string, command: string, timeout: number): Promise<void> {
   const confinement = target.confine('app');
   const args = ['-c', command];
-  return runFor(target, { title: command, file: '/bin/sh', args, timeout, confinement });
+  return runFor(target, { label, title: command, file: '/bin/sh', args, timeout, confinement });
 }
 
 export const commandDriver: Driver = {
   async start(target) {
     const { start } = target;
-    if (start.type === 'command') await shell(target, start.run, start.timeout);
+    if (start.type === 'command') await shell(target, 'start', start.run, start.timeout);
     return unobserved;
   },
   async stop(target) {
     const { start, stop } = target;
     if (start.type === 'command' && stop !== undefined)
-      await shell(target, stop, start.stopTimeout);
+      await shell(target, 'stop', stop, start.stopTimeout);
   },
   status: () => 'unknown',
 };

@@ -69,11 +69,13 @@ export function composeLogs(target: Asked, start: Compose): string[] {
 function run(
   target: Target,
   start: Compose,
+  label: string,
   verb: readonly string[],
   timeout: number,
 ): Promise<void> {
   const all = [...args(target, start), ...verb];
   return runFor(target, {
+    label,
     title: ['docker', ...all].join(' '),
     file: 'docker',
     args: all,
@@ -102,7 +104,13 @@ export const composeDriver: Driver = {
       makeFolder(target.paths.run);
       writeWhole(noteOf(target), `${projectOf(target)}\n`);
       // --wait: until the containers run, and are healthy if they have a health check.
-      await run(target, start, ['up', '--detach', '--wait', '--remove-orphans'], start.timeout);
+      await run(
+        target,
+        start,
+        'start',
+        ['up', '--detach', '--wait', '--remove-orphans'],
+        start.timeout,
+      );
       return { death: () => deathOf(target, start) };
     }
     return unobserved;
@@ -110,7 +118,7 @@ export const composeDriver: Driver = {
   async stop(target) {
     const { start } = target;
     if (start.type === 'compose')
-      await run(target, start, ['down', '--remove-orphans'], start.stopTimeout);
+      await run(target, start, 'stop', ['down', '--remove-orphans'], start.stopTimeout);
   },
   status(target) {
     if (target.start.type !== 'compose') return 'unknown';

@@ -1,5 +1,4 @@
 /** Names in the registries of supervisors, which all apps of a server share. */
-import { createHash } from 'node:crypto';
 import type { Target } from './driver.ts';
 
 /** `runner-shop-default-1a2b`: unique per root, app, instance and slot. */
@@ -9,6 +8,7 @@ export function ownName({
   slot,
   paths,
 }: Pick<Target, 'app' | 'instance' | 'slot' | 'paths'>): string {
-  const mark = createHash('sha256').update(paths.dir).digest('hex').slice(0, 4);
+  const { hash } = process.getBuiltinModule('node:crypto');
+  const mark = hash('sha256', paths.dir, 'hex').slice(0, 4);
   return ['runner', app, instance.name, slot, mark].filter(Boolean).join('-');
 }

@@ -76,6 +76,7 @@ async function control(
   const unit = unitOf(start.unit, target.instance.name, target.slot);
   try {
     await runFor(target, {
+      label: verb === 'stop' ? verb : 'start',
       title: ['systemctl', ...manager(start), verb, unit].join(' '),
       file: 'systemctl',
       args: [...manager(start), verb, '--', unit],
@@ -86,7 +87,7 @@ async function control(
   } catch (error) {
     const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
     if (!isRefused || start.user) throw error;
-    throw withReason(error, `does /etc/runner/units name ${unit}?`);
+    throw withReason(error, `does /etc/runner/units list ${unit}?`);
   }
 }
 
