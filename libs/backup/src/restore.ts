@@ -3,6 +3,8 @@ import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'no
 import { join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import type { Ran } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
 import { requireLock } from '@runner/common/files/lock';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
@@ -21,9 +23,19 @@ export interface Restored {
   /** When the backup was made. */
   readonly created: string;
   readonly apps: readonly string[];
+  /** What ran when the backup was made, which the first `fetch --deploy` deploys. */
+  readonly ran: readonly RanInstance[];
   readonly files: number;
   /** Folder with the units, which belong to `/etc`; null if the backup has none. */
   readonly units: string | null;
+}
+
+/** An instance in the answer. */
+export interface RanInstance extends Ran {
+  readonly app: string;
+  readonly instance: string;
+  /** It stays stopped. */
+  readonly stopped: boolean;
 }
 
 const BLOCK = 262_144;
@@ -100,7 +112,23 @@ async function restoreInto(
   }
   const units = place(paths);
   const apps = Array.isArray(about?.apps) ? about.apps.map(String) : [];
-  return { root: paths.root, created: String(about?.created), apps, files, units };
+  return {
+    root: paths.root,
+    created: String(about?.created),
+    apps,
+    ran: ranIn(paths),
+    files,
+    units,
+  };
+}
+
+function ranIn(paths: Paths): RanInstance[] {
+  return listApps(paths).apps.flatMap(({ app, restored, stopped }) =>
+    Object.entries(restored?.instances ?? {}).map(([instance, ran]) => ({
+      ...{ app, instance, ...ran },
+      stopped: stopped?.instances.includes(instance) ?? false,
+    })),
+  );
 }
 
 async function* joined(

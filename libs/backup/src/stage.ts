@@ -9,10 +9,12 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { parseState } from '@runner/common/apps/parse-state';
+import type { AppState, Restored } from '@runner/common/apps/state';
 import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
-import { jsonObject } from '@runner/common/text/json';
+import { Failure } from '@runner/common/foundation/failure';
 import { type Entry, unreadable } from './tar.ts';
 import { localUsers, type User } from './users.ts';
 
@@ -95,8 +97,26 @@ async function* withoutReleases(
   const parts: Buffer[] = [];
   for await (const part of bytes) parts.push(part);
   const text = Buffer.concat(parts).toString('utf8');
-  const state = jsonObject(text);
-  // An invalid state file is restored unchanged; doctor reports it.
-  const fresh = state && { ...state, instances: {}, deploying: null };
+  const state = stateIn(entry.path, text);
+  const fresh = state && { ...state, instances: {}, deploying: null, restored: ranIn(state) };
   yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
+}
+
+/** Undefined for an invalid state file, which is restored unchanged; doctor reports it. */
+function stateIn(path: string, text: string): AppState | undefined {
+  try {
+    return parseState(basename(path, '.json'), text, path);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return undefined;
+  }
+}
+
+/** What ran, for the first `fetch --deploy`; of an app restored but never deployed, what ran before that. */
+function ranIn({ instances, restored }: AppState): Restored | undefined {
+  const ran = Object.entries(instances).flatMap(([name, { current }]) =>
+    current ? [[name, { version: current.version, commit: current.commit }]] : [],
+  );
+  const all = { ...restored?.instances, ...Object.fromEntries(ran) };
+  return Object.keys(all).length > 0 ? { instances: all } : undefined;
 }

@@ -86,7 +86,7 @@ test('a restored root has the same configuration, keys, secrets, log and shared 
   assert.equal([status, stderr], [0, '']);
   assert.match(
     stdout,
-    /^Restored .*\nApps: shop\n(Units .*\n)?Next: runner doctor, then runner fetch --deploy\n$/,
+    /^Restored .*\nApps: shop v1\n(Units .*\n)?Next: runner doctor, then runner fetch --deploy\n$/,
   );
   const relevant = (at: string) =>
     Object.entries(tree(at, { modes: true })).filter(
@@ -99,8 +99,12 @@ test('a restored root has the same configuration, keys, secrets, log and shared 
     await ok('runner-audit', ['verify', '--anchor', anchor], fresh),
     /^whole: 2 records/,
   );
-  const { instances, repo } = JSON.parse(readFileSync(join(fresh, 'state/shop.json'), 'utf8'));
+  const { instances, repo, restored } = JSON.parse(
+    readFileSync(join(fresh, 'state/shop.json'), 'utf8'),
+  );
   assert.equal([instances, repo], [{}, 'acme/shop']);
+  const ran = { version: 'v1', commit: 'a'.repeat(40) };
+  assert.equal(restored, { instances: { default: ran } });
   assert.is(statSync(file).mode & 0o777, 0o600);
   assert.not.ok(readFileSync(file, 'latin1').includes('acme'));
 });

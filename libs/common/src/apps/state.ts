@@ -90,6 +90,8 @@ export interface Deploying {
   user?: string;
   /** Instances that may have been stopped or switched so far. */
   touched?: string[];
+  /** It brings back what ran before a restore. */
+  returns?: boolean;
   /** Set by a manual rollback: the target release of each instance. */
   rollback?: Record<string, string>;
   /** The channels that are notified. */
@@ -149,6 +151,16 @@ export interface Paused {
 export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
   if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
   return paused;
+}
+
+/** A version that ran. */
+export type Ran = Pick<Deployed, 'version' | 'commit'>;
+
+/** Instances that were restored and have not been deployed here yet. */
+export interface Restored {
+  instances: Record<string, Ran>;
+  /** Failures of these commits here: the block of the branch's head is another one. */
+  failures?: number;
 }
 
 /** What was announced of an app and is not over yet, so that a change is announced once. */
@@ -242,5 +254,6 @@ export interface AppState {
   checks?: CommitChecks;
   stopped?: Stopped | null;
   paused?: Paused | null;
+  restored?: Restored | undefined;
   [field: string]: unknown;
 }

@@ -50,7 +50,7 @@ export async function recordResults(
         ...app,
         last_checked: view.now.toISOString(),
         check_failed: check,
-        ...(result.commit !== null && { head: result.commit }),
+        ...(result.commit !== null && !result.returns && { head: result.commit }),
         ...(result.checks && { checks: result.checks }),
         reported: { ...found.reported, said },
       });

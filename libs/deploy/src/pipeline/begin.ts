@@ -41,6 +41,8 @@ export interface DeployRequest {
   readonly ref?: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance?: string | undefined;
+  /** It ran before a restore: an operator has not chosen it over the head. */
+  readonly returns?: boolean;
   readonly notify: boolean;
   /** How long to wait for the lock, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
@@ -116,7 +118,7 @@ function activeCommit({ instances }: AppState, instance: string | undefined): st
 export function openJob(
   operation: Operation,
   { wanted, contents, about, changes }: FetchedCommit,
-  { trigger, ref, instance, signal }: DeployRequest,
+  { trigger, ref, instance, returns = false, signal }: DeployRequest,
   { deployId, began }: Pick<Job, 'deployId' | 'began'>,
 ): Job {
   const { io, paths, app, reporter, redact } = operation;
@@ -135,6 +137,7 @@ export function openJob(
     instances: instanceNames(app, isWrong ? undefined : contents, instance),
     skippedHead: ref !== undefined || instance !== undefined ? wanted.head : undefined,
     partial: instance !== undefined,
+    returns,
     notifier: silent,
     stages: new StageClock(io, began, isWrong ? 'config' : 'export'),
     changes: cleanRecord({ ...changes }, redact),
@@ -164,6 +167,7 @@ export function recordStart(job: Job, { contents }: FetchedCommit, notify: boole
     ...{ stage: job.stages.now, user: initiatorOf(io, job.trigger) },
     ...(channels && { notify: channels }),
     ...(skippedHead !== undefined && { passed_over: skippedHead, partial: job.partial }),
+    ...(job.returns && { returns: true }),
   });
   if (notify) job.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf(job, 'DeployStarted', instances, file, (instance) => ({

@@ -56,7 +56,6 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     job?.log.close();
     for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
     await announceOver(request, 'deploy');
-    await announceOver(request, 'deploy');
   }
 }
 

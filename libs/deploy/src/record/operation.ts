@@ -63,6 +63,8 @@ export interface Job extends Operation {
   readonly skippedHead: string | undefined;
   /** Only one instance is deployed: the others stay as they are. */
   readonly partial: boolean;
+  /** It ran before a restore. */
+  readonly returns: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
   readonly sandbox: Sandbox;

@@ -216,9 +216,10 @@ async function finishRollback(
 function choiceOf({
   passed_over: skippedHead,
   partial = skippedHead !== undefined,
+  returns = false,
   user,
 }: Deploying) {
-  return { skippedHead, partial, by: user ?? 'unknown' };
+  return { skippedHead, partial, returns, by: user ?? 'unknown' };
 }
 
 async function notifying(

@@ -1,4 +1,5 @@
 /** The plan of a manual rollback: which release each instance goes to. */
+import { refuseRestored } from '@runner/common/apps/restored';
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
 import { versionArgument, versionLabel } from '@runner/common/apps/versions';
 import { Failure } from '@runner/common/foundation/failure';
@@ -67,6 +68,7 @@ export function planRollback(
   app: AppState,
   { instance, to }: RollbackTarget,
 ): RollbackPlan {
+  refuseRestored(app, instance);
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     const known = Object.keys(app.instances);
     throw new Failure(

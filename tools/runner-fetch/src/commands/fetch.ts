@@ -62,7 +62,11 @@ export const fetch = command({
         ...{ io, paths, apps, deploy: options.deploy, jobs, notify: !options['no-notify'] },
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
-        onResult: async ({ result: { status: _, checks: __, ...result }, isNews, follows }) => {
+        onResult: async ({
+          result: { status: _, checks: __, returns: ___, ...result },
+          isNews,
+          follows,
+        }) => {
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)

@@ -61,7 +61,9 @@ function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[]
     app.app,
     stateOf(app, instance),
     instance?.instance ?? '-',
-    instance?.current?.version ?? '-',
+    instance?.restored
+      ? `${instance.restored.version} (to deploy)`
+      : (instance?.current?.version ?? '-'),
     instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
     `${repoLabel(app)}#${app.tags ? `${app.tags.pattern} ${app.tags.semver ?? ''}`.trim() : app.branch}${app.paths ? `:${app.paths.join(',')}` : ''}`,
   ];
