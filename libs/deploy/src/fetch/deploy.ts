@@ -9,6 +9,7 @@ import type { GitSource } from '../git/source.ts';
 import type { DeployRequest } from '../pipeline/begin.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
+import { cancelledOf } from './cancelled.ts';
 import { asFailure, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
@@ -78,7 +79,9 @@ async function attempt(
   { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
   what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm'>,
 ): Promise<Attempt> {
-  const { io, paths, notify, reporter, signal } = request;
+  const { io, paths, notify, reporter } = request;
+  const cancelled = cancelledOf(request, app);
+  const signal = AbortSignal.any([request.signal, cancelled.signal]);
   try {
     const options = { trigger: 'fetch' as const, notify, reporter, signal };
     const outcome = await deploy({ io, paths, app, ...options, ...what });
@@ -94,6 +97,8 @@ async function attempt(
         result: fetchResult(app, 'skipped', `skipped: ${message}`, { ...about, status: 1 }),
       };
     return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
+  } finally {
+    cancelled.done();
   }
 }
 
@@ -101,7 +106,8 @@ function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
   const { app, result, commit, version, deploy_id, stage } = outcome;
   const about = { commit, version, deploy_id };
   if (result === 'deployed') return fetchResult(app, result, `deployed ${version}`, about);
-  const text = `deploy of ${version} failed at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
+  const ended = outcome.interrupted ? 'was cancelled' : 'failed';
+  const text = `deploy of ${version} ${ended} at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
   return fetchResult(app, result, text, { ...about, status: outcome.rollback_error ? 3 : 1 });
 }
 
