@@ -30,6 +30,7 @@ test('a build that fills the disk fails because of the disk and does not count',
   const done = await world.deploy();
   assert.is(done.status, 1);
   assert.match(newestError(world), /^build: .* ended with status 1: the disk is full\n?/);
+  assert.match(String(world.events().at(-1)?.cause), /^the disk is full(\n|$)/);
   assert.is(world.state().failures, null);
   spawnSync('umount', ['-l', releases]);
 });
@@ -120,6 +121,10 @@ test('.deploy.yaml and its like are pointed out', async ({ world }) => {
   for (const name of ['.deploy.yaml', 'deploy.yml']) {
     const files = { '.deploy.yml': null, '.deploy.yaml': null, [name]: 'keep: 2\n' };
     await world.git.commit('acme/shop', { VERSION: name, ...files }, name);
+    const json = JSON.parse((await world.deploy(['--check', '--json'])).stdout);
+    assert.equal(json.warnings, [
+      `the commit has ${name}, which is not read: the name is .deploy.yml`,
+    ]);
     for (const args of [[], ['--check']]) {
       const done = await world.deploy(args);
       assert.is(done.status, 0, done.stderr);

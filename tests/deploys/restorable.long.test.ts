@@ -98,6 +98,13 @@ test('a previous version that is gone makes the rollback fail, and the app broke
   );
   const { stdout } = await run('runner-list', [], { root: world.root });
   assert.match(stdout, / broken /);
+  const shown = await run('runner-status', ['shop', '--json'], { root: world.root });
+  assert.match(JSON.parse(shown.stdout).next, /; run: runner deploy shop --ref v1$/);
+  const back = await rollback(world, '--to', 'v1');
+  assert.is(
+    back.stderr,
+    "runner rollback: the release of v1 of 'shop' is no longer there: run runner deploy shop --ref v1 (version_not_found)\n",
+  );
 });
 
 test.run();

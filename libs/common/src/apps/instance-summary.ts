@@ -1,6 +1,7 @@
 /** What `list` and `status` show of an instance. */
 import type { RetryPolicy } from '../config/settings.ts';
 import { isRunning } from '../files/process.ts';
+import { isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
 import type { AppState, Deployed, InstanceState, Ran } from './state.ts';
@@ -19,7 +20,10 @@ export interface InstanceSummary {
   stopped: boolean;
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
+  /** Earlier good versions whose releases are kept. */
   previous: Deployed[];
+  /** The release of `current` is no longer there. */
+  gone?: boolean;
   /** What ran before a restore, and is not deployed here yet. */
   restored?: Ran;
   /** The slot that gets the requests; absent without `traffic`. */
@@ -48,6 +52,8 @@ export function instanceSummary(
   { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
+  const { releases, release } = paths.app(app);
+  const isKept = (each: Deployed) => !isThere(releases) || isThere(release(each.release));
   const live = liveSlot(paths.app(app).instance(instance));
   const ran = restored?.instances[instance];
   return {
@@ -61,7 +67,8 @@ export function instanceSummary(
         (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
     stopped: stopped?.instances.includes(instance) ?? false,
     broken: broken ?? null,
-    previous,
+    previous: previous.filter(isKept),
+    ...(current && !isKept(current) && { gone: true }),
     ...(ran && { restored: ran }),
     ...(live && { live }),
     ...(draining && { draining }),

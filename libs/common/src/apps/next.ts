@@ -11,9 +11,10 @@ import { versionArgument } from './versions.ts';
 
 /** The command that restarts an instance. */
 function startAgain(app: string, each: InstanceSummary, among: number): string {
-  const { instance, current, previous, broken } = each;
+  const { instance, current, previous, broken, gone } = each;
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
+  if (gone) return `${returnCommand(app, [current])}${only}`;
   if (!broken) return `runner start ${app}${only}`;
   return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }

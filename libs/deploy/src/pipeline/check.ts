@@ -86,7 +86,8 @@ export async function planDeploy(
       const known = { app, source, set: namesFor(secrets, file) };
       const plan = await planOf(request, known, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
-      return cleanRecord({ ...plan }, redact);
+      const warnings = note ? [note, ...plan.warnings] : plan.warnings;
+      return cleanRecord({ ...plan, warnings }, redact);
     });
   } finally {
     lock.release();

@@ -37,7 +37,8 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
     });
     if (part) readPart(job, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);
-    return extractor.end().text;
+    // It comes first, since `history` and messages show the first line.
+    return [error.seen, extractor.end().text].filter(Boolean).join('\n');
   } catch {
     return '';
   }

@@ -98,7 +98,7 @@ export function planRollback(
     (a, b) => Number(isRestart(a)) - Number(isRestart(b)),
   );
   const [first, ...others] = chosen.map(({ isBroken: _, ...move }) => move);
-  if (!first) throw nothingKept(app, to, instance);
+  if (!first) throw nothingKept(app, { to, instance }, isKept);
   const staying = found
     .filter((each) => !chosen.some((move) => move.instance === each.instance))
     .map((each) => `${each.instance} ${whyItStays(each.to, to)}: it stays at ${each.from.version}`);
@@ -153,10 +153,26 @@ function whyItStays(target: Deployed | undefined, to: string | undefined): strin
   return to === undefined ? 'has no earlier version' : `has no kept version '${to.slice(0, 80)}'`;
 }
 
-function nothingKept(app: AppState, to: string | undefined, instance: string | undefined): Failure {
+function nothingKept(
+  app: AppState,
+  { to, instance }: RollbackTarget,
+  isKept: (each: Deployed) => boolean,
+): Failure {
+  const gone = Object.entries(app.instances).flatMap(([name, { current, previous }]) =>
+    instance === undefined || name === instance
+      ? [current, ...previous].filter(
+          (each) => each && to !== undefined && each.version === to && !isKept(each),
+        )
+      : [],
+  );
+  if (gone[0])
+    return new Failure(
+      'version_not_found',
+      `the release of ${to} of '${app.app}' is no longer there: run runner deploy ${app.app} --ref ${to}`,
+    );
   const kept = Object.entries(app.instances).flatMap(([name, { current, previous }]) =>
     instance === undefined || name === instance
-      ? previous.map((each) => versionArgument(each, [current, ...previous]))
+      ? previous.filter(isKept).map((each) => versionArgument(each, [current, ...previous]))
       : [],
   );
   const of = instance === undefined ? '' : ` for ${instance}`;

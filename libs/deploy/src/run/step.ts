@@ -44,6 +44,8 @@ export class StepFailure extends Error {
   readonly blame: Blame;
   /** The program that failed, if it was one whose output is in the log. */
   readonly ended: EndedStep | undefined;
+  /** What was seen on the server, and explains the output. */
+  readonly seen: string | undefined;
 
   constructor(
     stage: Stage,
@@ -51,12 +53,14 @@ export class StepFailure extends Error {
     output: string,
     blame: Blame = 'commit',
     ended?: EndedStep,
+    seen?: string,
   ) {
     super(headline);
     this.stage = stage;
     this.output = output;
     this.blame = blame;
     this.ended = ended;
+    this.seen = seen;
   }
 }
 
@@ -67,8 +71,14 @@ export function withReason(error: StepFailure, reason: string, blame = error.bla
 
 /** The same failure with more at the end of its message. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
+  const { stage, message, output, ended, seen } = error;
+  return new StepFailure(stage, `${message}${ending}`, output, blame, ended, seen);
+}
+
+/** The same failure, which the server is to blame for. */
+export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}${ending}`, output, blame, ended);
+  return new StepFailure(stage, `${message}: ${seen}`, output, 'server', ended, seen);
 }
 
 /**
