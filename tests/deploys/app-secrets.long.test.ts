@@ -180,7 +180,7 @@ test('a secret that build.env names must be set', async ({ world }) => {
   );
   assert.is(world.state().failures, null);
   const checked = await world.deploy(['--check', '--json']);
-  assert.match(JSON.parse(checked.stdout).problems[0], /^build: build\.env names NPM_TOKEN/);
+  assert.match(JSON.parse(checked.stdout).problems[0], /^build: build\.env lists NPM_TOKEN/);
 });
 
 test('a unit gets them by a file in memory, which a reboot and a removal take away', async ({

@@ -127,7 +127,7 @@ test('systemd that refuses a restart makes the error name /etc/runner/units', as
   await world.deploy([], env);
   assert.match(
     String(world.events().at(-1)?.error),
-    /^start: `systemctl restart shop\.service` ended with status 1: does \/etc\/runner\/units name shop\.service\?\n/,
+    /^start: `systemctl restart shop\.service` ended with status 1: does \/etc\/runner\/units list shop\.service\?\n/,
   );
 });
 

@@ -69,6 +69,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly options?: O;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
+  /** Without the root there is no answer: `file_unreadable`. */
+  readonly needsRoot?: true;
   /** Never coloured. */
   readonly plain?: true;
   /** Example command lines, for the help. */

@@ -11,6 +11,7 @@ const COUNT = 20;
 
 export const history = command({
   name: '',
+  needsRoot: true,
   about: 'List the deploys, one per line',
   details:
     'Oldest first, from the audit log. RESULT is success, failed (before the switch, or the rollback\n' +

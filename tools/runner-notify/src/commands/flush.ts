@@ -6,6 +6,7 @@ import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
+  needsRoot: true,
   about: 'Deliver queued messages',
   details:
     'Delivers queued messages, oldest first and within the rate limits of the services, and exits when\n' +

@@ -5,6 +5,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 
 export const pause = command({
   name: '',
+  needsRoot: true,
   about: 'Pause the automatic deploys of an app',
   details:
     'Until the pause ends, fetch --deploy does not deploy the app; it keeps checking and logs once which\n' +

@@ -7,6 +7,7 @@ import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   name: '',
+  needsRoot: true,
   about: 'Show disk usage, and remove what is no longer needed',
   details:
     'Removes releases that no instance runs or can roll back to, folders of killed builds, all but the\n' +
