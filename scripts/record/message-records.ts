@@ -78,7 +78,7 @@ export const RECORDS: readonly (readonly [title: string, record: object])[] = [
     'They can be checked again',
     of('CheckRecovered', {
       ...BRANCH,
-      reason: 'new commits could not be checked since 2026-05-04T07:12:00.000Z',
+      reason: 'the branch could not be checked since 2026-05-04T07:12:00.000Z',
     }),
   ],
   [
@@ -97,7 +97,8 @@ export const RECORDS: readonly (readonly [title: string, record: object])[] = [
     'A token ends soon',
     of('TokenEnding', {
       ...BRANCH,
-      reason: 'the token of shop ends in 7 days: make a new one and run runner edit shop --token -',
+      reason:
+        'the token of shop expires in 7 days: create a new one and run runner edit shop --token -',
     }),
   ],
   ['It was replaced', of('TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' })],

@@ -16,6 +16,7 @@ import {
   readCollected,
   readCorpus,
   readFresh,
+  readLater,
   readReported,
   readSealed,
   readUnseen,
@@ -93,6 +94,7 @@ const cases = [
   ...readReported(),
   ...readUnseen(),
   ...readSealed(),
+  ...readLater(),
   ...readCollected(),
 ];
 const weights = learn(cases.map(sampleOf));

@@ -176,11 +176,11 @@ test('a secret that build.env names must be set', async ({ world }) => {
   const failed = await world.deploy();
   assert.match(
     failed.stderr,
-    /build\.env names NPM_TOKEN, which is not set: run runner env set shop/,
+    /build\.env lists NPM_TOKEN, which is not set: run runner env set shop/,
   );
   assert.is(world.state().failures, null);
   const checked = await world.deploy(['--check', '--json']);
-  assert.match(JSON.parse(checked.stdout).problems[0], /^build: build\.env names NPM_TOKEN/);
+  assert.match(JSON.parse(checked.stdout).problems[0], /^build: build\.env lists NPM_TOKEN/);
 });
 
 test('a unit gets them by a file in memory, which a reboot and a removal take away', async ({

@@ -96,7 +96,7 @@ test('a script that names the build folder in its first line is named in the err
     assert.is((await world.deploy()).status, 1);
     assert.match(
       newestError(world),
-      /ended with status 12[67]: \.venv\/bin\/web names the folder of the build in its first line, which is gone now: start it with its interpreter, as in `\.venv\/bin\/python -m web`/,
+      /ended with status 12[67]: \.venv\/bin\/web has the build's folder in its first line, which no longer exists: start it with its interpreter, as in `\.venv\/bin\/python -m web`/,
     );
   }
 });

@@ -164,7 +164,7 @@ test('an instance without an earlier version stays, and the others go back', asy
     [none.status, none.stderr],
     [
       1,
-      "runner rollback: 'shop' has no earlier version to go back to for us (version_not_found)\n",
+      "runner rollback: 'shop' has no earlier version to roll back to for us (version_not_found)\n",
     ],
   );
 });

@@ -1,6 +1,7 @@
 /** A deploy that is running: who is refused, who waits, what is shown, and how it is cancelled. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -108,6 +109,55 @@ test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not co
   assert.equal(
     [later.status, later.stdout],
     [0, "Nothing to cancel: no deploy of 'shop' is running.\n"],
+  );
+});
+
+test('an edit that changes nothing does not hide that a deploy was cancelled', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const { build, reached } = gate();
+  await world.push('v2', { deploy: deployFile(world.port, build) });
+  const first = world.deploy();
+  await reached();
+  await run('runner-edit', ['shop', '--branch', 'main'], { root: world.root });
+  await cancel(world);
+  await first;
+  const { stdout } = await run('runner-status', ['shop', '--json'], { root: world.root });
+  const { state, next } = JSON.parse(stdout);
+  assert.equal([state, next], ['interrupted', 'the next fetch --deploy tries again']);
+});
+
+test('cancel ends the deploy of one app, and the fetch goes on with the others', async ({
+  world,
+}) => {
+  const { root } = world;
+  const gates = { blog: gate(), shop: gate() };
+  await world.git.createRepo('acme/blog');
+  const add = ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'];
+  assert.is((await run('runner-add', add, { root })).status, 0);
+  for (const [name, { build }] of Object.entries(gates))
+    await world.git.commit(`acme/${name}`, { '.deploy.yml': build }, 'v1', { tag: 'v1' });
+  const fetch = run('runner-fetch', ['--deploy', '--jobs', '2'], { root });
+  await Promise.all([gates.blog.reached(), gates.shop.reached()]);
+  const done = await cancel(world);
+  assert.match(done.stdout, /^Cancelled the deploy of shop v1 at build /);
+  gates.blog.open();
+  const { status, stdout } = await fetch;
+  assert.is(status, 1);
+  assert.equal(stdout.trimEnd().split('\n').sort(), [
+    'blog: deployed v1',
+    'shop: deploy of v1 was cancelled at build, nothing is active',
+  ]);
+  const failed = world.events().filter(({ event_type }) => event_type === 'DeployFailure');
+  assert.equal(
+    failed.map(({ project, interrupted }) => [project, interrupted]),
+    [['shop', true]],
+  );
+  assert.equal(
+    readdirSync(join(root, 'locks')).filter((name) => name.endsWith('.cancel')),
+    [],
   );
 });
 

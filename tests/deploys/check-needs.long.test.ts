@@ -103,7 +103,7 @@ test('a unit that /etc/runner/units does not name is a problem, and nothing is t
   const refusing =
     'case "$*" in *is-active*) echo active ;; *reset-failed*) echo "Interactive authentication required." >&2; exit 1 ;; esac';
   const words =
-    'start: /etc/runner/units does not name shop@default.service, so runner may not restart it';
+    'start: /etc/runner/units does not list shop@default.service, so runner may not restart it';
   const checked = await deployWithUnits(world, 'other.service', refusing, '--check --json');
   assert.match(checked.stdout, /^\{/, checked.stderr);
   assert.equal(JSON.parse(checked.stdout).problems, [words]);
@@ -127,7 +127,7 @@ test('systemd that refuses a restart makes the error name /etc/runner/units', as
   await world.deploy([], env);
   assert.match(
     String(world.events().at(-1)?.error),
-    /^start: `systemctl restart shop\.service` ended with status 1: does \/etc\/runner\/units name shop\.service\?\n/,
+    /^start: `systemctl restart shop\.service` ended with status 1: does \/etc\/runner\/units list shop\.service\?\n/,
   );
 });
 

@@ -121,7 +121,10 @@ test('a submodule on another host is fetched with the token of that host, and no
   git.forgejo.allow(PLAIN, null);
   await add(root, 'my-forgejo:acme/other', PLAIN);
   const asked = await run('runner-deploy', ['site'], { root });
-  assert.match(asked.stdout + asked.stderr, /name its app in code_hosts\.my-forgejo\.token_from/);
+  assert.match(
+    asked.stdout + asked.stderr,
+    /set code_hosts\.my-forgejo\.token_from in config\.yml/,
+  );
 });
 
 for (const [given, sentence] of [

@@ -97,7 +97,7 @@ test('a redeploy that was killed is not called a version that was not kept', asy
   const back = await run('runner-rollback', ['shop'], { root: world.root });
   assert.match(
     back.stdout,
-    'v2 is active: deploying it again failed; to go back from v2: runner rollback shop --to v1\n',
+    'v2 is active: deploying it again failed; to undo v2: runner rollback shop --to v1\n',
   );
 });
 

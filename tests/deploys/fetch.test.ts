@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CREDENTIAL, pausedAt } from './faults.ts';
@@ -177,6 +180,28 @@ test('a deploy that runs is left alone, and that is not a failure', async ({ wor
   assert.is((await running.done).status, 0);
 });
 
+test('a busy audit log is no failure of the deploy that it keeps from beginning', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'notify: {}\n' });
+  await fetch(world, ['--deploy']);
+  await world.push('v2');
+  const before = world.events().length;
+  const lock = join(world.root, 'locks/.audit.lock');
+  const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; exec sleep 60'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  await once(holder.stdout, 'data');
+  const busy = await fetch(world, ['--deploy']);
+  process.kill(-(holder.pid as number), 'SIGKILL');
+  await once(holder, 'close');
+  assert.equal([busy.status, busy.stdout], [1, 'shop: skipped: the audit log is busy\n']);
+  assert.is(checkFailed(world), null);
+  assert.is((await fetch(world, ['--deploy'])).stdout, 'shop: deployed v2\n');
+  assert.equal(world.kinds().slice(before), ['DeployStarted', 'DeploySuccess']);
+});
+
 test('an app that another command works on is left alone, and the command is named', async ({
   world,
 }) => {
@@ -270,6 +295,54 @@ test('a check that goes well again is no longer reported as failing', async ({ w
   await change('acme/shop');
   assert.is((await world.deploy()).status, 0);
   assert.is(checkFailed(world), null, 'a deploy has found out as well');
+});
+
+test('a deploy by hand ends what fetch announced, and the next outage is announced again', async ({
+  world,
+}) => {
+  await world.push('v1', { deploy: 'notify: {}\n' });
+  await world.deploy();
+  const before = world.events().length;
+  const edit = (branch: string) =>
+    run('runner-edit', ['shop', '--branch', branch], { root: world.root });
+  for (let time = 1; time <= 2; time += 1) {
+    await edit('nope');
+    await fetch(world, ['--deploy']);
+    await fetch(world, ['--deploy']);
+    await edit('main');
+    assert.is((await world.deploy()).status, 0);
+  }
+  const once = ['DeployFailure', 'DeployStarted', 'DeploySuccess', 'CheckRecovered'];
+  assert.equal(world.kinds().slice(before), [...once, ...once]);
+});
+
+test('a start by hand ends what fetch announced as down, and the next outage is announced again', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const before = world.events().length;
+  for (const [tool, ...args] of [
+    ['runner-deploy', 'shop'],
+    ['runner-start', 'shop'],
+    ['runner-restart', 'shop'],
+    ['runner-rollback', 'shop', '--to', 'v1'],
+  ] as const) {
+    killApp(world.root, 'shop');
+    await until(async () => (await world.page()) === null, 'it still answers');
+    await fetch(world, ['--deploy']);
+    await fetch(world, ['--deploy']);
+    const done = await run(tool, args, { root: world.root });
+    assert.is(done.status, 0, done.stderr);
+  }
+  const own = ['DeploySuccess', 'AppStarted', 'AppRestarted', 'RollbackSuccess'];
+  assert.equal(
+    world
+      .kinds()
+      .slice(before)
+      .filter((kind) => kind !== 'DeployStarted'),
+    own.flatMap((kind) => ['AppDown', kind, 'AppUp']),
+  );
 });
 
 test('a fetch log that cannot be written is reported once, with status 1; the decisions are printed', async ({

@@ -70,9 +70,9 @@ test('a rollback by hand outlives pushes to other paths, and one ls-remote is a 
   }
   assert.is((await run('runner-rollback', ['shop'], { root })).status, 0);
   await world.push('v3', { ...SHOP, files: { 'shop/docs/index': '3' } });
-  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back by hand');
+  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back');
   const before = git.requests.length;
-  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back by hand');
+  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back');
   assert.ok(git.requests.length - before <= 3);
   await world.push('v4', { ...SHOP, files: { 'shop/version': 'v4' } });
   assert.is(await fetch(world), 'shop: deployed v4');

@@ -44,7 +44,7 @@ test('a process of pm2 that belongs to another app is refused before anything is
   assert.is(done.status, 1, done.stderr);
   assert.is(
     world.events().at(-1)?.error,
-    "start: the name 'web' is taken: pm2 runs a process of that name for default of other; give this one a name of its own",
+    "start: the name 'web' is taken: pm2 runs a process of that name for default of other; give this one another name",
   );
   assert.equal([...new Set(calls())], ['pm2 jlist']);
   assert.is(world.current(), null);
@@ -152,7 +152,7 @@ test('a unit that is active for another app is refused before anything is touche
   assert.is(done.status, 1);
   assert.is(
     world.events().at(-1)?.error,
-    'start: the unit web.service is the one of default of shop: give this app a unit of its own',
+    'start: the unit web.service is the one of default of shop: give this app its own unit',
   );
   const acts = calls().slice(before);
   assert.not.ok(

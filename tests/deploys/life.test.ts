@@ -1,5 +1,5 @@
 /** Start, stop, restart, pause and deploy windows. */
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -74,7 +74,9 @@ test('start --boot starts what a reboot ended', async ({ world }) => {
   assert.is(await world.page(), 'v1');
 });
 
-test('a new secret is applied at once with --restart', async ({ world }) => {
+test('a new secret is applied at once with --restart; without the master key an app can be stopped', async ({
+  world,
+}) => {
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const options = { root: world.root, stdin: 'x' };
@@ -86,6 +88,20 @@ test('a new secret is applied at once with --restart', async ({ world }) => {
   assert.is(set.status, 0, set.stderr + set.stdout);
   const { secrets, restart } = JSON.parse(set.stdout);
   assert.equal([secrets[0].applied, restart.result], [true, 'restarted']);
+  const key = join(world.root, 'mkey');
+  renameSync(key, `${key}.lost`);
+  assert.match((await type(world, 'restart', 'shop')).stderr, /\(mkey_missing\)/);
+  assert.is((await type(world, 'stop', 'shop')).status, 0);
+  assert.is(await world.page(), null);
+  assert.match((await type(world, 'start', 'shop')).stderr, /\(mkey_missing\)/);
+  renameSync(`${key}.lost`, key);
+  const broken = await run(
+    'runner-env',
+    ['set', 'shop', 'PATH', '--file', '-', '--restart'],
+    options,
+  );
+  assert.match(broken.stdout, /; the restart failed\n$/);
+  assert.match(broken.stderr, /: default: start: `exec node server\.js` ended with status 127/);
 });
 
 test('a paused app waits for resume; by hand it needs --force, a rollback nothing', async ({

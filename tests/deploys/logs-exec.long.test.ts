@@ -101,7 +101,7 @@ test('logs of type command shows what the key logs prints', async ({ world }) =>
   following.kill('SIGINT');
   assert.is((await following.done).status, 130);
   await world.push('v4', { deploy: 'logs: cat\n' });
-  assert.match((await world.deploy()).stderr, /logs: goes with start\.type command alone/);
+  assert.match((await world.deploy()).stderr, /logs: only works with start\.type command/);
 });
 
 test('logs -f goes on when the containers of a project are replaced', async ({ world }) => {

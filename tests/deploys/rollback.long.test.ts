@@ -70,10 +70,24 @@ test('rolling back twice keeps the head of the branch on hold', async ({ world }
   assert.equal([held.commit, held.head, held.commits.length], [head, head, 2]);
   const fetched = await fetchDeploy(world);
   assert.equal([fetched.status, fetched.stdout], [0, 'shop: on hold: v4 was rolled back\n']);
+  const { reason } = world.state().held as { reason: string };
+  assert.is(reason, 'v4 was rolled back by hand');
   assert.is(await world.page(), 'v2');
   await world.push('v5');
   assert.match((await fetchDeploy(world)).stdout, /^shop: deployed v5$/m);
   assert.is(world.state().held, null);
+});
+
+test('a hold says what was rolled back, and which newer commit waits', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.push('v3');
+  await run('runner-fetch', [], { root: world.root });
+  await rollback(world);
+  assert.is((await fetchDeploy(world)).stdout, 'shop: on hold: v2 was rolled back; v3 waits\n');
+  const { stdout } = await run('runner-status', ['shop', '--json'], { root: world.root });
+  const { held, next } = JSON.parse(stdout);
+  assert.is(held.reason, 'v2 was rolled back by hand; v3 waits');
+  assert.is(next, `held until the next push to main: ${held.reason}`);
 });
 
 test('a head that --ref skipped stays on hold when another version is rolled back', async ({
@@ -81,9 +95,10 @@ test('a head that --ref skipped stays on hold when another version is rolled bac
 }) => {
   await deployAll(world, 'v1', 'v2');
   await world.push('v3');
+  await run('runner-fetch', [], { root: world.root });
   assert.is((await world.deploy(['--ref', 'v2'])).status, 0);
   await rollback(world, ['--to', 'v1']);
-  assert.match((await fetchDeploy(world)).stdout, /^shop: on hold: /);
+  assert.is((await fetchDeploy(world)).stdout, 'shop: on hold: v2 was rolled back; v3 waits\n');
   assert.is(await world.page(), 'v1');
 });
 
@@ -105,7 +120,7 @@ test('a rollback never goes forward without --to, also after a jump', async ({ w
   const none = await rollback(world);
   assert.equal(
     [none.status, none.stderr],
-    [1, "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n"],
+    [1, "runner rollback: 'shop' has no earlier version to roll back to (version_not_found)\n"],
   );
   assert.match((await rollback(world, ['--to', 'v2'])).stdout, /from v1 to v2/);
   assert.match((await rollback(world)).stdout, /from v2 to v1/);
@@ -120,7 +135,7 @@ test('after a failed deploy a rollback changes nothing and says how to go back',
   assert.is((await world.deploy()).status, 1);
   const before = world.state();
   const done = await rollback(world);
-  const sentence = 'v2 is active: v3 failed and was not kept; to go back from v2';
+  const sentence = 'v2 is active: v3 failed and was not kept; to undo v2';
   assert.equal(
     [done.status, done.stdout, done.stderr],
     [0, `${sentence}: runner rollback shop --to v1\n`, ''],
@@ -197,7 +212,7 @@ test('two commits of one version are told apart by commit', async ({ world }) =>
     [either.status, either.stderr],
     [
       1,
-      `runner rollback: 'shop' keeps 2 commits of v1: ${head}, ${old}; name one: runner rollback shop --to ${old} (ref_ambiguous)\n`,
+      `runner rollback: 'shop' keeps 2 commits of v1: ${head}, ${old}; choose one: runner rollback shop --to ${old} (ref_ambiguous)\n`,
     ],
   );
   const back = await rollback(world, ['--to', old]);
@@ -213,7 +228,7 @@ test('with no earlier version, or an unknown one, nothing is touched', async ({ 
   assert.is(none.status, 1);
   assert.is(
     none.stderr,
-    "runner rollback: 'shop' has no earlier version to go back to (version_not_found)\n",
+    "runner rollback: 'shop' has no earlier version to roll back to (version_not_found)\n",
   );
   await deployAll(world, 'v2');
   const unknown = await rollback(world, ['--to', 'v9']);

@@ -116,7 +116,7 @@ const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] =
   ['a: 1\u0000', ':1: has a control character'],
   [Buffer.from([0x61, 0x3a, 0x20, 0xff]), ':1: is not UTF-8 text'],
   ['x'.repeat(65_000) + '\n'.repeat(500), ':1: '],
-  ['a: 1\n---\nb: 2', ': holds more than one document'],
+  ['a: 1\n---\nb: 2', ': has more than one document'],
   ['max_deploy_retries: lots', ':1: max_deploy_retries: must be a whole number from 1 to 1000'],
   [
     'notify:\n  max_deploy_retries: 0',

@@ -34,7 +34,11 @@ export const NOTIFY: readonly Entry[] = [
     command: 'notify digest',
     calls: [call('--dry-run'), call('--scheduled')],
     writes: false,
-    refusals: { ...CHATS, ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
+    refusals: {
+      ...CHATS,
+      ...OUTPUT,
+      file_unreadable: ['config.yml is a folder', 'the audit log is a folder'],
+    },
   },
   {
     command: 'notify test',

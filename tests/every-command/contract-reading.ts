@@ -22,7 +22,11 @@ export const READING: readonly Entry[] = [
     wrong: [['event_invalid', { args: [], stdin: ({ log }) => log }]],
     refusals: {
       ...OUTPUT,
-      audit_unwritable: ['the audit log is a folder'],
+      audit_unwritable: [
+        'the audit log is a folder',
+        'flock is missing',
+        'a file stands in the place of locks',
+      ],
       file_unreadable: ['a file stands in the place of spool'],
     },
   },

@@ -1,5 +1,12 @@
 /** Deploys whose commands run in the sandbox. */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
@@ -10,6 +17,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
 const deploys = suite('deploys in the sandbox');
@@ -79,6 +87,18 @@ test('an app runs, is replaced and is stopped as it is without the sandbox', () 
     assert.is(await world.page(), null);
   }));
 
+test('an app with traffic makes its socket in its slot, and the next version takes over', async () => {
+  const world = await makeTrafficWorld();
+  appendFileSync(join(world.root, 'config.yml'), 'sandbox: required\n');
+  for (const [at, version] of ['v1', 'v2', 'v3'].entries()) {
+    const done = await world.ship(version);
+    assert.is(done.status, 0, done.stderr);
+    assert.is(world.live(), ['a', 'b'][at % 2]);
+    assert.equal(runningSlots(world), [world.live()]);
+  }
+  await world.close();
+});
+
 test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
   inWorld(async (world) => {
     const script =
@@ -123,6 +143,7 @@ test('a failure that looks like the doing of the sandbox names the line for conf
         'touch /usr/local/share/x',
         'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
       ],
+      [`kill -0 ${process.pid}`, 'config.yml: sandbox: { apps: { shop: off } }'],
       [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
       [
         'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
@@ -140,6 +161,12 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     writeFileSync(join(world.root, 'config.yml'), config);
     await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const above = join(world.root, '..');
+    const allowed = config.replace('apps: { shop: off }', `allow: { shop: [${above}] }`);
+    writeFileSync(join(world.root, 'config.yml'), allowed);
+    const script = `touch ${above}/made && test ! -e ${world.root}/mkey`;
+    await world.push('v3', { deploy: build(script) });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));
 
 test('a build keeps to its limits, and one that cannot be enforced is refused by name', () =>
@@ -155,7 +182,7 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
     assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, 'build.network cannot be switched off here');
+    assert.match(error, 'build.network cannot be turned off here');
   }));
 
 test('no variable of an app reaches bubblewrap or a command line, and every one its commands', () =>

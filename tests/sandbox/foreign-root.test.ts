@@ -33,6 +33,11 @@ test('nothing that the user planted runs as root, and the command to type is nam
     ['runner-rollback', 'rollback shop', ['shop']],
     ['runner-remove', 'remove shop', ['shop', '--yes']],
     ['runner-fetch', 'fetch --deploy', ['--deploy']],
+    ['runner-start', 'start shop', ['shop']],
+    ['runner-restart', 'restart shop', ['shop']],
+    ['runner-exec', 'exec shop', ['shop', 'true']],
+    ['runner-logs', 'logs shop', ['shop']],
+    ['runner-changes', 'changes shop', ['shop']],
   ] as const) {
     const { status, stderr } = await run(tool, args, { root });
     assert.is(status, 1, tool);

@@ -69,6 +69,19 @@ const RACE = `cd /opt/runner; mv logs logs.kept
 while test ! -e /tmp/stop; do ln -sfn /srv/prey logs; ln -sfn /srv/none logs; done
 rm -f logs; mv logs.kept logs`;
 
+/** Starts the race. Root may begin once the link is there: in its place it could make a real folder. */
+async function startRace({ container }: Server): Promise<{ stop(): Promise<void> }> {
+  await container.ok('mkdir -p /srv/prey; rm -f /tmp/stop');
+  const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  await container.ok('until [ -L /opt/runner/logs ]; do sleep 0.1; done', { timeout: 60_000 });
+  return {
+    async stop() {
+      await container.ok('touch /tmp/stop');
+      await racing;
+    },
+  };
+}
+
 /** Repeats a command of root until it has fallen for the race, and prints how often that took. */
 const untilFallen = (command: string, hasFallen: string) =>
   `for tried in $(seq 1000); do ${command} >/dev/null 2>&1; if ${hasFallen}; then echo $tried; break; fi; done`;
@@ -77,10 +90,10 @@ const untilFallen = (command: string, hasFallen: string) =>
 const MAKE_AS_ROOT =
   '[ -d /opt/runner/logs ] || install -d -o runner -g runner -m 0750 /opt/runner/logs';
 
-export async function attackSetup({ container, step }: Server): Promise<void> {
+export async function attackSetup(server: Server): Promise<void> {
+  const { container, step } = server;
   step('the installer gives no folder of root away');
-  await container.ok('mkdir -p /srv/prey; rm -f /tmp/stop');
-  const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  const race = await startRace(server);
   const hasFallen = '[ "$(stat -c %U /srv/prey)" = runner ]';
   assert.match(await container.ok(untilFallen(MAKE_AS_ROOT, hasFallen)), /^\d+\n$/);
   await container.ok('chown root:root /srv/prey; chmod 755 /srv/prey');
@@ -91,15 +104,14 @@ export async function attackSetup({ container, step }: Server): Promise<void> {
     const owner = await container.ok("stat -c '%U %a' /srv/prey; ls -A /srv/prey");
     assert.is(owner, 'root 755\n');
   }
-  await container.ok('touch /tmp/stop');
-  await racing;
+  await race.stop();
   await container.ok('cd /opt/runner/spool; rm notify; mv kept notify', { user: 'runner' });
 }
 
-export async function attackRotation({ container, step }: Server): Promise<void> {
+export async function attackRotation(server: Server): Promise<void> {
+  const { container, step } = server;
   step('logrotate follows no link of runner as root');
-  await container.ok('rm -f /tmp/stop; mkdir -p /srv/prey');
-  const racing = container.sh(RACE, { user: 'runner', timeout: 600_000 });
+  const race = await startRace(server);
   const fill = 'dd if=/dev/zero of=/srv/prey/deploy-events.jsonl bs=1M count=2 status=none';
   await container.ok('sed "/su runner/d" /etc/logrotate.d/runner >/etc/logrotate-without');
   const rotating = `${fill}; logrotate -f -s /tmp/rotated /etc/logrotate-without`;
@@ -111,7 +123,6 @@ export async function attackRotation({ container, step }: Server): Promise<void>
     const made = await container.ok('ls /srv/prey');
     assert.is(made, 'deploy-events.jsonl\n');
   }
-  await container.ok('touch /tmp/stop');
-  await racing;
+  await race.stop();
   await container.ok('rm -r /srv/prey');
 }

@@ -52,7 +52,7 @@ test('mistakes in the section are refused with their line', async ({ world }) =>
     ],
     [
       `start: { type: systemd, unit: shop@.service, reload: true }\n${health}traffic: socket\n`,
-      '3: traffic: does not go with start.reload',
+      '3: traffic: does not work with start.reload',
     ],
     [
       `start: { type: systemd, unit: shop.service }\n${health}traffic: socket\n`,

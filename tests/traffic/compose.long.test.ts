@@ -64,7 +64,7 @@ test('each version is a project of its own, and what is refused never gets a req
     assert.is((await world.deploy([], env)).status, 0);
     await push('v2', 'unhealthy');
     const refused = await world.deploy([], env);
-    assert.match(refused.stderr, /v1 goes on serving, nothing was switched/);
+    assert.match(refused.stderr, /v1 keeps serving, nothing was switched/);
     await push('v3', 'crashing');
     assert.is((await world.deploy([], env)).status, 1);
     const back = await world.runnerWith(env, 'rollback', 'shop', '--to', 'v0');

@@ -32,7 +32,7 @@ test('with ports, the flag file in live names the port of the version that is li
   const deaf = await world.ship('v2', 'deaf', more);
   assert.match(
     deaf.stderr,
-    /health: default: the app did not open \d+ within 0.6 s: does it listen on PORT\? It opened port \d+; v1 goes on serving, nothing was switched/,
+    /health: default: the app did not open \d+ within 0.6 s: does it listen on PORT\? It opened port \d+; v1 keeps serving, nothing was switched/,
   );
   const { failed, versions } = await load.end();
   assert.equal(failed, []);
@@ -52,7 +52,7 @@ test('a command moves the requests; one that fails leaves them where they are', 
   assert.is((await world.ship('v1', 'good', more(move))).status, 0);
   const failed = await world.ship('v2', 'good', more(`echo 1 > ${target}; exit 1`));
   assert.is(failed.status, 1);
-  assert.match(failed.stderr, /ended with status 1; v1 goes on serving, nothing was switched/);
+  assert.match(failed.stderr, /ended with status 1; v1 keeps serving, nothing was switched/);
   const port = Number(readFileSync(target, 'utf8'));
   assert.is(await version(port), 'v1');
   assert.equal(runningSlots(world), [world.live()]);

@@ -25,7 +25,7 @@ test('a deploy and one that fails lose no request', async ({ world }) => {
   assert.match(good.stderr, /runner deploy: \d+ probes, none failed\n/);
   const bad = await world.ship('v2', 'unhealthy');
   assert.is(bad.status, 1);
-  assert.match(bad.stderr, /within 0.6 s; v1 goes on serving, nothing was switched\n/);
+  assert.match(bad.stderr, /within 0.6 s; v1 keeps serving, nothing was switched\n/);
   const { failed, versions } = await load.end();
   assert.equal(failed, []);
   assert.equal(versions, ['v0', 'v1']);

@@ -44,14 +44,13 @@ export async function backUp(
   const core = coreOf(paths);
   const apps = core.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
   const counts = { files: 0, bytes: 0 };
-  const users = localUsers();
-  const owner = users.find(({ uid }) => uid === statSync(paths.root).uid)?.name ?? '';
+  const owner = localUsers().find(({ uid }) => uid === statSync(paths.root).uid)?.name ?? '';
   const about = { version: 1, created: io.now().toISOString(), root: paths.root, owner, apps };
   function* contents(): Generator<Content> {
     yield manifest({ ...about, shared: withShared });
     yield* core;
     yield* unitsOf();
-    if (withShared) yield* sharedOf(paths, users);
+    if (withShared) yield* sharedOf(paths);
   }
   function* archive(): Generator<Uint8Array> {
     for (const { entry, bytes } of contents()) {

@@ -9,7 +9,7 @@ import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Entry } from './tar.ts';
-import type { User } from './users.ts';
+import { type Group, localGroups, localUsers, type User } from './users.ts';
 
 const BLOCK = 262_144;
 /** Bytes of a configuration, key or state file. */
@@ -98,26 +98,34 @@ export function unitsOf(): Content[] {
     .flatMap((file) => small(file, `units${file}`));
 }
 
+/** Whose names a backup has. */
+interface Names {
+  readonly users: readonly User[];
+  readonly groups: readonly Group[];
+}
+
 /** The shared folders of all instances. */
-export function* sharedOf(paths: Paths, users: readonly User[]): Generator<Content> {
+export function* sharedOf(paths: Paths): Generator<Content> {
+  const names = { users: localUsers(), groups: localGroups() };
   for (const app of namesIn(join(paths.root, 'apps'))) {
     const { instances, instance } = paths.app(app);
     for (const name of namesIn(instances))
-      yield* treeOf(instance(name).shared, `apps/${app}/instances/${name}/shared`, users);
+      yield* treeOf(instance(name).shared, `apps/${app}/instances/${name}/shared`, names);
   }
 }
 
-function* treeOf(path: string, name: string, users: readonly User[]): Generator<Content> {
+function* treeOf(path: string, name: string, names: Names): Generator<Content> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return;
-  const owner = users.find(({ uid }) => uid === stat.uid)?.name ?? '';
-  const about = { path: name, mode: stat.mode & 0o7777, mtime: stat.mtimeMs / 1000, owner };
+  const owner = names.users.find(({ uid }) => uid === stat.uid)?.name ?? String(stat.uid);
+  const group = names.groups.find(({ gid }) => gid === stat.gid)?.name ?? String(stat.gid);
+  const about = { path: name, mode: stat.mode & 0o7777, mtime: stat.mtimeMs / 1000, owner, group };
   if (stat.isSymbolicLink()) {
     const entry = { ...about, type: 'link' as const, size: 0, target: readlinkSync(path) };
     yield { entry, bytes: () => [] };
   } else if (stat.isDirectory()) {
     yield { entry: { ...about, type: 'folder', size: 0, target: '' }, bytes: () => [] };
-    for (const each of namesIn(path)) yield* treeOf(join(path, each), `${name}/${each}`, users);
+    for (const each of namesIn(path)) yield* treeOf(join(path, each), `${name}/${each}`, names);
   } else if (stat.isFile()) {
     const fd = opened(path);
     const { size } = fstatSync(fd);

@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from '
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readTextIfThere } from '@runner/common/files/read';
 import { syncFolder, writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
 /** Where a backup is unpacked, below the root. */
@@ -12,8 +13,20 @@ const PLACING = '.restore-placing.json';
 const UNITS = 'restored-units';
 const LIST_MAX = 67_108_864;
 
-/** What a root has that is in use; undefined if it is empty or freshly installed. */
-export function usedBy(paths: Paths): string | undefined {
+/** What a fresh installation, or a disk of its own, has. */
+const FRESH = 'agent apps fleet locks logs lost+found secrets spool state'.split(' ');
+
+/** Throws `root_in_use` unless the root is empty or freshly installed. */
+export function requireUnused(paths: Paths): void {
+  const used = usedBy(paths);
+  if (used === undefined) return;
+  throw new Failure(
+    'root_in_use',
+    `the root ${paths.root} is in use, it has ${used}: restore into an empty one`,
+  );
+}
+
+function usedBy(paths: Paths): string | undefined {
   const { root, logsDir } = paths;
   const logs = namesIn(logsDir).filter(
     (name) => name.startsWith('deploy-events.jsonl') && statSync(join(logsDir, name)).size > 0,
@@ -26,8 +39,17 @@ export function usedBy(paths: Paths): string | undefined {
         .map((name) => `${folder}/${name}`),
     ),
     ...logs.map((name) => `logs/${name}`),
+    ...namesIn(root).filter((name) => !FRESH.includes(name) && !isOurs(name)),
   ];
   return found[0];
+}
+
+/** A killed restore may leave the list's temporary file, too. */
+const isOurs = (name: string) => name === STAGE || name.includes(PLACING);
+
+/** Whether a restore into this root was killed. */
+export function isInterrupted({ root }: Paths): boolean {
+  return namesIn(root).some(isOurs);
 }
 
 /** Removes the leftovers of a killed restore, unless its last move was done. */
@@ -38,8 +60,9 @@ export function undoInterrupted(paths: Paths): void {
   if (list !== undefined && !isDone)
     for (const name of JSON.parse(list) as string[])
       rmSync(join(root, name), { recursive: true, force: true });
-  rmSync(join(root, STAGE), { recursive: true, force: true });
-  rmSync(join(root, PLACING), { force: true });
+  const stray = namesIn(root).filter((name) => isOurs(name) && name !== PLACING);
+  for (const name of [...stray, PLACING])
+    rmSync(join(root, name), { recursive: true, force: true });
 }
 
 /** Moves everything; the folder of the units, or null without any. */

@@ -3,27 +3,41 @@ import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'no
 import { join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import type { Ran } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
 import { requireLock } from '@runner/common/files/lock';
 import { isThere, makeFolder } from '@runner/common/files/read';
-import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import { decrypted } from './age.ts';
 import { MANIFEST } from './backup.ts';
 import type { Key } from './key.ts';
-import { place, STAGE, undoInterrupted, usedBy } from './place.ts';
-import { ownerFor, stageEntry } from './stage.ts';
-import { readTar, unreadable } from './tar.ts';
+import { isInterrupted, place, requireUnused, STAGE, undoInterrupted } from './place.ts';
+import { finishFolders, type Owners, ownersFor, stageEntry } from './stage.ts';
+import { type Entry, readTar, unreadable } from './tar.ts';
 
 export interface Restored {
   readonly root: string;
   /** When the backup was made. */
   readonly created: string;
   readonly apps: readonly string[];
+  /** What ran when the backup was made, which the first `fetch --deploy` deploys. */
+  readonly ran: readonly RanInstance[];
   readonly files: number;
+  /** `user bob`, `group media`: owners of shared files that could not be set. */
+  readonly unset: readonly string[];
   /** Folder with the units, which belong to `/etc`; null if the backup has none. */
   readonly units: string | null;
+}
+
+/** An instance in the answer. */
+export interface RanInstance extends Ran {
+  readonly app: string;
+  readonly instance: string;
+  /** It stays stopped. */
+  readonly stopped: boolean;
 }
 
 const BLOCK = 262_144;
@@ -49,16 +63,13 @@ export async function restore(io: Io, paths: Paths, from: string, key: Key): Pro
   // A wrong key changes nothing.
   const first = await plain.next();
   const isNew = !isThere(paths.root);
+  // A root that is refused stays as it is, without our lock.
+  if (!isInterrupted(paths)) requireUnused(paths);
   makeFolder(paths.root);
   const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: io.pid });
   try {
     undoInterrupted(paths);
-    const used = usedBy(paths);
-    if (used !== undefined)
-      throw new Failure(
-        'root_in_use',
-        `the root ${paths.root} is in use, it has ${used}: restore into an empty one`,
-      );
+    requireUnused(paths);
     return await restoreInto(paths, join(paths.root, STAGE), joined(first, plain), isNew);
   } catch (error) {
     undoInterrupted(paths);
@@ -79,7 +90,8 @@ async function restoreInto(
   const unpacked = pipeline(Readable.from(plain), createGunzip(), () => {});
   let about: Readonly<Record<string, unknown>> | undefined;
   let files = 0;
-  let owner: ReturnType<typeof ownerFor> | undefined;
+  let owners: Owners | undefined;
+  const folders: Entry[] = [];
   try {
     await readTar(unpacked, async (entry, bytes) => {
       if (about === undefined) {
@@ -88,19 +100,38 @@ async function restoreInto(
         about = entry.path === MANIFEST ? jsonObject(Buffer.concat(parts).toString()) : undefined;
         if (about?.version !== 1)
           throw unreadable('this version of runner does not know its format');
-        owner = ownerFor(paths.root, isNew ? String(about.owner) : '');
+        owners = ownersFor(paths.root, isNew ? String(about.owner) : '');
         return;
       }
       if (entry.type === 'file') files += 1;
-      await stageEntry(stage, entry, bytes, owner);
+      if (entry.type === 'folder') folders.push(entry);
+      if (owners) await stageEntry(stage, entry, bytes, owners);
     });
   } catch (error) {
     if (systemCode(error)?.startsWith('Z_')) throw unreadable('it is damaged');
     throw error;
   }
+  finishFolders(stage, folders);
   const units = place(paths);
   const apps = Array.isArray(about?.apps) ? about.apps.map(String) : [];
-  return { root: paths.root, created: String(about?.created), apps, files, units };
+  return {
+    root: paths.root,
+    created: String(about?.created),
+    apps,
+    ran: ranIn(paths),
+    files,
+    unset: [...(owners?.unset ?? [])].sort(),
+    units,
+  };
+}
+
+function ranIn(paths: Paths): RanInstance[] {
+  return listApps(paths).apps.flatMap(({ app, restored, stopped }) =>
+    Object.entries(restored?.instances ?? {}).map(([instance, ran]) => ({
+      ...{ app, instance, ...ran },
+      stopped: stopped?.instances.includes(instance) ?? false,
+    })),
+  );
 }
 
 async function* joined(

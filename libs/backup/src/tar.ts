@@ -18,6 +18,8 @@ export interface Entry {
   readonly mtime: number;
   /** Name of the owner. */
   readonly owner: string;
+  /** Name of the group; absent: the owner's. */
+  readonly group?: string;
   /** Target of a symbolic link. */
   readonly target: string;
 }
@@ -52,7 +54,10 @@ function record(key: string, value: string): string {
   return `${length} ${key}=${value}\n`;
 }
 
-function block({ path, mode, size, mtime, owner, target }: Entry, type: string): Buffer {
+function block(
+  { path, mode, size, mtime, owner, group = '', target }: Entry,
+  type: string,
+): Buffer {
   const bytes = Buffer.alloc(BLOCK);
   const octal = (value: number, length: number) =>
     (value % 8 ** (length - 1)).toString(8).padStart(length - 1, '0');
@@ -67,6 +72,7 @@ function block({ path, mode, size, mtime, owner, target }: Entry, type: string):
   bytes.write(target, 157, 99);
   bytes.write('ustar\x0000', 257);
   bytes.write(owner, 265, 31);
+  bytes.write(group, 297, 31);
   const sum = bytes.reduce((total, byte) => total + byte, 0);
   bytes.write(`${octal(sum, 7)}\0 `, 148);
   return bytes;
@@ -181,6 +187,7 @@ function parsed(
     size: Number(extended.get('size') ?? number(124, 12)),
     mtime: number(136, 12),
     owner: text(265, 32),
+    group: text(297, 32),
     target: extended.get('linkpath') ?? text(157, 100),
   };
   return { entry, isExtended };

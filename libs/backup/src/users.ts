@@ -1,4 +1,4 @@
-/** The users of this machine: owners are stored by name. */
+/** The users and groups of this machine: owners are stored by name. */
 import { readTextIfThere } from '@runner/common/files/read';
 
 export interface User {
@@ -7,11 +7,22 @@ export interface User {
   readonly gid: number;
 }
 
+/** A group. */
+export type Group = Omit<User, 'uid'>;
+
 /** The users in /etc/passwd; none if it does not exist. */
 export function localUsers(): User[] {
-  const lines = (readTextIfThere('/etc/passwd', 16_777_216) ?? '').split('\n');
-  return lines.flatMap((line) => {
-    const [name = '', , uid, gid] = line.split(':');
-    return name === '' ? [] : [{ name, uid: Number(uid), gid: Number(gid) }];
-  });
+  return rowsOf('/etc/passwd').map(([name = '', , uid, gid]) => ({
+    ...{ name, uid: Number(uid), gid: Number(gid) },
+  }));
+}
+
+/** The groups in /etc/group; none if it does not exist. */
+export function localGroups(): Group[] {
+  return rowsOf('/etc/group').map(([name = '', , gid]) => ({ name, gid: Number(gid) }));
+}
+
+function rowsOf(path: string): string[][] {
+  const lines = (readTextIfThere(path, 16_777_216) ?? '').split('\n');
+  return lines.map((line) => line.split(':')).filter(([name]) => name !== '');
 }

@@ -1,4 +1,5 @@
 /** What the commands start, stop and restart share: options, exit statuses, the text for people. */
+import { missingRoot } from '@runner/common/apps/store';
 import type { Answer, Context } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { usage } from '@runner/common/foundation/failure';
@@ -53,6 +54,9 @@ export async function runLife(
 /** Runs `start --boot`. */
 export async function runBoot(context: LifeContext): Promise<Answer> {
   const { io, paths } = context;
+  const missing = missingRoot(paths);
+  // A boot must not fail for it.
+  if (missing) context.note(missing);
   const { startAll } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {

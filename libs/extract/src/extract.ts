@@ -12,9 +12,8 @@ import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { type Baseline, noBaseline } from './choose/baseline.ts';
 import { compose, type Show } from './choose/compose.ts';
 import { type Ending, explainEnding } from './choose/ending.ts';
-import { hasNews, lastWords } from './choose/last-words.ts';
 import { rank } from './choose/rank.ts';
-import type { Ranked } from './choose/ranked.ts';
+import { isMatched, type Ranked } from './choose/ranked.ts';
 import { type Collected, Collector } from './collect/collect.ts';
 import { createLineReader } from './line/split.ts';
 import type { ErrorClass } from './rules/rule.ts';
@@ -92,14 +91,16 @@ function extraction(
   redact: (text: string) => string,
 ): Extraction {
   const max = Math.max(0, options.max ?? MAX);
-  const { ranked, leader, baseline } = lead(collected, options.baseline, redact);
-  const said = leader?.candidate.rule;
+  const all = lead(collected, options.baseline, redact);
+  const said = all.find((each) => isTrusted(each) && isMatched(each))?.candidate.rule;
   const ended = explainEnding(options);
   // A bare `Killed` says less than how the step ended.
   const killed = ended?.grave === true && said?.class === 'killed';
-  const silent = leader === undefined || said?.use === 'wrapper' || killed;
+  const ranked = killed ? all.filter(({ candidate }) => candidate.rule !== said) : all;
+  const [leader] = ranked;
+  const silent = said === undefined || said.use === 'wrapper';
   const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
-  const last = ended !== null && !ended.grave && (silent || leader.score < CERTAIN);
+  const last = ended !== null && !ended.grave && (silent || (leader?.score ?? 0) < CERTAIN);
   const words = first || last ? ended.words : '';
   const room = Math.max(0, max - (words === '' ? 0 : codePoints(words) + 1));
   const show: Show = ({ speaker, body }) =>
@@ -108,42 +109,36 @@ function extraction(
         ? `${speaker}${/(?:^| )\[.*\]$/.test(speaker) ? '' : ':'} ${body}`
         : body,
     );
-  const { text, lines } = silent
-    ? lastWords(collected, leader, baseline, room, show)
-    : compose([leader, ...ranked.filter((other) => other !== leader)], room, show);
+  const { text, lines } = compose(ranked, room, show);
   const parts = [first ? words : '', redact(text), last ? words : ''];
   const ends = first || (last && (said === undefined || said.class === 'exit'));
   return {
     text: cutCodePoints(parts.filter((part) => part !== '').join('\n'), max),
     lines,
     class: ends ? ended.class : (said?.class ?? 'silent'),
-    rule: said?.name ?? null,
+    rule: leader !== undefined && isMatched(leader) ? leader.candidate.rule.name : null,
   };
 }
 
-interface Led {
-  readonly ranked: Ranked[];
-  readonly leader: Ranked | undefined;
-  readonly baseline: Baseline;
-}
-
 /**
- * The candidates and which of them leads. A log that has nothing new beside what good builds print
+ * The candidates, the one that leads first. A log that has nothing new beside what good builds print
  * is read as if no good build were known: what they only complained of may have become fatal.
  */
 function lead(
   collected: Collected,
   given: Baseline | undefined,
   redact: (text: string) => string,
-): Led {
-  const baseline: Baseline = given ? (line) => given(redact(line)) : noBaseline;
-  const ranked = rank(collected, baseline);
-  const leader = ranked.find(({ score, candidate }) => score >= TRUSTED[candidate.rule.use]);
-  const led = { ranked, leader, baseline };
-  if (given === undefined || (leader !== undefined && leader.candidate.rule.use !== 'wrapper')) {
-    return led;
-  }
-  return hasNews(collected, leader, baseline) ? led : lead(collected, undefined, redact);
+): Ranked[] {
+  const ranked = rank(collected, given ? (line) => given(redact(line)) : noBaseline);
+  const causes = ranked.filter(({ candidate }) => candidate.rule.use !== 'wrapper');
+  const cause = causes.find(isTrusted);
+  if (cause === undefined && given !== undefined) return lead(collected, undefined, redact);
+  const leader = cause ?? ranked.find(isTrusted) ?? ranked[0];
+  return leader === undefined ? [] : [leader, ...ranked.filter((other) => other !== leader)];
+}
+
+function isTrusted({ score, candidate }: Ranked): boolean {
+  return score >= TRUSTED[candidate.rule.use];
 }
 
 /** Below this score the line may only look like a cause: how the step ended is added. */

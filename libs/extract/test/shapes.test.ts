@@ -68,8 +68,8 @@ test('a clean-up before anything failed is not the clean-up after a failure', ()
   assert.is(first, 'error: template cart.html: tag "if" is not closed');
 });
 
-test('what a passing test printed is no cause', () => {
-  const lines = shown(
+test('what a passing test printed does not lead', () => {
+  const [first] = shown(
     '=== RUN   TestRefused',
     'ERROR db.go:34 failed to connect to 10.0.0.9: connection refused',
     '--- PASS: TestRefused (0.01s)',
@@ -78,8 +78,7 @@ test('what a passing test printed is no cause', () => {
     '--- FAIL: TestTotal (0.00s)',
     'FAIL',
   );
-  assert.match(lines.join('\n'), 'cart_test.go:17: total() = 100, want 119');
-  assert.not.match(lines.join('\n'), '10.0.0.9');
+  assert.match(first ?? '', 'cart_test.go:17: total() = 100, want 119');
 });
 
 test('a platform names its programs with letters in brackets', () => {

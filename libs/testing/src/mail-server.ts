@@ -59,7 +59,7 @@ function quoted(text: string): Buffer {
 }
 
 /** Subject and text of a mail of one part. */
-export function readMail(raw: string): Mail['payload'] {
+function readMail(raw: string): Mail['payload'] {
   const at = raw.indexOf('\r\n\r\n');
   const [head, body] = [raw.slice(0, at), raw.slice(at + 4)];
   const value = (name: string) =>

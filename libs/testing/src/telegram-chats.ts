@@ -42,7 +42,7 @@ export class Refusal extends Error {
 }
 
 /** The standing of the bot, where nothing is said the usual one. */
-export function botStatus(chat: Chat): NonNullable<Chat['bot']> {
+function botStatus(chat: Chat): NonNullable<Chat['bot']> {
   return chat.bot ?? (chat.type === 'channel' ? 'administrator' : 'member');
 }
 

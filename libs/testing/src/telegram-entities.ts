@@ -98,7 +98,7 @@ function runsOf(type: EntityType, sorted: readonly Entity[]): Entity[] {
 }
 
 /** Brings entities into the order and the pieces in which Telegram keeps them. */
-export function normalise(entities: readonly Entity[]): Entity[] {
+function normalise(entities: readonly Entity[]): Entity[] {
   const sorted = sortEntities(entities.filter((entity) => entity.length > 0));
   const quotes = withoutOverlaps(sorted.filter(({ type }) => QUOTES.includes(type)));
   const wholes = withoutOverlaps(

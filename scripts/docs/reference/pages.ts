@@ -16,13 +16,12 @@ export const configPage = (version: string): string =>
       about: 'global configuration of runner',
       schema: CONFIG_SCHEMA,
       intro:
-        'config.yml lies under the root, /opt/runner unless --root or RUNNER_ROOT says otherwise, readable by ' +
-        'its owner alone: it holds secrets. It is YAML 1.2 without aliases, at most 64 KiB. Each command ' +
-        'checks the keys that it uses and names file, line and key of what is wrong; keys that it does not ' +
-        'know are left alone. A missing file is an empty one, a key without a value is as if it were not ' +
-        'there. The three credentials are read at the top level and below notify. An address that a ' +
-        'secret is sent to must be https; http is taken for this machine alone. RUNNER_CODE_HOST_API_URL, ' +
-        'RUNNER_CODE_HOST_GIT_URL and RUNNER_TELEGRAM_API_URL override the file.',
+        'config.yml is in the root (/opt/runner, --root or RUNNER_ROOT). Only its owner may read it, because it ' +
+        'contains secrets. It is YAML 1.2 without aliases, at most 64 KiB. Each command checks the keys that it ' +
+        'uses and reports file, line and key of a mistake; unknown keys are ignored. A missing file counts as ' +
+        'empty, a key without a value as absent. The three credentials may be at the top level or in notify. An ' +
+        'address that receives a secret must be https; http is allowed only for localhost. ' +
+        'RUNNER_CODE_HOST_API_URL, RUNNER_CODE_HOST_GIT_URL and RUNNER_TELEGRAM_API_URL override the file.',
       example: [
         `# yaml-language-server: $schema=${SCHEMAS}/config.schema.json`,
         'notify:',
@@ -49,11 +48,10 @@ export const deployFilePage = (version: string): string =>
       about: 'how an app is built, started and checked',
       schema: DEPLOY_SCHEMA,
       intro:
-        'A file called .deploy.yml in the root of the repository. It is read from the commit that is ' +
-        'deployed, never from a work tree. It is YAML 1.2 without aliases, at most 64 KiB; unknown keys are ' +
-        'refused with file, line and key. Without the file the commit is checked out and switched to, ' +
-        'nothing is started and no notification is sent. A time is written 500ms, 30s, 5m or 1h; a bare number is ' +
-        'seconds.',
+        'A file called .deploy.yml in the root of the repository, read from the commit that is deployed. It is ' +
+        'YAML 1.2 without aliases, at most 64 KiB; unknown keys are refused with file, line and key. Without the ' +
+        'file, the commit is checked out and switched to, nothing is started and no notification is sent. A time ' +
+        'is written 500ms, 30s, 5m or 1h; a bare number is seconds.',
       example: [
         `# yaml-language-server: $schema=${SCHEMAS}/deploy.schema.json`,
         'instances: { default: { domain: app.example.org, env: { PORT: "3000" } } }',
@@ -79,39 +77,39 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['instance', 'Name of the instance'],
   ['version', 'The exact tag on the commit, else the first 12 characters of its id'],
   ['deploy_id', '8 characters, the same in all records and messages of one deploy'],
-  ['instances', 'All instances of the deploy, each of which has a record of its own'],
+  ['instances', 'All instances of the deploy; each has its own record'],
   ['commit', 'Full id of the commit'],
-  ['trigger', 'What began it: manual, fetch or recovery'],
+  ['trigger', 'What started it: manual, fetch or recovery'],
   ['domain', 'Domain of the instance'],
-  ['user', 'Who began it: the login, before sudo; timer if systemd did'],
+  ['user', 'Who started it: the login, before sudo; timer if systemd did'],
   ['subject', "First line of the commit's message"],
   ['author', "Name of the commit's author"],
-  ['changes', 'What a deploy brings: count of the commits, up to five subjects, and their authors'],
+  ['changes', 'Commits of the deploy: their count, up to five subjects, and the authors'],
   ['committed_at', 'When the commit was made, ISO 8601 in UTC'],
   ['previous_version', 'The version that was active before'],
   ['duration_ms', 'How long it took, in milliseconds'],
   ['steps', 'How long each stage took: stage and ms'],
   ['gap_ms', 'Longest time without an answer to the probes, in milliseconds'],
-  ['failed_instance', 'The instance at which a deploy of several failed'],
+  ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],
   ['error', 'Why it failed, in full'],
   ['stage', 'Stage at which it failed'],
   ['log', "Path of the deploy's own log below the root"],
   ['cause', 'The lines of error that say why'],
   ['truncated', 'true when error was longer than 64 KiB: its head and tail are kept'],
-  ['from_commit', 'The commit that was abandoned by a rollback by hand'],
+  ['from_commit', 'The commit that was abandoned by a manual rollback'],
   ['from_version', 'The version that was abandoned by a rollback'],
   ['reason', 'Reason of a rollback; nothing was switched after a failed deploy with traffic'],
   ['rolled_back', 'true after an automatic rollback, false when that failed too'],
   ['blocked', 'true when the commit is not tried again until the next push'],
   ['late', 'true when the record had to wait in spool/audit until the log could be written'],
   ['seq', 'number of the record in the chain, from 1'],
-  ['prev', 'hash of what stands before the record: the first 32 hexadecimal digits of SHA-256'],
+  ['prev', 'hash of what precedes the record: the first 32 hexadecimal digits of SHA-256'],
   ['guards', 'GuardBypassed: what was bypassed, guard and path of each'],
   ['command', 'GuardBypassed: by which command'],
   ['app', 'GuardBypassed: for which app'],
-  ['uid', 'GuardBypassed: user id of who asked'],
-  ['sudo_user', 'GuardBypassed: who became that user by sudo'],
+  ['uid', 'GuardBypassed: id of the user'],
+  ['sudo_user', 'GuardBypassed: who became that user with sudo'],
 ];
 
 /** How many of the fields every record has. */
@@ -127,10 +125,10 @@ export function auditLogPage(version: string): string {
       'DESCRIPTION',
       filled(
         `${italic('logs/deploy-events.jsonl')} ${escaped(
-          'under the root holds one JSON object a line for every event of a deploy. A record is on disk ' +
-            'before the next step begins, and each is appended in one write. Control and bidirectional ' +
-            'characters are written as \\u escapes. Readers take event and app as well as event_type and ' +
-            'project, keep fields that they do not know, and pass over lines that they cannot read.',
+          'under the root has one JSON object per line for every event of a deploy. A record is on disk ' +
+            'before the next step starts, and each is appended in one write. Control and bidirectional ' +
+            'characters are written as \\u escapes. Readers also accept event and app instead of event_type and ' +
+            'project, keep unknown fields, and skip lines that they cannot read.',
         )}`,
       ),
     ),
@@ -145,8 +143,8 @@ export function auditLogPage(version: string): string {
       filled(
         escaped(
           "Rotate by renaming, with logrotate's nocreate: every append opens the file again, so no signal is " +
-            'needed. create and copytruncate lose records. Readers go on into deploy-events.jsonl.1 and ' +
-            'the compressed ones behind it.',
+            'needed. create and copytruncate lose records. Readers continue with deploy-events.jsonl.1 and ' +
+            'the compressed files after it.',
         ),
       ),
     ),

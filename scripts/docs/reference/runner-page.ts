@@ -36,9 +36,12 @@ export function runnerPage(
     ...section('EXIT STATUS', [...filled(escaped("The command's own, or:")), ...rows(shim.exits)]),
     ...section(
       'ENVIRONMENT',
-      item(bold('RUNNER_ROOT'), ...filled(escaped("The runner's folder, unless --root is given"))),
+      item(
+        bold('RUNNER_ROOT'),
+        ...filled(escaped('Folder that holds everything, unless --root is given')),
+      ),
     ),
-    ...section('FILES', item(bold('/opt/runner'), "The runner's folder".replace("'", '\\(aq'))),
+    ...section('FILES', item(bold('/opt/runner'), 'Folder that holds everything')),
     ...section('SEE ALSO', filled(see.map(reference).join(', '))),
   ]);
 }

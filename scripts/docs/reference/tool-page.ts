@@ -95,7 +95,7 @@ function manyCommands(tool: Tool): string[] {
 
 /** Variables that every executable heeds. */
 const ENVIRONMENT = [
-  ['RUNNER_ROOT', "The runner's folder, unless --root is given"],
+  ['RUNNER_ROOT', 'Folder that holds everything, unless --root is given'],
   ['NO_COLOR, FORCE_COLOR', 'Never colours, or always, unless --color is given'],
 ] as const;
 

@@ -2,7 +2,7 @@
 
 import { changeRegistry } from '@runner/common/apps/change';
 import { repoLabel } from '@runner/common/apps/following';
-import type { AppState, TagRule } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy } from '@runner/common/cli/follow';
@@ -17,16 +17,9 @@ import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
-export interface Added {
-  app: string;
-  /** Name of the code host; absent for `default`. */
-  host?: string;
-  repo: string;
-  branch: string;
-  tags?: TagRule | undefined;
-  paths?: string[] | undefined;
+export interface Added
+  extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths' | 'created_at'> {
   fingerprint: string | null;
-  created_at: string;
 }
 
 /** The options that registering reads. */

@@ -61,7 +61,7 @@ test('a token in the command line is taken, with a warning that names the better
   for (const args of [['--token', TOKEN], [`--token=${TOKEN}`]]) {
     const { status, stdout, stderr } = await add(newRoot(), [...SHOP, ...args]);
     const warning =
-      'runner add: warning: --token shows the token in the process list, better: --token - or --token-file\n';
+      'runner add: warning: --token shows the token in the process list, use --token - or --token-file\n';
     assert.equal([status, stdout, stderr], done(ADDED, warning));
   }
 });

@@ -202,7 +202,7 @@ test('a master key that others may read is refused with the command that fixes i
 
 test('an invalid master key is reported without quoting it', async () => {
   const sentence =
-    'runner add: ROOT/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)';
+    'runner add: ROOT/mkey does not contain 32-byte keys in base64url, one per line (mkey_malformed)';
   for (const text of ['secret-but-wrong', `${'A'.repeat(43)}\nx\n`]) {
     await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) =>
       writeFileSync(join(root, 'mkey'), text),

@@ -3,6 +3,6 @@ import { backup } from './commands/backup.ts';
 
 export const tool: Tool = {
   name: 'runner-backup',
-  about: 'Write an encrypted backup of everything that git does not have',
+  about: 'Write an encrypted backup of everything that is not in git',
   commands: [backup],
 };

@@ -4,6 +4,8 @@ import { kindOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { liveHolder } from '@runner/common/files/lock';
 import { bootId, startTimeOf } from '@runner/common/files/process';
+import { removeIfThere } from '@runner/common/files/read';
+import { writeUnsynced } from '@runner/common/files/write';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
@@ -38,11 +40,18 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
   const { pid, command, deploy_id: id } = running;
   if (command !== 'deploy' && command !== 'deploy --check')
     throw new Failure('locked', `a ${command} is running and cannot be cancelled`);
-  interrupt(pid);
-  // The next command may have the lock by then.
-  const isIts = ({ pid: other, since }: Found) => other === pid && since === running.since;
-  for (let now: Found | undefined = running; now && isIts(now); now = liveHolder(lock))
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+  // A fetch goes on with its other apps, which a signal would end too.
+  const isAmongOthers = running.trigger === 'fetch';
+  if (isAmongOthers) writeUnsynced(paths.cancel(app), JSON.stringify({ deploy_id: id }));
+  else interrupt(pid);
+  try {
+    // The next command may have the lock by then.
+    const isIts = ({ pid: other, since }: Found) => other === pid && since === running.since;
+    for (let now: Found | undefined = running; now && isIts(now); now = liveHolder(lock))
+      await new Promise((resolve) => setTimeout(resolve, POLL));
+  } finally {
+    if (isAmongOthers) removeIfThere(paths.cancel(app));
+  }
   return endOf(paths, app, typeof id === 'string' ? id : null);
 }
 

@@ -3,6 +3,6 @@ import { cancel } from './commands/cancel.ts';
 
 export const tool: Tool = {
   name: 'runner-cancel',
-  about: 'End a running deploy',
+  about: 'Cancel a running deploy',
   commands: [cancel],
 };

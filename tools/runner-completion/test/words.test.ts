@@ -132,7 +132,7 @@ test('the commands are those of runner --list and help, each with the first line
   const { stdout } = await run('runner', ['--list']);
   const known = [...stdout.trim().split('\n'), 'foo', 'help'];
   assert.equal(namesOf(lines).sort(), known.sort());
-  assert.ok(lines.includes('rollback\tGo back to the previous version'));
+  assert.ok(lines.includes('rollback\tRoll back to the previous version'));
   assert.ok(lines.includes('foo\tA command on PATH'));
 });
 

@@ -1,6 +1,6 @@
 /** `--insecure`: reads despite a tripped guard, with a banner and an audit record. */
 import { appendEvents } from '@runner/common/audit/append';
-import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
+import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
@@ -31,7 +31,7 @@ export function bypassGuards(
     project: app,
     instance: 'default',
     version: '',
-    deploy_id: newDeployId(io.random),
+    deploy_id: null,
     guards: tripped.map(({ guard, path }) => ({ guard, path })),
     command: title,
     app,

@@ -104,7 +104,7 @@ test('a silent log is described by its step, command and exit status', async () 
   assert.is(await told('all is well\n', '--status', '0'), 'all is well\n');
 });
 
-test('of a log that names no error its last rare lines are shown, in their order', async () => {
+test('of a log that names no error its likeliest line leads, before other rare lines', async () => {
   const steps = Array.from({ length: 400 }, (_, index) => `INFO step ${index + 1}\n`);
   const found = async (log: string) => {
     const { text, lines } = JSON.parse((await extract(log, ['--json'])).stdout);
@@ -122,7 +122,7 @@ test('of a log that names no error its last rare lines are shown, in their order
     'the store hung up on us\n',
   ];
   assert.equal(await found(rare.join('')), [
-    'the depot is in Ulm\nlorry 7 is at the store\nthe store hung up on us',
+    'lorry 7 is at the store\nthe depot is in Ulm\nthe store hung up on us',
     [1, 402, 403],
   ]);
 });

@@ -75,12 +75,12 @@ const OWNER = {
 };
 const READABLE = {
   guard: 'readable',
-  why: 'PATH holds secrets that others may read',
+  why: 'PATH has secrets that others can read',
   mend: 'chmod 600 PATH',
 };
 const HARD_LINK = {
   guard: 'hard_link',
-  why: 'PATH has another name (a hard link)',
+  why: 'PATH has a second name (a hard link)',
   mend: 'cp -p PATH PATH.new && mv PATH.new PATH',
 };
 const SYMLINK = { guard: 'symlink', why: 'PATH is a symbolic link' };

@@ -35,7 +35,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
     const { status, stdout, stderr } = await lastError(root, ['--insecure', ...args]);
     assert.is(
       stderr,
-      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to fix it: chmod go-w ${shellWord(logPath(root))} ***\n*** bypassed: ${join(root, 'mkey')} holds secrets that others may read; to fix it: chmod 600 ${shellWord(join(root, 'mkey'))} ***\n`,
+      `${BANNER}*** bypassed: ${logPath(root)} can be written by others; to fix it: chmod go-w ${shellWord(logPath(root))} ***\n*** bypassed: ${join(root, 'mkey')} has secrets that others can read; to fix it: chmod 600 ${shellWord(join(root, 'mkey'))} ***\n`,
     );
     assert.match(stdout, 'v1');
     assert.is(status, 0);
@@ -57,7 +57,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
     user: userInfo().username,
     uid: process.getuid?.(),
   });
-  assert.match(String(deploy_id), /^[0-9a-f]{8}$/);
+  assert.is(deploy_id, null);
   assert.equal([seq, String(prev).length], [3, 32]);
   assert.is(new Date(String(timestamp)).toISOString(), timestamp);
   const { stdout } = await run('runner-audit', ['list', '--event', 'GuardBypassed', '--json'], {

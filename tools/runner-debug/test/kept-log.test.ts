@@ -195,7 +195,7 @@ test('an app that never failed, and a server without an audit log: the newest lo
   keep(root, 'bbbb2222', 'new\n', 5);
   const { status, stdout, stderr } = await log(root, 'shop');
   assert.equal([status, stdout], [0, '> new\n']);
-  assert.match(stderr, /deploy bbbb2222 of shop has no end on record: /);
+  assert.match(stderr, /deploy bbbb2222 of shop has no recorded end: /);
 });
 
 test('-f follows the deploy that runs until it ends, and says how it ended', async () => {

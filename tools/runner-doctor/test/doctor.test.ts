@@ -81,11 +81,7 @@ test('folders and files that others can write or read are reported with the comm
     ['state', 0o770, `problem folders: ${at('state')} can be written by others`],
     ['state', 0o750, `warning folders: ${at('state')} can be read by others`],
     ['state/shop.json', 0o644, `warning folders: ${at('state/shop.json')} can be read by others`],
-    [
-      'config.yml',
-      0o604,
-      `problem folders: ${at('config.yml')} holds secrets that others may read`,
-    ],
+    ['config.yml', 0o604, `problem folders: ${at('config.yml')} has secrets that others can read`],
     [
       'logs/deploy-events.jsonl',
       0o642,
@@ -145,7 +141,7 @@ test('a master key that is exposed, missing, damaged or foreign is reported', as
   put(root, 'mkey', 'no key\n');
   const damaged = await examined(root);
   assert.equal(damaged.troubles, [
-    `problem keys: ${mkey} does not hold 32-byte keys in base64url, one per line`,
+    `problem keys: ${mkey} does not contain 32-byte keys in base64url, one per line`,
   ]);
   assert.is(restore(damaged.findings), from);
   put(root, 'mkey', `${Buffer.alloc(32, 7).toString('base64url')}\n`);
@@ -198,6 +194,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     ['sandbox: maybe', '1: sandbox: must be'],
     ['sandbox: { modus: off }', '1: sandbox'],
     ['sandbox:\n  allow: { shop: [tmp] }', '2: sandbox'],
+    ['sandbox: { allow: { shop: [/] } }', '1: sandbox'],
     ['build: { memory: lots }', '1: build.memory: must be a size like 512M or 1G'],
     ['build: { network: "no" }', '1: build.network: must be true or false'],
     ['deploy_windows: 5', '1: deploy_windows: must be'],

@@ -1,7 +1,7 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, RequiredChecks, TagRule } from '@runner/common/apps/state';
+import type { AppState, RequiredChecks } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
@@ -17,14 +17,8 @@ import { readToken } from '@runner/common/tokens/input';
 import { hasTwoLayers } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
-export interface Edited {
-  app: string;
-  /** Name of the code host; absent for `default`. */
-  host?: string;
-  repo: string;
-  branch: string;
-  tags?: TagRule | undefined;
-  paths?: string[] | undefined;
+export interface Edited
+  extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths'> {
   require_checks?: RequiredChecks | undefined;
   fingerprint: string | null;
 }
@@ -88,20 +82,28 @@ export async function change(context: EditContext): Promise<Edited> {
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, ({ host, require_checks: before, ...now }) => ({
-    ...now,
-    // 0.1.0 reads it again when what it would misread is gone; secrets it would leave out.
-    version: isThere(paths.secrets(app)) ? now.version : 1,
-    ...(where ?? (host !== undefined && { host })),
-    ...followed,
-    ...withChecks(checks ?? before),
-    ...((where !== undefined || followed) && { head: undefined }),
-    state: stateWith(context, now, token),
-  }));
+  const changed = changeApp(paths, io, 'edit', app, (before) => {
+    const { host, require_checks, ...now } = before;
+    const next: AppState = {
+      ...now,
+      // 0.1.0 reads it again when what it would misread is gone; secrets it would leave out.
+      version: isThere(paths.secrets(app)) ? now.version : 1,
+      ...(where ?? (host !== undefined && { host })),
+      ...followed,
+      ...withChecks(checks ?? require_checks),
+      state: stateWith(context, now, token),
+    };
+    return sourceWords(next) === sourceWords(before) ? next : { ...next, head: undefined };
+  });
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
   const { host, repo, branch, tags, paths: only, require_checks } = changed;
   const hosted = host === undefined ? {} : { host };
   return { app, ...hosted, repo, branch, tags, paths: only, require_checks, fingerprint };
+}
+
+/** What decides which commit is the head. */
+function sourceWords({ host, repo, branch, tags, paths }: AppState): string {
+  return JSON.stringify([host, repo, branch, tags?.pattern, tags?.semver, paths]);
 }
 
 /** `all`, a list of names, or `none`; undefined without the option. */
@@ -113,7 +115,7 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
     !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
   if (names.every(isName)) return names;
   throw usage(
-    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
   );
 }
 
@@ -122,10 +124,7 @@ async function requireApi({ io, paths }: EditContext, { host }: { host?: string 
   const { readConfig } = await import('@runner/common/config/file');
   const { type, name } = codeHostOf(readConfig(paths), io.env, host);
   if (type !== 'git') return;
-  throw new Failure(
-    'not_configured',
-    `the code host ${name} is of the type git, which has no checks`,
-  );
+  throw new Failure('not_configured', `the code host ${name} has type git, which has no checks`);
 }
 
 const withChecks = (checks: RequiredChecks | 'none' | undefined) =>

@@ -19,7 +19,7 @@ import {
 
 const CHANGED = `Changed shop (acme/shop, branch main, token ${fingerprint(NEW)})\n`;
 const WARNING =
-  'runner edit: warning: --token shows the token in the process list, better: --token - or --token-file\n';
+  'runner edit: warning: --token shows the token in the process list, use --token - or --token-file\n';
 
 function tokenFile(text: string): string {
   const path = join(temporaryFolder('token'), 'token');

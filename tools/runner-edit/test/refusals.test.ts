@@ -40,7 +40,7 @@ for (const [args, sentence] of [
     (checks) =>
       [
         ['shop', '--require-checks', checks],
-        `error: invalid value '${checks}' for '--require-checks <CHECKS>': give all, none, or names with commas between them`,
+        `error: invalid value '${checks}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
       ] as const,
   ),
 ] as const) {

@@ -1,7 +1,7 @@
 /** Reads a `.env` file: a variable a line, values bare or in quotes, which may hold line breaks. */
 import { usage } from '@runner/common/foundation/failure';
 
-/** A line as far as the value: `export` is allowed, as shells read such files too. */
+/** A line up to the value: `export` is allowed, as shells read such files too. */
 const START = /^(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*/;
 
 /** Name and value, in the file's order. Throws `usage` with the line, which it never quotes. */

@@ -16,7 +16,9 @@ export async function restartFor(
   const { value, status = 0 } = await runLife({ ...context, options }, 'restart', app);
   const names = stored.secrets.map(({ name }) => name);
   const secrets = listSecrets(context, app).secrets.filter(({ name }) => names.includes(name));
-  const { result } = value as LifeOutcome;
+  const { result, instances } = value as LifeOutcome;
+  for (const { instance: name, error } of instances)
+    if (error !== undefined) context.note(`${name}: ${error}`);
   const text = `${stored.text.replace(/; .*$/, '')}; ${result === 'failed' ? 'the restart failed' : 'restarted'}`;
   return { value: { ...stored, secrets, text, restart: value }, status };
 }

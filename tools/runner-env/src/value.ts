@@ -33,7 +33,8 @@ export function scopeOf(instance: string | undefined): string {
 export function checkedValue(text: string, name: string): Secret {
   const refuse = (why: string) => usage(`the value of ${name} ${why}`);
   if (Buffer.byteLength(text) > VALUE_MAX) throw refuse('is longer than 64 KiB');
-  if (text.includes('\0')) throw refuse('has a NUL character, which no environment can hold');
+  if (text.includes('\0'))
+    throw refuse('has a NUL character, which the environment cannot contain');
   return new Secret(text);
 }
 
@@ -41,7 +42,7 @@ export function checkedValue(text: string, name: string): Secret {
 export function readValue(io: Io, file: string | undefined, name: string): Secret {
   if (file !== undefined) return checkedValue(withoutNewline(readFileOf(io, file)), name);
   if (canAsk(io)) return checkedValue(askSecret(io, `Value of ${name}`), name);
-  throw usage('stdin is not a terminal: pipe the value with --file -, or name a file with --file');
+  throw usage('stdin is not a terminal: pipe the value with --file -, or use --file FILE');
 }
 
 /** The text of `--file`, or of standard input. Throws `file_unreadable`. */

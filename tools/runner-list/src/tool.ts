@@ -3,6 +3,6 @@ import { list } from './commands/list.ts';
 
 export const tool: Tool = {
   name: 'runner-list',
-  about: 'Show the registered apps and what runs',
+  about: 'Show the registered apps and what is running',
   commands: [list],
 };

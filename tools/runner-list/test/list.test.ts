@@ -180,7 +180,7 @@ apps:
     paused: null
     deploying: null
     lock: null
-    next: "the next fetch --deploy; by hand: runner deploy a"
+    next: "the next fetch --deploy; or run: runner deploy a"
     last_checked: null
     check_failed: null
     created_at: ""

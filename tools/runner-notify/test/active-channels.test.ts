@@ -60,7 +60,7 @@ test('an address that is not secure is reported with its line and the key as wri
     assert.is(code, 1);
     assert.is(
       stderr,
-      `runner notify status: ${config}${place} must be https: a secret is sent there (http is only allowed for this machine) (insecure_address)\n`,
+      `runner notify status: ${config}${place} must be https: a secret is sent there (http is only allowed for localhost) (insecure_address)\n`,
     );
   }
 });

@@ -16,7 +16,7 @@ import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
 import { type Chats, event, startChats } from './chats.ts';
 import { takesAnything } from './hostile-records.ts';
-import { fresh, SUBJECTS } from './subjects.ts';
+import { fresh, open, SUBJECTS } from './subjects.ts';
 
 let chats: Chats;
 test.before(async () => {
@@ -72,12 +72,9 @@ const messagesOf = async (name: string, fields: Record<string, unknown>, redact 
 for (const [name, subject] of Object.entries(SUBJECTS)) {
   const { messages: messagesFor } = CHANNELS[name as ChannelName];
 
-  const open = () =>
-    subject.open(chats, redactor(subject.secrets(chats).map((text) => new Secret(text))));
-
   test(`${name}: every kind of event is one message that names its project, and its deploy if it has one`, async () => {
     const server = fresh(subject, chats);
-    const channel = open();
+    const channel = open(name as ChannelName, chats);
     for (const kind of EVENT_TYPES) {
       const record = { kind, project: 'shop', fields: event(kind) };
       const notice = await noticeOf(record, {
@@ -103,7 +100,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
 
   test(`${name}: the service takes 100 KB of log, and the longest of values`, async () => {
     const server = fresh(subject, chats);
-    const channel = open();
+    const channel = open(name as ChannelName, chats);
     for (const character of ['x', '`', '\\', '😀', '.']) {
       const value = character.repeat(50_000);
       for (const message of await messagesOf(name, {
@@ -119,7 +116,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
   });
 
   test(`${name}: every form of a message is taken, and there is an end of shorter ones`, async () => {
-    const channel = open();
+    const channel = open(name as ChannelName, chats);
     for (const first of await messagesOf(name, { error: 'a.b `c` \\d\n'.repeat(900) })) {
       const forms: Message[] = [];
       for (let form: Message | undefined = first; form; form = form.instead('length'))
@@ -134,7 +131,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
 
   test(`${name}: a secret in any field arrives nowhere`, async () => {
     const server = fresh(subject, chats);
-    const channel = open();
+    const channel = open(name as ChannelName, chats);
     for (const secret of subject.secrets(chats)) {
       const redact = redactor([new Secret(secret)]);
       const text = `${'word '.repeat(300)}${secret} ${'word '.repeat(300)}`;
@@ -156,7 +153,7 @@ for (const [name, subject] of Object.entries(SUBJECTS)) {
   for (const [what, [fault, outcome]] of Object.entries(subject.faults)) {
     test(`${name}: ${what} is '${outcome}', told without a secret`, async () => {
       const server = fresh(subject, chats);
-      const channel = open();
+      const channel = open(name as ChannelName, chats);
       const [message] = await messagesOf(name, { error: 'boom' });
       server.fail(fault);
       const found = await channel.send(message as Message);

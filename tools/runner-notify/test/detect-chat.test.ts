@@ -105,7 +105,7 @@ test('of very many chats the newest are offered, and that old updates hide newer
   assert.is(shown[0]?.[0], 'group -20 (group -20)');
   assert.is(chat?.id, '-9');
   assert.ok(
-    told.includes('The bot has many old updates: a newer message may not show in this list'),
+    told.includes('The bot has many old updates: newer messages may be missing from this list'),
   );
 });
 

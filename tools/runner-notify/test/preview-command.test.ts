@@ -72,7 +72,7 @@ test('without records it shows a sample of every kind, and the long failure in t
   const text = JSON.stringify(shown);
   for (const words of [
     'not tried again until the next push',
-    'ends in 7 days',
+    'expires in 7 days',
     'run: runner start shop',
   ])
     assert.match(text, words);

@@ -6,9 +6,9 @@ import { WEBHOOK_SECRET } from '@runner/testing/receiver';
 import { readSlack } from '@runner/testing/slack';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectNtfy, ntfy } from '../src/channels/ntfy/ntfy.ts';
-import { connectSlack, slack } from '../src/channels/slack/slack.ts';
-import { connectWebhook, webhook } from '../src/channels/webhook/webhook.ts';
+import { ntfy } from '../src/channels/ntfy/ntfy.ts';
+import { slack } from '../src/channels/slack/slack.ts';
+import { webhook } from '../src/channels/webhook/webhook.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Channel, Message, Outcome, Service } from '../src/service/contract.ts';
 import { event } from './chats.ts';
@@ -43,7 +43,7 @@ const inShort = (outcome: Outcome) =>
   outcome.class === 'wait' ? `wait ${outcome.delay / 1000}` : outcome.class;
 
 const slackAt = (url: string) =>
-  connectSlack({ webhook: new Secret(`${url}/services/T/B/x`) }, line);
+  slack.connect({ slack: { webhook: new Secret(`${url}/services/T/B/x`) } }, line) as Channel;
 
 /** api.slack.com/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks, and the rate limits. */
 const SLACK: readonly (readonly [...Answer, wanted: string])[] = [
@@ -77,7 +77,8 @@ test("Slack: the documentation's ways to call people call no one", async () => {
   assert.equal([mentions, shown.includes(calls)], [[], true]);
 });
 
-const ntfyAt = (url: string) => connectNtfy({ url: new Secret(`${url}/topic`) }, line);
+const ntfyAt = (url: string) =>
+  ntfy.connect({ ntfy: { url: new Secret(`${url}/topic`) } }, line) as Channel;
 const ntfyError = (code: number) => JSON.stringify({ code, http: 0, error: 'words' });
 
 /** github.com/binwiederhier/ntfy, server/errors.go. */
@@ -114,8 +115,9 @@ test('ntfy: a message has at most 4,096 bytes, and 8,192 as JSON, whatever it is
   }
 });
 
+const HOOK_SECRET = new Secret(WEBHOOK_SECRET);
 const hookAt = (url: string) =>
-  connectWebhook({ url: new Secret(url), secret: new Secret(WEBHOOK_SECRET) }, line);
+  webhook.connect({ webhook: { url: new Secret(url), secret: HOOK_SECRET } }, line) as Channel;
 
 /** github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability". */
 const WEBHOOKS: readonly (readonly [...Answer, wanted: string])[] = [

@@ -248,8 +248,8 @@ for (const [args, sentence] of [
 }
 
 for (const [args, sentence] of [
-  [['show', 'mib0k3v1c-9f2e'], "no message 'mib0k3v1c-9f2e' waits or was given up"],
-  [['retry', '../x'], "no message '../x' waits or was given up"],
+  [['show', 'mib0k3v1c-9f2e'], "no message 'mib0k3v1c-9f2e' is waiting or was given up"],
+  [['retry', '../x'], "no message '../x' is waiting or was given up"],
   [['drop', 'x', '--dead'], "no message 'x' was given up"],
 ] as const) {
   test(`queue ${args.join(' ')} is a failure with a code, and nothing else is touched`, async () => {

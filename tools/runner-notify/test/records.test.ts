@@ -55,11 +55,11 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['[]', 'it is not a JSON object'],
   ['null', 'it is not a JSON object'],
   ['"DeployStarted"', 'it is not a JSON object'],
-  ['{}', 'the record names no event_type'],
-  ['{"event_type":7,"project":"a"}', 'the record names no event_type'],
-  ['{"event_type":"DeployStarted"}', 'the record names no project'],
-  ['{"event_type":"DeployStarted","project":""}', 'the record names no project'],
-  ['{"event_type":"DeployStarted","project":{}}', 'the record names no project'],
+  ['{}', 'the record has no event_type'],
+  ['{"event_type":7,"project":"a"}', 'the record has no event_type'],
+  ['{"event_type":"DeployStarted"}', 'the record has no project'],
+  ['{"event_type":"DeployStarted","project":""}', 'the record has no project'],
+  ['{"event_type":"DeployStarted","project":{}}', 'the record has no project'],
 ];
 
 for (const [line, problem] of PROBLEMS) {

@@ -53,7 +53,7 @@ test('another instance of the app says it, when the record names one without a r
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 1]);
 });
 
-const TOLD = 'it is announced on every active channel';
+const TOLD = 'the message goes to every active channel';
 
 test('a .deploy.yml that cannot be read is reported, and every active channel announces', async () => {
   registerApp(chats.root, 'shop', 'notify: 7\n', 'prod-1');

@@ -53,7 +53,7 @@ test('behind an earlier message of the deploy whose next try is later, that is t
   assert.is(result, 'queued');
   change(`${queue_id}.discord.json`, { next_at: new Date(Date.now() + 3_600_000).toISOString() });
   const second = await chats.send([event('DeploySuccess')], ['--wait', '0', '--json']);
-  const why = 'an earlier message of the same deploy waits for its next try';
+  const why = 'an earlier message of the same deploy is waiting for its next try';
   assert.equal([second.status, second.stderr], [0, saying(why)]);
   assert.equal(outcome(second), ['queued', 0, why]);
   assert.is(chats.hook.requests.length, 1);

@@ -44,7 +44,7 @@ test('lines that are not records are reported by number, the others are sent, an
   assert.is(ended.status, 1);
   assert.is(
     ended.stderr,
-    'runner notify send: line 1: it is not a JSON object\nrunner notify send: line 4: the record names no project\n',
+    'runner notify send: line 1: it is not a JSON object\nrunner notify send: line 4: the record has no project\n',
   );
   assert.match(chats.bot.messages[0]?.text ?? '', /Project: api\nInstance: default\n/);
   assert.is(chats.hook.messages.length, 1);

@@ -52,7 +52,7 @@ test('an address that is no webhook, or of one that was deleted, is asked for ag
   await session.expect(
     'discord: Unknown Webhook (GET webhook, 10015); check that the webhook was not deleted',
   );
-  await session.expect('no webhook address that works in 3 attempts, nothing was changed');
+  await session.expect('no working webhook address in 3 attempts, nothing was changed');
   assert.is((await session.done).status, 1);
   assert.equal(tree(root), {});
   assert.equal(findSecret(session.raw(), hook.token), []);

@@ -119,7 +119,7 @@ for (const [args, sentence] of [
   [['--thread-id', '0'], "invalid value '0' for '--thread-id <N>': it is a whole number above 0"],
   [
     ['--token-file', '-', '--webhook-file', '-'],
-    "'--token-file -' cannot be used with '--webhook-file -': there is one standard input",
+    "'--token-file -' cannot be used with '--webhook-file -': both read standard input",
   ],
   [
     ['--channel', 'discord', '--chat-id', '-5'],

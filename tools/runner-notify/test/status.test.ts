@@ -162,7 +162,7 @@ test('a channel that is not named says what is wrong with it, and the status is 
   chats.hook.fail(hookRefusals.unknownWebhook);
   const ended = await status();
   assert.equal([ended.status, ended.stderr], [0, '']);
-  const words = '– Discord: configured, but notify.channel does not name it; Unknown Webhook';
+  const words = '– Discord: configured, but notify.channel does not include it; Unknown Webhook';
   assert.match(ended.stdout, words);
 });
 
@@ -275,7 +275,7 @@ test('a channel that was stopped is unhealthy, until its credentials are others'
   );
   const stopped = await status(['--offline']);
   assert.is(stopped.status, 1);
-  assert.match(stopped.stdout, /✘ Discord: stopped: `runner notify test` starts it again\n/);
+  assert.match(stopped.stdout, /✘ Discord: stopped: `runner notify test` restarts it\n/);
   chats.configure(configOf(chats.bot, { ...chats.hook, webhook: `${chats.hook.webhook}x` }));
   assert.is((await status(['--offline'])).status, 0);
 });

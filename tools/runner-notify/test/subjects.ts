@@ -3,104 +3,18 @@
 import type { ChannelName } from '@runner/common/config/channels';
 import { Secret } from '@runner/common/secrets/secret';
 import { refusals as hookRefusals } from '@runner/testing/discord-refusals';
-import type { Fault } from '@runner/testing/faults';
-import type { MailFault } from '@runner/testing/mail-server';
 import { ntfyRefusals } from '@runner/testing/ntfy';
 import { type SlackMessage, slackRefusals } from '@runner/testing/slack';
 import {
   refusals as botRefusals,
   type AcceptedMessage as TelegramMessage,
 } from '@runner/testing/telegram';
-import { connectDiscord } from '../src/channels/discord/discord.ts';
-import { connectEmail } from '../src/channels/email/email.ts';
-import { connectNtfy } from '../src/channels/ntfy/ntfy.ts';
-import { connectSlack } from '../src/channels/slack/slack.ts';
-import { connectTelegram } from '../src/channels/telegram/telegram.ts';
-import { connectWebhook } from '../src/channels/webhook/webhook.ts';
+import { connect } from '../src/channels/credentials.ts';
 import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf } from './chats.ts';
 import { visible } from './discord-shown.ts';
+import { echoed, FAULTS, plainly, type Server, type Subject, textsIn } from './subject.ts';
 import { arrives } from './telegram-shown.ts';
-
-/** The stand-in of a channel. */
-export interface Server {
-  readonly url: string;
-  readonly messages: { payload: unknown }[];
-  readonly requests: unknown[];
-  fail(fault: Fault | MailFault, times?: number): void;
-  heal(): void;
-}
-
-type FaultTable = Readonly<Record<string, readonly [fault: Fault | MailFault, outcome: string]>>;
-
-/** What a reader of a message sees, and what in it would call people. */
-export interface Read {
-  readonly text: string;
-  readonly calls: readonly string[];
-}
-
-export interface Subject {
-  /** A message as the stand-in took it. */
-  read(message: never): Read;
-  /** How the service shows a text differently; default: not at all. */
-  shows?(text: string): string;
-  /** Connects to the stand-in. */
-  open(chats: Chats, redact: (text: string) => string): Channel;
-  server(chats: Chats): Server;
-  /** Texts that must never be printed. */
-  secrets(chats: Chats): string[];
-  /** A fault of the service -> the class of its outcome. */
-  readonly faults: FaultTable;
-  /** Another address of the configuration that leads nowhere good, keeping the secret. */
-  config(chats: Chats, origin: string): string;
-  /** An answer that repeats this text, or undefined when its words are never shown. */
-  echo?(text: string): Fault | MailFault;
-  /** Only a message shows whether it arrives. */
-  readonly noProbe?: true;
-  /** What passes, in place of a dropped connection and a page of a proxy. */
-  readonly trouble?: { readonly faults: readonly MailFault[]; readonly maybe: string };
-  /** A failure is one message, whole log included. */
-  readonly wholeLog?: true;
-  /** Does not speak HTTP. */
-  readonly noHttp?: true;
-}
-
-/** What goes wrong between any two programs -> the class of its outcome. */
-const FAULTS: FaultTable = {
-  'a dropped connection': ['drop', 'retry'],
-  'an answer that is cut off': ['cut', 'retry'],
-  'a page of a proxy': ['html', 'retry'],
-  'a 200 that is no JSON': ['not-json', 'retry'],
-  'an answer of a megabyte': [{ huge: 1_048_576 }, 'retry'],
-  'a redirect': [{ redirect: 'http://127.0.0.1:9' }, 'rejected'],
-  'a 413 page': [{ status: 413, body: '<html></html>' }, 'rejected'],
-};
-
-const echoed = (text: string): Fault => ({
-  status: 400,
-  body: {
-    ok: false,
-    error_code: 400,
-    code: 7,
-    description: `no ${text}`,
-    message: `no ${text}`,
-    error: `no ${text}`,
-  },
-});
-
-/** All texts in a value. */
-function textsIn(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return `${value}\n`;
-  return Object.values(value).map(textsIn).join('');
-}
-
-/** Of a service without markup, which calls no one. */
-const plainly =
-  (key: string) =>
-  ({ payload }: { payload: Readonly<Record<string, unknown>> }): Read => ({
-    text: String(payload[key]),
-    calls: [],
-  });
 
 /** Every channel, with what it is tested by. */
 export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
@@ -114,16 +28,10 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
       return { text, calls: outside.match(/[@#/$][^\s]+/g) ?? [] };
     },
     shows: arrives,
-    open: ({ bot }, redact) =>
-      connectTelegram(
-        {
-          botToken: new Secret(BOT_TOKEN),
-          chatId: String(CHAT_ID),
-          threadId: undefined,
-          apiUrl: bot.url,
-        },
-        { env: {}, redact },
-      ),
+    credentials: ({ bot: { url: apiUrl } }) => {
+      const chat = { chatId: String(CHAT_ID), threadId: undefined };
+      return { telegram: { botToken: new Secret(BOT_TOKEN), ...chat, apiUrl } };
+    },
     server: ({ bot }) => bot as Server,
     secrets: () => [BOT_TOKEN, BOT_TOKEN.split(':')[1] as string],
     faults: {
@@ -149,8 +57,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     }),
     // Back-ticks are kept apart by an invisible character.
     shows: visible,
-    open: ({ hook }, redact) =>
-      connectDiscord({ webhook: new Secret(hook.webhook) }, { env: {}, redact }),
+    credentials: ({ hook }) => ({ discord: { webhook: new Secret(hook.webhook) } }),
     server: ({ hook }) => hook as Server,
     secrets: ({ hook }) => [hook.webhook, hook.token],
     faults: {
@@ -170,8 +77,7 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     read: ({ shown: text, mentions: calls }: SlackMessage) => ({ text, calls }),
     // Code cannot contain a back-tick; in a block three of them are kept apart.
     shows: (text) => text.replace(/\u200b/g, '').replace(/\u02cb/g, '`'),
-    open: ({ slack }, redact) =>
-      connectSlack({ webhook: new Secret(slack.webhook) }, { env: {}, redact }),
+    credentials: ({ slack }) => ({ slack: { webhook: new Secret(slack.webhook) } }),
     server: ({ slack }) => slack as Server,
     secrets: ({ slack }) => [slack.webhook, new URL(slack.webhook).pathname.slice(1)],
     faults: {
@@ -187,11 +93,9 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
   },
   ntfy: {
     read: plainly('message'),
-    open: ({ ntfy }, redact) =>
-      connectNtfy(
-        { url: new Secret(ntfy.topic), token: new Secret(ntfy.token) },
-        { env: {}, redact },
-      ),
+    credentials: ({ ntfy }) => ({
+      ntfy: { url: new Secret(ntfy.topic), token: new Secret(ntfy.token) },
+    }),
     server: ({ ntfy }) => ntfy as Server,
     secrets: ({ ntfy }) => [ntfy.token, ntfy.topic],
     faults: {
@@ -208,11 +112,9 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
   },
   email: {
     read: plainly('text'),
-    open: ({ mail }, redact) =>
-      connectEmail(
-        { smtp: new Secret(mail.address), from: 'a@example.org', to: ['b@example.org'] },
-        { env: {}, redact },
-      ),
+    credentials: ({ mail }) => ({
+      email: { smtp: new Secret(mail.address), from: 'a@example.org', to: ['b@example.org'] },
+    }),
     server: ({ mail }) => ({ ...mail, url: `127.0.0.1:${mail.port}` }) as Server,
     secrets: ({ mail }) => [mail.address, mail.password, encodeURIComponent(mail.password)],
     faults: {
@@ -234,11 +136,9 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
   },
   webhook: {
     read: plainly('text'),
-    open: ({ receiver }, redact) =>
-      connectWebhook(
-        { url: new Secret(receiver.address), secret: new Secret(receiver.secret) },
-        { env: {}, redact },
-      ),
+    credentials: ({ receiver }) => ({
+      webhook: { url: new Secret(receiver.address), secret: new Secret(receiver.secret) },
+    }),
     server: ({ receiver }) => receiver as Server,
     secrets: ({ receiver }) => [receiver.address, receiver.secret, receiver.secret.slice(6)],
     faults: {
@@ -256,6 +156,11 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
     wholeLog: true,
   },
 };
+
+/** Connects a channel to its stand-in. */
+export function open(name: ChannelName, chats: Chats): Channel {
+  return connect(name, SUBJECTS[name].credentials(chats), {}) as Channel;
+}
 
 /** The stand-in of a channel, healthy and without memory, and a spool without any. */
 export function fresh(subject: Subject, chats: Chats): Server {

@@ -3,6 +3,6 @@ import { prune } from './commands/prune.ts';
 
 export const tool: Tool = {
   name: 'runner-prune',
-  about: 'Show how much disk the apps use, and remove what is no longer needed',
+  about: 'Show disk usage, and remove what is no longer needed',
   commands: [prune],
 };

@@ -27,7 +27,7 @@ test('what no instance runs or can go back to goes, with killed builds and old l
 });
 
 test('a root without apps has nothing to prune, and the answer says so', async () => {
-  const root = join(temporaryFolder('prune'), 'empty');
+  const root = temporaryFolder('prune');
   const { status, stdout, stderr } = await prune(root);
   assert.equal([status, stdout, stderr], [0, `Nothing to prune: ${root} has no apps\n`, '']);
   assert.equal(JSON.parse((await prune(root, '--json')).stdout).apps, []);

@@ -163,7 +163,7 @@ test('an app that cannot be stopped stays registered with status 1, and --force 
   const refused = await remove(root, ['shop', '--yes', '--json']);
   const message =
     "default could not be stopped: stop: `echo no; exit 3` ended with status 3; 'shop' stays " +
-    'registered: fix it or stop it by hand, then remove again, or use --force';
+    'registered: fix it or stop it manually, then remove again, or use --force';
   assert.is(refused.stderr, `runner remove: ${message} (stop_failed)\n`);
   assert.is(refused.status, 1);
   assert.equal(JSON.parse(refused.stdout), { error: 'stop_failed', message });

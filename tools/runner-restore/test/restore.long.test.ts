@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +87,7 @@ test('a restored root has the same configuration, keys, secrets, log and shared 
   assert.equal([status, stderr], [0, '']);
   assert.match(
     stdout,
-    /^Restored .*\nApps: shop\n(Units .*\n)?Next: runner doctor, then runner fetch --deploy\n$/,
+    /^Restored .*\nApps: shop v1\n(Units .*\n)?Next: runner doctor, then runner fetch --deploy\n$/,
   );
   const relevant = (at: string) =>
     Object.entries(tree(at, { modes: true })).filter(
@@ -99,10 +100,61 @@ test('a restored root has the same configuration, keys, secrets, log and shared 
     await ok('runner-audit', ['verify', '--anchor', anchor], fresh),
     /^whole: 2 records/,
   );
-  const { instances, repo } = JSON.parse(readFileSync(join(fresh, 'state/shop.json'), 'utf8'));
+  const { instances, repo, restored } = JSON.parse(
+    readFileSync(join(fresh, 'state/shop.json'), 'utf8'),
+  );
   assert.equal([instances, repo], [{}, 'acme/shop']);
+  const ran = { version: 'v1', commit: 'a'.repeat(40) };
+  assert.equal(restored, { instances: { default: ran } });
   assert.is(statSync(file).mode & 0o777, 0o600);
   assert.not.ok(readFileSync(file, 'latin1').includes('acme'));
+});
+
+test('shared files keep their modes, times, owners and groups by name; a file loses setuid and setgid', async () => {
+  if (!isRoot) return;
+  const [old, fresh] = [join(folder, 'modes'), join(folder, 'modes-fresh')];
+  await ok('runner-add', ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'], old, TOKEN);
+  const media = join(shared, 'media');
+  put(join(old, media, 'program'), '');
+  put(join(old, media, 'foreign'), '');
+  for (const [name, mode, uid] of [
+    ['program', 0o6755, 33],
+    ['foreign', 0o640, 4_242],
+    ['', 0o3775, 33],
+    ['..', 0o755, 0],
+  ] as const) {
+    const path = join(old, media, name);
+    chownSync(path, uid, 33);
+    chmodSync(path, mode);
+    utimesSync(path, 1_000_000, 1_000_000);
+  }
+  const to = join(folder, 'modes.age');
+  await ok('runner-backup', ['--to', to, '--recipient', RECIPIENT, '--with-shared'], old);
+  const { status, stdout } = await restore(fresh, to);
+  assert.is(status, 0);
+  assert.match(stdout, '\nNot set on shared files: user 4242\n');
+  const seen = (name: string) => {
+    const { mode, uid, gid, mtimeMs } = statSync(join(fresh, media, name));
+    return [(mode & 0o7777).toString(8), uid, gid, mtimeMs / 1000];
+  };
+  assert.equal(seen(''), ['3775', 33, 33, 1_000_000]);
+  assert.equal(seen('..'), ['755', 0, 33, 1_000_000]);
+  assert.equal(seen('program'), ['755', 33, 33, 1_000_000]);
+  assert.equal(seen('foreign'), ['640', 0, 33, 1_000_000]);
+});
+
+test('a root with foreign files is refused and stays as it was', async () => {
+  for (const name of ['data', 'x', 'apps/shop']) {
+    const place = join(folder, `foreign-${name.replace('/', '')}`);
+    mkdirSync(join(place, name === 'x' ? '' : name), { recursive: true });
+    if (name === 'x') put(join(place, name), '');
+    const before = contentOf(place);
+    const { status, stderr } = await restore(place);
+    assert.is(status, 1);
+    assert.match(stderr, `it has ${name}: restore into an empty one (root_in_use)`);
+    assert.equal(contentOf(place), before);
+    assert.not.ok(existsSync(join(place, 'locks')));
+  }
 });
 
 test('a passphrase opens the backup it was made with; standard output and input carry one', async () => {

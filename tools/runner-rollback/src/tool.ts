@@ -3,6 +3,6 @@ import { rollback } from './commands/rollback.ts';
 
 export const tool: Tool = {
   name: 'runner-rollback',
-  about: 'Go back to the previous version',
+  about: 'Roll back to the previous version',
   commands: [rollback],
 };

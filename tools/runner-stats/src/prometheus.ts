@@ -33,12 +33,12 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'runner_change_failure_ratio',
-    help: 'Failed changes of all changes in the period.',
+    help: 'Share of failed changes in the period.',
     samples: ({ figures }) => [['', figures.change_failure_rate]],
   },
   {
     name: 'runner_lead_time_seconds',
-    help: 'From the commit to the success.',
+    help: 'Time from the commit to the success.',
     samples: ({ figures: { lead_time_s: lead } }) => [
       ['quantile="0.5"', lead.p50],
       ['quantile="0.9"', lead.p90],
@@ -46,7 +46,7 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'runner_time_to_restore_seconds',
-    help: 'From a failed change to the next success or rollback.',
+    help: 'Time from a failed change to the next success or rollback.',
     samples: ({ figures: { time_to_restore_s: restore } }) => [
       ['quantile="0.5"', restore.p50],
       ['quantile="0.9"', restore.p90],
@@ -54,7 +54,7 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'runner_deploy_duration_seconds',
-    help: 'How long deploys took.',
+    help: 'Duration of the deploys.',
     samples: ({ figures: { duration_ms: took } }) => [
       ['quantile="0.5"', inSeconds(took.p50)],
       ['quantile="0.95"', inSeconds(took.p95)],
@@ -62,7 +62,7 @@ const METRICS: readonly Metric[] = [
   },
   {
     name: 'runner_last_deploy_timestamp_seconds',
-    help: 'When the last deploy of the period began.',
+    help: 'Start of the last deploy in the period.',
     samples: ({ deploys }) => [['', inSeconds(deploys.at(-1)?.start ?? null)]],
   },
 ];

@@ -29,7 +29,13 @@ function runs({
   running,
   stopped,
   broken,
+  restored,
 }: InstanceSummary): string[] {
+  if (restored)
+    return [
+      `${restored.version} ran before the restore, and is not deployed here yet`,
+      `commit ${short(restored.commit)}`,
+    ];
   const why = broken
     ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
     : running === false
@@ -64,7 +70,7 @@ function slotLines({ live, draining, before_traffic: old }: InstanceSummary): st
   return [
     ...(live ? [`requests go to slot ${live}`] : []),
     ...(draining
-      ? [`slot ${draining.slot} drains, until ${time(draining.until)} at the latest`]
+      ? [`slot ${draining.slot} is draining, until ${time(draining.until)} at the latest`]
       : []),
     ...(old ? [`${old.version} still runs from before traffic`] : []),
   ];
@@ -186,7 +192,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
 }
 
 /** A command to copy: up to `;` or the end of the line. */
-const COMMAND = /(?:^|(?<=[:;] ))runner (?:deploy|rollback|debug) [^;]*;?/g;
+const COMMAND = /(?:^|(?<=[:;] ))runner (?:deploy|rollback|debug|fetch) [^;]*;?/g;
 
 /** Wraps a line at spaces; a longer word or command gets its own line. */
 function wrapped(line: string, width: number): string[] {

@@ -34,7 +34,7 @@ test('an app that was never deployed', async () => {
   repo:    acme/shop
   branch:  main
   token:   stored, encrypted
-  next:    the next fetch --deploy; by hand: runner deploy shop
+  next:    the next fetch --deploy; or run: runner deploy shop
 `,
   );
 });
@@ -111,7 +111,7 @@ test('an app whose head failed because of the server is failing: the next fetch 
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),
-    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; by hand: runner deploy shop\n$/,
+    /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; or run: runner deploy shop\n$/,
   );
   assert.match(
     await shown({ instances: running('v3'), last_failure: LAST }),
@@ -173,7 +173,7 @@ test('a command to type is never broken over two lines', async () => {
   const { stdout } = await status(rootWith({ [app]: { failures: failures(3) } }), app);
   assert.match(
     stdout,
-    `  next:      blocked until the next push to main; by hand:\n             runner deploy ${app}\n`,
+    `  next:      blocked until the next push to main; or run:\n             runner deploy ${app}\n`,
   );
 });
 

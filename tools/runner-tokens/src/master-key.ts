@@ -63,7 +63,7 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
     addMasterKey(paths, io.env);
     return false;
   });
-  if (resumed) note('an earlier rekey was interrupted: continuing it with the key that it made');
+  if (resumed) note('an earlier rekey was interrupted: continuing it with its key');
   const names = appNames(paths);
   const sealed: Count = { tokens: 0, secrets: 0 };
   for (let done = 0; done < names.length; done += PER_LOCK) {

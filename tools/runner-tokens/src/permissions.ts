@@ -1,4 +1,4 @@
-/** What a token may not do that the configuration asks of it, as far as its host announces that. */
+/** The permissions that a token lacks for the configuration, if its host reports them. */
 import type { AppState } from '@runner/common/apps/state';
 import type { HostType } from '@runner/common/config/code-hosts';
 import type { Config } from '@runner/common/config/file';

@@ -19,5 +19,5 @@ export function warnOfExpiry(
   const days = Math.floor(left / DAY);
   if (days >= WARNING_DAYS) return;
   const end = left < 0 ? `expired at ${expiry}` : `expires in ${days} day(s)`;
-  note(`warning: the token of ${apps} ${end}: make a new one and run runner edit --token`);
+  note(`warning: the token of ${apps} ${end}: create a new one and run runner edit --token`);
 }

@@ -172,7 +172,9 @@ for (const each of CASES) {
     const listed = await run('runner-tokens', ['list', '--json'], { root });
     assert.is(JSON.parse(listed.stdout).tokens[0].expires_at, end);
     const wide = await run('runner-tokens', ['list', '--wide'], { root });
-    assert.ok(wide.stdout.endsWith(` | ${end ? `ends ${end.slice(0, 10)}` : 'no known end'}\n`));
+    assert.ok(
+      wide.stdout.endsWith(` | ${end ? `expires ${end.slice(0, 10)}` : 'no known expiry'}\n`),
+    );
     assert.match(fingerprint, /^tk_/);
 
     git.revoke(TOKEN);

@@ -123,7 +123,7 @@ const DAMAGE: Readonly<Record<string, [(root: string) => void, string]>> = {
         const header = Buffer.from('{"alg":"none","enc":"none"}').toString('base64url');
         return [header, ...value.split('.').slice(1)].join('.');
       }),
-    "the stored token of 'bad' names an algorithm that is not allowed (token_corrupt)",
+    "the stored token of 'bad' has an algorithm that is not allowed (token_corrupt)",
   ],
   'the token of another app': [
     (root) => changeSealed(root, 'bad', () => sealedOf(root, 'shop')),

@@ -150,10 +150,7 @@ test('an app that cannot be opened keeps the old key, is named, and hides no oth
   const again = await rekey(root, ['--json']);
   assert.equal(
     [again.status, again.stderr],
-    [
-      0,
-      'runner tokens rekey: an earlier rekey was interrupted: continuing it with the key that it made\n',
-    ],
+    [0, 'runner tokens rekey: an earlier rekey was interrupted: continuing it with its key\n'],
   );
   const { sealed, old_keys_dropped, resumed } = JSON.parse(again.stdout);
   assert.equal([sealed, old_keys_dropped, resumed], [1, 1, true]);
@@ -252,7 +249,7 @@ test('without a master key, or with one that is exposed or none, nothing is done
   writeFileSync(join(malformed, 'mkey'), 'x\n');
   await refused(
     malformed,
-    `${malformed}/mkey does not hold 32-byte keys in base64url, one per line (mkey_malformed)`,
+    `${malformed}/mkey does not contain 32-byte keys in base64url, one per line (mkey_malformed)`,
   );
 });
 
@@ -264,7 +261,7 @@ test("systemd's credential is a copy: it is never replaced", async () => {
   const key = readFileSync(path, 'utf8');
   await refused(
     root,
-    `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and name the key's own file with RUNNER_MKEY_FILE (not_writable)`,
+    `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and set RUNNER_MKEY_FILE to the original file (not_writable)`,
     { CREDENTIALS_DIRECTORY: folder },
   );
   assert.is(readFileSync(path, 'utf8'), key);

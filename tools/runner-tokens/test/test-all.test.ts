@@ -203,7 +203,7 @@ test('an end within two weeks is warned of with every app that it concerns', asy
     [status, stderr],
     [
       0,
-      'runner tokens test: warning: the token of api, shop, web expires in 3 day(s): make a new one and run runner edit --token\n',
+      'runner tokens test: warning: the token of api, shop, web expires in 3 day(s): create a new one and run runner edit --token\n',
     ],
   );
 });
@@ -306,7 +306,7 @@ test('--quiet prints problems alone, remembers when tokens end, and records a ne
   );
   assert.match(
     String(event.reason),
-    /^the token of blog ends in 5 days, at .*: make a new one and run runner edit blog --token -$/,
+    /^the token of blog expires in 5 days, at .*: create a new one and run runner edit blog --token -$/,
   );
   await near.close();
   configure(root, host.apiUrl);
@@ -339,7 +339,7 @@ test('the end of a token that apps share is one record that names them all, and 
   assert.equal([first?.event_type, first?.projects], ['TokenEnding', ['blog', 'docs', 'shop']]);
   assert.match(
     String(first?.reason),
-    /^the token of blog, docs, shop ends in 5 days, at .*: make a new one and run runner edit blog --token -, then runner edit <APP> --token-from blog$/,
+    /^the token of blog, docs, shop expires in 5 days, at .*: create a new one and run runner edit blog --token -, then runner edit <APP> --token-from blog$/,
   );
   await near.close();
   configure(root, host.apiUrl);

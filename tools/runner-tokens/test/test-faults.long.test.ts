@@ -13,7 +13,7 @@ test.before.each(async () => {
 test.after.each(() => host.close());
 
 test('a rate limit says nothing about the token', async () => {
-  const wait = 'the code host limits the rate of requests';
+  const wait = 'the code host limits the request rate';
   const reset = '2030-01-01T00:00:00.000Z';
   await refused(refusals.rateLimited, 'rate_limited', `${wait} (403), try again after ${reset}`);
   await refused(refusals.secondaryRateLimited, 'rate_limited', `${wait} (403), try again in 60 s`);

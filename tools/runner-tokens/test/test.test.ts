@@ -155,7 +155,7 @@ test('an end within two weeks is warned of, and changes nothing else', async () 
     assert.match(stdout, /^Token VALID for shop:/);
     assert.is(status, 0);
     const when = days < 0 ? 'expired at [-0-9T:]+\\.000Z' : `expires in ${days} day\\(s\\)`;
-    const warning = `^runner tokens test: warning: the token of shop ${when}: make a new one and run runner edit --token\n$`;
+    const warning = `^runner tokens test: warning: the token of shop ${when}: create a new one and run runner edit --token\n$`;
     assert.match(stderr, new RegExp(warned ? warning : '^$'), String(days));
   }
 });
@@ -192,7 +192,7 @@ test('an address that is not safe for a token, or a wrong configuration, is repo
     [
       'code_host_api_url: http://example.org',
       'insecure_address',
-      `${file}:1: code_host_api_url must be https: a secret is sent there (http is only allowed for this machine)`,
+      `${file}:1: code_host_api_url must be https: a secret is sent there (http is only allowed for localhost)`,
     ],
     [
       'code_host_api_url: nonsense',

@@ -12,14 +12,14 @@ Commands:
   add         Register an app to deploy from git
   edit        Change an app's token, branch or repository
   remove      Remove an app and stop it
-  list        Show the registered apps and what runs
+  list        Show the registered apps and what is running
   status      Show one app in detail, or check all of them
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
   changes     List the commits that a deploy would bring
   bell        Let a push on the code host start a deploy immediately
-  rollback    Go back to the previous version
-  cancel      End a running deploy
+  rollback    Roll back to the previous version
+  cancel      Cancel a running deploy
   start       Start an app
   stop        Stop an app
   restart     Restart an app
@@ -36,9 +36,9 @@ Commands:
   audit       Write and read the audit log of deploy events
   debug       Show why a deploy failed
   doctor      Check this installation, and show how to fix it
-  backup      Write an encrypted backup of everything that git does not have
+  backup      Write an encrypted backup of everything that is not in git
   restore     Restore a backup into an empty root
-  prune       Show how much disk the apps use, and remove what is no longer needed
+  prune       Show disk usage, and remove what is no longer needed
   fleet       Deploy on several servers through a NATS broker
   agent       Carry out signed orders on this server
   completion  Print the completion for bash, zsh or fish

@@ -102,7 +102,7 @@ export function secretsFor(secrets: readonly SealedSecret[], instance: string): 
   return [...secrets.filter((each) => each.instance === ALL && !names.has(each.name)), ...own];
 }
 
-/** What the sealed value of a secret is bound to, beside its app. */
+/** What the sealed value of a secret is bound to, in addition to its app. */
 export function fieldOf({ name, instance }: Pick<SealedSecret, 'name' | 'instance'>): Field {
   return {
     name: `env/${instance}/${name}`,

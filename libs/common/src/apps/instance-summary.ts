@@ -3,7 +3,7 @@ import type { RetryPolicy } from '../config/settings.ts';
 import { isRunning } from '../files/process.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
-import type { AppState, Deployed, InstanceState } from './state.ts';
+import type { AppState, Deployed, InstanceState, Ran } from './state.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {
@@ -20,6 +20,8 @@ export interface InstanceSummary {
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
   previous: Deployed[];
+  /** What ran before a restore, and is not deployed here yet. */
+  restored?: Ran;
   /** The slot that gets the requests; absent without `traffic`. */
   live?: SlotName;
   /** The slot that finishes its last requests. */
@@ -28,36 +30,39 @@ export interface InstanceSummary {
   before_traffic?: Deployed;
 }
 
-/** What a summary depends on beside the state. */
+/** What a summary depends on, apart from the state. */
 export interface View {
   /** Matters only after a failure. */
   readonly retries: RetryPolicy;
   readonly now: Date;
   /** Whether an instance runs, as its supervisor says. Without it only processes of our own are known. */
   runs?(app: string, instance: string): boolean | null;
-  /** The processes of an instance that a supervisor runs, as far as it names them. */
+  /** The processes of an instance that a supervisor runs, if it reports them. */
   pids?(app: string, instance: string): readonly number[];
 }
 
 export function instanceSummary(
   paths: Paths,
-  { app, stopped }: AppState,
+  { app, stopped, restored }: AppState,
   instance: string,
   { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
   const live = liveSlot(paths.app(app).instance(instance));
+  const ran = restored?.instances[instance];
   return {
     instance,
     current,
     active_since: current && (active_since ?? current.deployed_at),
     active_by: (current && active_by) ?? null,
-    running:
-      current &&
-      (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
+    running: ran
+      ? false
+      : current &&
+        (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
     stopped: stopped?.instances.includes(instance) ?? false,
     broken: broken ?? null,
     previous,
+    ...(ran && { restored: ran }),
     ...(live && { live }),
     ...(draining && { draining }),
     ...(before_traffic && { before_traffic }),

@@ -3,6 +3,7 @@ import { inWords } from '../text/time.ts';
 import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { shortTime } from './operator.ts';
+import { ranWords, returnCommand, returnsOf } from './restored.ts';
 import { leftAlone, retryWait } from './retries.ts';
 import type { AppState } from './state.ts';
 import { headFailures, type StateWord } from './state-word.ts';
@@ -15,6 +16,20 @@ function startAgain(app: string, each: InstanceSummary, among: number): string {
   const only = among > 1 ? ` --instance ${instance}` : '';
   if (!broken) return `runner start ${app}${only}`;
   return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
+}
+
+/** What brings back an app that ran before a restore. */
+function restoredNext(app: AppState, state: StateWord, max: number): string | undefined {
+  const { app: name, restored } = app;
+  const ran = Object.values(restored?.instances ?? {});
+  const due = returnsOf(app);
+  if (ran.length === 0) return undefined;
+  if (state === 'stopped') return `nothing until ${returnCommand(name, ran)}`;
+  if (state !== 'down' || due.length === 0) return undefined;
+  const failed = restored?.failures ?? 0;
+  if (failed >= max)
+    return `${ranWords(due)} ran before the restore and failed here ${failed} times; run: ${returnCommand(name, due)}`;
+  return `${ranWords(due)} ran before the restore and is not deployed here yet; run: runner fetch ${name} --deploy`;
 }
 
 export function nextOf(
@@ -31,6 +46,8 @@ export function nextOf(
     if (wait === 0) return 'the next fetch --deploy tries again';
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };
+  const restored = restoredNext(app, state, retries.max);
+  if (restored) return restored;
   switch (state) {
     case 'deploying':
       return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
@@ -46,7 +63,7 @@ export function nextOf(
       return `not restarted automatically; run: ${commands.join('; ')}`;
     }
     case 'blocked':
-      return `blocked until the next ${news}; by hand: runner deploy ${name}`;
+      return `blocked until the next ${news}; or run: runner deploy ${name}`;
     case 'stale':
       return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
     case 'failing': {
@@ -66,7 +83,7 @@ export function nextOf(
     case 'held':
       return `held until the next ${news}: ${held?.reason}`;
     case 'new':
-      return `the next fetch --deploy; by hand: runner deploy ${name}`;
+      return `the next fetch --deploy; or run: runner deploy ${name}`;
     default:
       return waits(app, retries.max)
         ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`

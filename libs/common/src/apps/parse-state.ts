@@ -16,6 +16,7 @@ const DEPLOYED_SHAPE: Shape = {
   deployed_at: 'string',
   deploy_id: 'string',
 };
+const RAN_SHAPE: Shape = { version: 'string', commit: 'string' };
 const FAILURE_SHAPE: Shape = {
   commit: 'string',
   count: 'number',
@@ -104,6 +105,8 @@ export function parseState(name: string, text: string, path: string): AppState {
     if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
       throw bad('has a malformed section');
   }
+  if (value.restored !== undefined && !isRestored(value.restored))
+    throw bad('has a malformed section');
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
@@ -128,6 +131,12 @@ function isNames(value: unknown): boolean {
 /** What the host said is asked again if it was damaged. */
 function isChecks(value: unknown): boolean {
   return isRecord(value) && Array.isArray(value.checks) && Array.isArray(value.pages);
+}
+
+function isRestored(value: unknown): boolean {
+  const all =
+    isRecord(value) && isRecord(value.instances) ? Object.values(value.instances) : [null];
+  return all.every((ran) => isRecord(ran) && hasShape(ran, RAN_SHAPE));
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {

@@ -1,7 +1,7 @@
 /** The shape of a state file. */
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
-/** What a deploy brought. */
+/** The changes of a deploy. */
 export interface Changes {
   /** Commits since the version before; null: unknown, or there was none. */
   count: number | null;
@@ -36,7 +36,7 @@ export interface Hold {
   reason: string;
   /** Head of the branch at that time; absent in states written by 0.1.0. */
   head?: string;
-  /** Every commit that was left by hand, and the head; absent in states written by 0.1.0. */
+  /** Every commit that an operator left, and the head; absent in states written by 0.1.0. */
   commits?: string[];
   /** Who chose the other version; absent in states written by 0.1.0. */
   by?: string;
@@ -90,6 +90,8 @@ export interface Deploying {
   user?: string;
   /** Instances that may have been stopped or switched so far. */
   touched?: string[];
+  /** It brings back what ran before a restore. */
+  returns?: boolean;
   /** Set by a manual rollback: the target release of each instance. */
   rollback?: Record<string, string>;
   /** The channels that are notified. */
@@ -102,7 +104,7 @@ export interface Deploying {
   failed?: { stage: string; error: string; blame: string };
 }
 
-/** The latest failure of a deploy, or of a rollback by hand; kept after a later success. */
+/** The latest failure of a deploy, or of a manual rollback; kept after a later success. */
 export interface LastFailure {
   version: string;
   commit: string;
@@ -111,7 +113,7 @@ export interface LastFailure {
   /** Its first line. */
   error: string;
   at: string;
-  /** It was a rollback by hand: 0.1.0 kept both in one place. */
+  /** It was a manual rollback: 0.1.0 kept both in one place. */
   rollback?: boolean;
   /** Instances that were switched after it; absent in states written by 0.1.0. */
   followed_by?: string[];
@@ -149,6 +151,16 @@ export interface Paused {
 export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
   if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
   return paused;
+}
+
+/** A version that ran. */
+export type Ran = Pick<Deployed, 'version' | 'commit'>;
+
+/** Instances that were restored and have not been deployed here yet. */
+export interface Restored {
+  instances: Record<string, Ran>;
+  /** Failures of these commits here: the block of the branch's head is another one. */
+  failures?: number;
 }
 
 /** What was announced of an app and is not over yet, so that a change is announced once. */
@@ -214,7 +226,7 @@ export interface AppState {
   updated_at: string;
   state: {
     repohost_token?: string | null;
-    /** The id of a GitHub App, whose key is sealed in place of a token. */
+    /** The id of a GitHub App, whose key is sealed instead of a token. */
     github_app?: string;
     /** As the code host said when the token was last tested; absent if it did not. */
     repohost_token_ends?: string;
@@ -234,6 +246,8 @@ export interface AppState {
   last_checked: string | null;
   /** Head of the branch when it was last fetched; absent in states written by 0.1.0. */
   head?: string | undefined;
+  /** The version of a commit that was the head. */
+  head_version?: { commit: string; version: string };
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;
@@ -242,5 +256,6 @@ export interface AppState {
   checks?: CommitChecks;
   stopped?: Stopped | null;
   paused?: Paused | null;
+  restored?: Restored | undefined;
   [field: string]: unknown;
 }

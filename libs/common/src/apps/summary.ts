@@ -61,8 +61,13 @@ export function isHealthy({ state }: AppSummary): boolean {
 
 /** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
-  const instances = Object.entries(app.instances).map(([name, instance]) =>
-    instanceSummary(paths, app, name, instance, view),
+  const nothing = { current: null, previous: [] };
+  const all = new Set([
+    ...Object.keys(app.instances),
+    ...Object.keys(app.restored?.instances ?? {}),
+  ]);
+  const instances = [...all].map((name) =>
+    instanceSummary(paths, app, name, app.instances[name] ?? nothing, view),
   );
   const state = stateOf(app, instances, view);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
@@ -95,7 +100,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   };
 }
 
-/** The failure that came last: of a deploy, or of a rollback by hand. */
+/** The failure that came last: of a deploy, or of a manual rollback. */
 function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
   const isRollback = rollback && (!deploy || deploy.at < rollback.at);
   return (isRollback ? rollback : deploy) ?? null;

@@ -1,7 +1,7 @@
 /** The hash chain of the audit log: each record vouches for everything since the record before it. */
 import type { JsonObject } from '../text/json.ts';
 
-/** What ties a record to the one before it: its last two fields. */
+/** What ties a record to the previous one: its last two fields. */
 export interface Link {
   /** From 1. */
   readonly seq: number;

@@ -82,13 +82,13 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
-  /** Of a rollback by hand: the commit that was left. */
+  /** Of a manual rollback: the commit that was left. */
   from_commit?: string;
   /** True if it had to wait until the log was writable. */
   late?: boolean;
   /** Place in the chain; the log's writer adds it. */
   seq?: number;
-  /** Hash of what stands before it in the log. */
+  /** Hash of what precedes it in the log. */
   prev?: string;
   [field: string]: unknown;
 }

@@ -1,4 +1,4 @@
-/** Writes to the audit log: one writer at a time, each record linked to the one before it. */
+/** Writes to the audit log: one writer at a time, each record linked to the previous one. */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { liveHolder, takeLock } from '../files/lock.ts';

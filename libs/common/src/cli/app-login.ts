@@ -1,4 +1,4 @@
-/** The options by which add and edit take a GitHub App in place of a token. */
+/** The options by which add and edit take a GitHub App instead of a token. */
 
 const conflicts = ['token', 'token-file', 'token-from', 'public'] as const;
 

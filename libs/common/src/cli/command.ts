@@ -69,6 +69,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly options?: O;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
+  /** Without the root there is no answer: `file_unreadable`. */
+  readonly needsRoot?: true;
   /** Never coloured. */
   readonly plain?: true;
   /** Example command lines, for the help. */
@@ -116,7 +118,7 @@ export const COMMON_OPTIONS = {
   root: {
     kind: 'value',
     placeholder: 'DIR',
-    about: "The runner's folder [default: $RUNNER_ROOT, else /opt/runner]",
+    about: 'Folder that holds everything [default: $RUNNER_ROOT, else /opt/runner]',
   },
   color: {
     kind: 'value',

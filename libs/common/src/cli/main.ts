@@ -1,5 +1,5 @@
 /** Runs a tool: parse, run, render, exit status. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
@@ -68,6 +68,9 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
     return EXIT.ok;
   }
   const context = await contextOf(tool, definition, parsed, io);
+  const { root } = context.paths;
+  if (definition.needsRoot && !existsSync(root))
+    throw new Failure('file_unreadable', `the root ${root} does not exist`);
   const answer = await definition.run(context);
   if ('value' in answer) await write(answer.value, definition, context);
   return answer.status ?? EXIT.ok;

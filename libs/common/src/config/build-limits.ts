@@ -16,13 +16,13 @@ export const LIMIT_KEYS = {
     type: 'string',
     pattern: '^[1-9][0-9]{0,5}[KMGT]$',
     wanted: 'a size like 512M or 1G',
-    description: 'Most memory of a build, e.g. 1G [default: no limit]',
+    description: 'Memory limit of a build, e.g. 1G [default: no limit]',
   },
   cpu: {
     type: 'string',
     pattern: '^[1-9][0-9]{0,4}%$',
     wanted: 'a share of one processor like 50% or 200%',
-    description: 'Most processor time of a build, of one processor, e.g. 50% [default: no limit]',
+    description: 'CPU limit of a build, of one processor, e.g. 50% [default: no limit]',
   },
   network: { type: 'boolean', description: 'false: a build has no network [default: true]' },
 } as const satisfies Record<string, Schema>;

@@ -34,8 +34,8 @@ export function channelsOf(choice: ChannelChoice): readonly ChannelName[] {
   return typeof choice === 'string' ? [choice] : choice;
 }
 
-/** Words of `--channel` beside the names. */
-export const CHANNEL_WORDS = ['both', 'all', 'none'] as const;
+/** Words of `--channel` that are not names. */
+const CHANNEL_WORDS = ['both', 'all', 'none'] as const;
 
 /** Whether a text is what `--channel` takes: names and words, separated by commas. */
 export function isChannelList(list: string): boolean {

@@ -12,10 +12,10 @@ export const CODE_HOSTS: Schema = {
     additionalProperties: false,
     required: ['type'],
     properties: {
-      type: { type: 'string', enum: HOST_TYPES, description: 'What speaks there' },
+      type: { type: 'string', enum: HOST_TYPES, description: 'Its software' },
       api_url: {
         type: 'string',
-        description: 'Its API [default: made of git_url; none for the type git]',
+        description: 'Its API [default: derived from git_url; none for the type git]',
       },
       git_url: {
         type: 'string',

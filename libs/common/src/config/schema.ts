@@ -9,7 +9,7 @@ const BOT_TOKEN: Schema = {
   type: 'string',
   pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
   wanted: 'a bot token: digits, a colon, letters and digits',
-  description: 'Telegram: token of the bot; empty switches the channel off',
+  description: 'Telegram: token of the bot; empty turns the channel off',
 };
 const CHAT_ID: Schema = {
   type: ['string', 'integer'],
@@ -20,7 +20,7 @@ const CHAT_ID: Schema = {
 };
 const WEBHOOK: Schema = {
   type: 'string',
-  description: 'Discord: address of the webhook, a secret; empty switches the channel off',
+  description: 'Discord: address of the webhook, a secret; empty turns the channel off',
 };
 /** The message of one kind of event, per channel. */
 const templates = (what: string): Schema => ({
@@ -45,13 +45,13 @@ const RETRIES: Schema = {
   type: 'integer',
   minimum: 1,
   maximum: 1000,
-  description: 'Failures of one commit after which automatic deploys of it stop [default: 3]',
+  description: 'Failures after which a commit is no longer deployed automatically [default: 3]',
 };
 /** `1m` or `0s`, for no wait. */
 const RETRY_AFTER: Schema = {
   type: 'array',
   description:
-    'How long fetch waits after each failed attempt at one commit; 0s: not at all [default: [1m, 10m]]',
+    'How long fetch waits after each failed attempt to deploy a commit; 0s: not at all [default: [1m, 10m]]',
   items: {
     type: ['string', 'integer'],
     pattern: '^[0-9]{1,9}(?:ms|s|m|h)?$',
@@ -81,8 +81,7 @@ const WINDOWS: Schema = {
 const SANDBOX_MODE: Schema = {
   type: 'string',
   enum: ['auto', 'required', 'off'],
-  description:
-    'For all apps: where it works, always (else nothing is run), or never [default: auto]',
+  description: 'For all apps: if it works, always (else nothing is run), or never [default: auto]',
 };
 /** By app. */
 const byApp = (each: Schema, description: string): Schema => ({
@@ -99,17 +98,17 @@ const SANDBOX: Schema = {
       additionalProperties: false,
       properties: {
         mode: SANDBOX_MODE,
-        apps: byApp(SANDBOX_MODE, 'The mode of single apps, by name'),
+        apps: byApp(SANDBOX_MODE, 'The mode of single apps, by app'),
         allow: byApp(
           {
             type: 'array',
             items: {
               type: 'string',
-              pattern: '^/(?!.*(?:^|/)\\.\\.(?:/|$))',
-              wanted: 'an absolute path',
+              pattern: '^(?!.*/\\.{1,2}(?:/|$))/+[^/]',
+              wanted: 'an absolute path below /',
             },
           },
-          'Paths that the commands of an app may use as well, by name, e.g. /run/docker.sock',
+          'Further paths that the commands of an app may use, by app, e.g. /run/docker.sock',
         ),
       },
     },
@@ -130,7 +129,7 @@ export const KEYS = {
     pattern: '^[a-z_][a-z0-9_-]*\\$?$',
     wanted: 'the name of a user',
     description:
-      'The user of the proxy, for the sockets of units with a user of their own [default: found]',
+      'The user of the proxy, for sockets of units with their own user [default: that of the running proxy]',
   },
   sandbox: SANDBOX,
   build: {
@@ -166,7 +165,7 @@ export const NOTIFY_KEYS = {
   ...SECTION_SCHEMAS,
   verbose_errors: {
     type: 'boolean',
-    description: 'A second message with the whole log of a long error [default: true]',
+    description: 'Send the full log of a long error as a second message [default: true]',
   },
   max_deploy_retries: RETRIES,
   commit_status: {
@@ -176,20 +175,21 @@ export const NOTIFY_KEYS = {
   edit: {
     type: 'boolean',
     description:
-      'One message a deploy, edited in place where the service can; failures also reply [default: false]',
+      'One message per deploy, edited in place if the service can; failures also reply [default: false]',
   },
   digest: {
     type: 'boolean',
-    description: 'A message about the deploys of each week, by the timer [default: false]',
+    description: 'Weekly message about the deploys, sent by the timer [default: false]',
   },
   events: {
     type: 'boolean',
-    description: 'Messages when an app goes down, checks recover or a token ends [default: true]',
+    description:
+      'Messages when an app goes down, checks recover or a token expires [default: true]',
   },
   templates: {
     type: 'object',
     additionalProperties: false,
-    description: 'Messages of your own in place of the built-in ones',
+    description: 'Your own messages instead of the built-in ones',
     properties: {
       started: templates('of DeployStarted'),
       success: templates('of DeploySuccess'),

@@ -27,7 +27,7 @@ export function healthOf(
   const [kind] = kinds;
   if (kind === undefined) throw fail('health', 'needs one of url, cmd, tcp');
   if (kinds.length > 1)
-    throw fail('health', `takes only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
+    throw fail('health', `accepts only one of url, cmd, tcp, not ${kinds.join(' and ')}`);
   const target = health.get(kind) as string;
   if (kind !== 'cmd') checkAddress(kind, target, instances, fail);
   const [low = '200', high] = String(health.get('expect') ?? '200-299').split('-');

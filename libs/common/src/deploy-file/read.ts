@@ -66,12 +66,12 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
   const notify = section(values, 'notify');
   for (const key of ['stop', 'logs'])
     if (values.has(key) && start.type !== 'command')
-      throw fail(key, 'goes with start.type command alone');
+      throw fail(key, 'only works with start.type command');
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
   const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
   if (shared.length > 0 && instances.length > 1) {
-    throw fail('shared', 'goes with a single instance: a release is built once for all of them');
+    throw fail('shared', 'only works with a single instance: all instances use the same release');
   }
   return {
     instances,
@@ -123,7 +123,7 @@ function sharedPath(text: string, fail: Fail): { path: string; folder: boolean }
     path.startsWith('/') ||
     parts.some((part) => part === '' || part === '.' || part === '..' || part === '.git')
   ) {
-    throw fail('shared', 'holds a path that leads out of the release');
+    throw fail('shared', 'has a path that leads out of the release');
   }
   return { path, folder };
 }

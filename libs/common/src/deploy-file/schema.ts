@@ -2,6 +2,7 @@
 import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_NAMES } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { commands, duration, inRelease, line, ports } from './kinds.ts';
 import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
@@ -26,35 +27,6 @@ export const START_KEYS = {
   none: { needs: [], may: [] },
 } as const satisfies Record<string, { needs: readonly string[]; may: readonly string[] }>;
 
-const DURATION = '^(?!0+(?:ms|s|m|h)?$)[0-9]{1,9}(?:ms|s|m|h)?$';
-const duration = (description: string): Schema => ({
-  type: ['string', 'integer'],
-  pattern: DURATION,
-  refused: [
-    ['^0+(?:ms|s|m|h)?$', 'must be longer than 0'],
-    ['^[0-9]{10,}(?:ms|s|m|h)?$', 'is too long: 24 days are the most'],
-  ],
-  wanted: 'a time like 500ms, 30s, 5m or 1h',
-  numbers: [1, 999_999_999],
-  description,
-});
-const line = (description?: string): Schema => ({
-  type: 'string',
-  minLength: 1,
-  wanted: 'a command',
-  ...(description !== undefined && { description }),
-});
-/** A file of the release: not an option, not outside. */
-const inRelease = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
-  wanted: 'a file of the repository',
-  description,
-});
-const commands = (description?: string): Schema => ({
-  anyOf: [line(), { type: 'array', items: line() }],
-  ...(description !== undefined && { description }),
-});
 /** Name of an environment variable. */
 export const VARIABLE = '^[A-Za-z_][A-Za-z0-9_]*$';
 const NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
@@ -67,11 +39,6 @@ const WHEN: Readonly<Record<(typeof HOOKS)[number], string>> = {
   on_failure: 'After a deploy that failed; a failure changes nothing',
 };
 
-const ports = (description: string): Schema => ({
-  type: 'array',
-  items: { type: 'integer', minimum: 1, maximum: 65_535 },
-  description,
-});
 const trafficType: Schema = {
   type: 'string',
   enum: TRAFFIC_TYPES,
@@ -95,7 +62,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             type: 'string',
             pattern: '^[A-Za-z0-9.:-]{1,253}$',
             wanted: 'a domain name',
-            description: 'Domain of the instance, told in messages',
+            description: 'Domain of the instance, shown in messages',
           },
           env: {
             type: 'object',
@@ -123,10 +90,10 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
             run: commands('A command, or a list of commands'),
             env: {
               type: 'array',
-              description: 'Secrets of the app that the build gets; no others',
+              description: "The app's secrets that the build gets",
               items: { type: 'string', pattern: VARIABLE, wanted: 'the name of a variable' },
             },
-            timeout: duration('Longest time for all of them [default: 30m]'),
+            timeout: duration('Time limit of all of them [default: 30m]'),
             ...LIMIT_KEYS,
           },
         },
@@ -141,7 +108,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         type: {
           type: 'string',
           enum: Object.keys(START_KEYS),
-          description: 'Who starts the app; none: the switch is the deploy',
+          description: 'What starts the app; none: the switch is the deploy',
         },
         run: line('The command (process, command, pm2)'),
         unit: {
@@ -158,15 +125,15 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         reload: { type: 'boolean', description: 'Reload instead of restart (systemd)' },
         file: inRelease('The compose file (compose) [default: compose.yaml]'),
         config: inRelease('The ecosystem file (pm2)'),
-        timeout: duration('Longest time for a start [default: 60s]'),
+        timeout: duration('Time limit of a start [default: 60s]'),
         stop_timeout: duration(
-          'Longest time for a stop [default: 10s for process, 90s for systemd and compose, else 60s]',
+          'Time limit of a stop [default: 10s for process, 90s for systemd and compose, else 60s]',
         ),
       },
     },
-    stop: line('The command that stops the app; goes with start.type command alone'),
+    stop: line('The command that stops the app; only works with start.type command'),
     logs: line(
-      'The command that prints what the app printed, for runner logs; goes with start.type command alone',
+      'The command that prints what the app printed, for runner logs; only works with start.type command',
     ),
     health: {
       type: 'object',
@@ -177,14 +144,14 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           type: 'string',
           pattern: '^https?://',
           wanted: 'an http or https address',
-          description: 'An address that has to answer; ${NAME} is a variable of the instance',
+          description: 'An address that must answer; ${NAME} is a variable of the instance',
         },
-        cmd: line('A command that has to end with status 0'),
+        cmd: line('A command that must exit with status 0'),
         tcp: {
           type: 'string',
           pattern: '^[^\\s]+:[^\\s:]+$',
           wanted: 'host:port',
-          description: 'A host:port that has to accept a connection; ${NAME} is a variable',
+          description: 'A host:port that must accept a connection; ${NAME} is a variable',
         },
         expect: {
           type: ['string', 'integer'],
@@ -193,9 +160,9 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           numbers: [100, 599],
           description: 'HTTP status, or a range of them, that is healthy [default: 200-299]',
         },
-        interval: duration('Time between two questions [default: 1s]'),
-        timeout: duration('Longest time for one answer [default: 5s]'),
-        within: duration('Time in which it has to become healthy [default: 30s]'),
+        interval: duration('Time between two checks [default: 1s]'),
+        timeout: duration('Time limit of one check [default: 5s]'),
+        within: duration('Time within which it must become healthy [default: 30s]'),
       },
     },
     traffic: {
@@ -209,11 +176,9 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           required: ['type'],
           properties: {
             type: trafficType,
-            ports: ports('Two ports, of which PORT is the free one (ports, command)'),
+            ports: ports('Two ports; PORT is whichever is free (ports, command)'),
             run: line('The command that moves new requests to PORT (command)'),
-            drain: duration(
-              'Longest time for the old version to finish its requests [default: 30s]',
-            ),
+            drain: duration('Time limit for the old version to finish its requests [default: 30s]'),
             overlap: {
               type: 'boolean',
               description: 'false: stop the old version before the new one starts [default: true]',
@@ -226,11 +191,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       type: 'integer',
       minimum: 1,
       maximum: 1000,
-      description: 'Good releases that are kept [default: 5]',
+      description: 'Number of good releases to keep [default: 5]',
     },
     shared: {
       type: 'array',
-      description: 'Paths that stay when the release changes; a slash at the end makes a folder',
+      description: 'Paths that survive a deploy; a trailing slash makes a folder',
       items: { type: 'string', minLength: 1 },
     },
     hooks: {
@@ -239,12 +204,12 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       additionalProperties: false,
       properties: {
         ...Object.fromEntries(HOOKS.map((hook) => [hook, commands(WHEN[hook])])),
-        timeout: duration('Longest time for each command [default: 60s]'),
+        timeout: duration('Time limit of each command [default: 60s]'),
       },
     },
     notify: {
       type: 'object',
-      description: 'Announces the app, {} in every channel; absent: no notification is sent',
+      description: 'Sends notifications, with {} to every channel; absent: none are sent',
       additionalProperties: false,
       properties: {
         channel: {

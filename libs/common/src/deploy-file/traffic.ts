@@ -48,7 +48,7 @@ export function withTraffic<T extends Bare>(
 ): T[] {
   for (const { instance, values } of all) {
     if (given === undefined && (values.has('traffic') || values.has('ports')))
-      throw fail('instances', `${instance.name} has keys that go with the section traffic`);
+      throw fail('instances', `${instance.name} has keys that need the section traffic`);
   }
   if (given === undefined) return all.map(({ instance }) => instance);
   const section: Values = given instanceof Map ? given : new Map([['type', given]]);
@@ -76,7 +76,7 @@ export function withTraffic<T extends Bare>(
   });
   refuseShared(instances, fail);
   if (instances.every((each) => each.traffic === undefined))
-    throw fail('traffic', 'goes with an instance that has traffic');
+    throw fail('traffic', 'needs an instance with traffic');
   return instances;
 }
 
@@ -125,7 +125,7 @@ export function checkTraffic(
   if (/\.ya?ml$/.test(start.config ?? ''))
     throw fail('traffic', 'needs an ecosystem file in JavaScript or JSON');
   if (start.unit === undefined) return;
-  if (start.reload) throw fail('traffic', 'does not go with start.reload');
+  if (start.reload) throw fail('traffic', 'does not work with start.reload');
   if (!start.unit.includes('@.'))
     throw fail(
       'traffic',

@@ -67,7 +67,7 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
         // The environment may hold RUNNER_TOKEN.
         env: { PATH: process.env.PATH },
       });
-    // A second at a time: after its caller was killed, flock must not go on waiting and get the lock.
+    // A second at a time: after its caller was killed, flock must not keep waiting and get the lock.
     let done = flock(waitSeconds);
     for (let left = waitSeconds - 1; left > 0 && done.status === HELD; left -= 1)
       done = flock(left);

@@ -22,6 +22,8 @@ export interface Paths {
   state(app: string): string;
   secrets(app: string): string;
   lock(app: string): string;
+  /** Names the deploy of an app that a fetch is to end. */
+  cancel(app: string): string;
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
   deployLogs(app: string): string;
@@ -77,6 +79,7 @@ export function pathsOf(root: string): Paths {
     state: (app) => at(`state/${app}.json`),
     secrets: (app) => at(`secrets/${app}.json`),
     lock: (app) => at(`locks/${app}.lock`),
+    cancel: (app) => at(`locks/${app}.cancel`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
     deployLogs: (app) => at(`logs/deploys/${app}`),

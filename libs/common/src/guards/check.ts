@@ -53,7 +53,7 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
       trip('writable', 'can be written by others', fixes.mode('go-w', path, stat.uid));
     if (isFolder) continue;
     if (stat.nlink > 1)
-      trip('hard_link', 'has another name (a hard link)', fixes.hardLink(path, stat.uid));
+      trip('hard_link', 'has a second name (a hard link)', fixes.hardLink(path, stat.uid));
     const exposed =
       path === mkey
         ? isKeyExposed(path, io.env)
@@ -61,7 +61,7 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
           ? isConfigExposed(paths)
           : dirname(path) === paths.stateDir && isStateExposed(path);
     if (exposed)
-      trip('readable', 'holds secrets that others may read', fixes.mode('600', path, stat.uid));
+      trip('readable', 'has secrets that others can read', fixes.mode('600', path, stat.uid));
   }
   return tripped;
 }

@@ -107,7 +107,7 @@ export function refuseOthers(api: HostApi, answer: HttpAnswer): void {
   if (isRateLimit(answer, said)) {
     throw new Failure(
       'rate_limited',
-      `the code host limits the rate of requests (${status})${untilOf(headers)}`,
+      `the code host limits the request rate (${status})${untilOf(headers)}`,
     );
   }
   if (isDenied(answer) || (status >= 200 && status < 300)) return;

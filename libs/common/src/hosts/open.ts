@@ -24,7 +24,7 @@ export async function openApi(
   const token = key ? (await installationToken(host, key, repo, io)).token : stored;
   if (!token) throw new Failure('no_token_configured', `the app '${app}' has no token`);
   if (!hasApi(host.type, token)) {
-    const why = `the code host ${host.name} has no API that the token of '${app}' opens`;
+    const why = `the code host ${host.name} has no API for the token of '${app}'`;
     throw new Failure('no_token_configured', why);
   }
   const access = { token, authorization: authorizationOf(host.type, token), env };

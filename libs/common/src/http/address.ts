@@ -26,7 +26,7 @@ export function httpAddress(text: string, where: string): string {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new Failure(
       'insecure_address',
-      `${where} must be https: a secret is sent there (http is only allowed for this machine)`,
+      `${where} must be https: a secret is sent there (http is only allowed for localhost)`,
     );
   }
   return url.href.replace(/\/+$/, '');

@@ -8,10 +8,10 @@ const GAP = 96;
 /** How much of the form must follow it. */
 const AGAIN = 8;
 const AGAIN_MIN = 4;
-/** How much of a prefix may be what the form goes on with, by chance. */
+/** How much of a prefix may by chance be what the form continues with. */
 const CHANCE = 3;
 
-/** The piece with which the form goes on. */
+/** The piece with which the form continues. */
 export function laterPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
   for (let chance = 0; chance <= CHANCE; chance += 1) {
     const { to, end } = piece;

@@ -37,7 +37,7 @@ export const SHAPES: readonly Shape[] = [
   { hints: [':'], pattern: /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
 ];
 
-/** The secret is revealed by what stands before it, which is the first group and is kept. */
+/** The secret is revealed by what precedes it, which is the first group and is kept. */
 export const PLACES: readonly Shape[] = [
   {
     hints: ['/webhooks/'],

@@ -1,4 +1,4 @@
-/** The key of a GitHub App, stored in place of a token: `github-app:<id>:<the key as PKCS #8, base64>`. */
+/** The key of a GitHub App, stored instead of a token: `github-app:<id>:<the key as PKCS #8, base64>`. */
 import { resolve } from 'node:path';
 import type { AppState } from '../apps/state.ts';
 import { readIfThere } from '../files/read.ts';
@@ -52,7 +52,7 @@ function rsaKey(text: string): Buffer {
   throw new Failure('token_invalid', 'the key of the GitHub App is not an RSA private key (PEM)');
 }
 
-/** The App whose key is stored in place of a token; undefined for a token. */
+/** The App whose key is stored instead of a token; undefined for a token. */
 export function appKeyOf(token: Secret): AppKey | undefined {
   const text = token.reveal();
   if (!text.startsWith(PREFIX)) return undefined;

@@ -27,7 +27,7 @@ export function readToken(io: Io, choice: TokenChoice, question: string): Secret
   }
   if (choice.token !== undefined) {
     choice.note(
-      'warning: --token shows the token in the process list, better: --token - or --token-file',
+      'warning: --token shows the token in the process list, use --token - or --token-file',
     );
     return tokenSecret(choice.token);
   }

@@ -56,7 +56,7 @@ export function readKeyring(paths: Paths, env: Env): Keyring | undefined {
       if (!bytes)
         throw new Failure(
           'mkey_malformed',
-          `${path} does not hold 32-byte keys in base64url, one per line`,
+          `${path} does not contain 32-byte keys in base64url, one per line`,
         );
       return masterKey(bytes);
     });
@@ -92,7 +92,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
   if (path === credentialFile(env)) {
     throw new Failure(
       'not_writable',
-      `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and name the key's own file with RUNNER_MKEY_FILE`,
+      `the master key in ${path} is a copy that systemd made: unset CREDENTIALS_DIRECTORY and set RUNNER_MKEY_FILE to the original file`,
     );
   }
   // Root could write to it anyway, but a write-protected key is meant to stay.

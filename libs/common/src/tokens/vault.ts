@@ -99,7 +99,7 @@ export function open(value: string, app: string, keyring: Keyring, field = TOKEN
   if (parts.length !== 5 || !header) throw corrupt('is damaged');
   const twoLayers = header.alg === 'A256GCMKW';
   if ((header.alg !== 'dir' && !twoLayers) || header.enc !== 'A256GCM') {
-    throw corrupt('names an algorithm that is not allowed');
+    throw corrupt('has an algorithm that is not allowed');
   }
   const iv = decode(ivText, IV_BYTES);
   const tag = decode(tagText, TAG_BYTES);

@@ -73,7 +73,7 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
 const WORDS_OF: Readonly<Record<string, string>> = {
   BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
   MISSING_CHAR: 'a closing quote, bracket or separator is missing',
-  MULTIPLE_DOCS: 'holds more than one document',
+  MULTIPLE_DOCS: 'has more than one document',
   NON_STRING_KEY: 'a key is not plain text',
   TAB_AS_INDENT: 'a tab is used for indentation: use spaces',
   BLOCK_AS_IMPLICIT_KEY: 'wrong nesting: a value cannot begin here',

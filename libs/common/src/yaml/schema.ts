@@ -127,7 +127,7 @@ function checkText(
   const text = typeof tree.value === 'string' ? tree.value : tree.source;
   if (schema.enum && !schema.enum.includes(text))
     throw fail(`must be one of ${schema.enum.join(', ')}`);
-  if (text.includes('\0')) throw fail('must not hold a NUL character');
+  if (text.includes('\0')) throw fail('must not contain a NUL character');
   if (text.length < (schema.minLength ?? 0)) throw fail('must not be empty');
   for (const [pattern, words] of schema.refused ?? []) {
     if (new RegExp(pattern, 'u').test(text)) throw fail(words);

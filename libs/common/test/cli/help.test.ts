@@ -45,7 +45,7 @@ const COMMON = (
 ) => `      --json${indent}             Shortcut for --output json
   -o, --output <FORMAT>${indent}  How to print the answer [default: human]
                          ${indent}[human|json|yaml]
-      --root <DIR>${indent}       The runner's folder
+      --root <DIR>${indent}       Folder that holds everything
                          ${indent}[default: $RUNNER_ROOT, else /opt/runner]
       --color <WHEN>${indent}     When to use colours [default: auto]${choices}
   -h, --help${indent}             Print help

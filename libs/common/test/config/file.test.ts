@@ -106,7 +106,7 @@ for (const [text, sentence] of BAD) {
 
 test('an address that is not safe for a secret is refused, named by where it stands', () => {
   const bot = `telegram_bot_token: "${BOT}", telegram_chat_id: 1`;
-  const rule = 'must be https: a secret is sent there (http is only allowed for this machine)';
+  const rule = 'must be https: a secret is sent there (http is only allowed for localhost)';
   for (const [text, sentence] of [
     ['code_host_api_url: http://api.example\n', `config.yml:1: code_host_api_url ${rule}`],
     [

@@ -92,13 +92,13 @@ test('what could only fail after the switch is refused before it', () => {
   for (const [text, sentence] of [
     [
       'instances: {a: {}, b: {}}\nshared: [.env]\n',
-      ':2: shared: goes with a single instance: a release is built once for all of them',
+      ':2: shared: only works with a single instance: all instances use the same release',
     ],
     [
       'health: {url: "http://${NOPE}/"}\n',
       ':1: health.url: uses ${NOPE}, which the env of default does not set',
     ],
-    ['build: "a\\0b"\n', ':1: build: must not hold a NUL character'],
+    ['build: "a\\0b"\n', ':1: build: must not contain a NUL character'],
   ] as const) {
     assert.is(
       told(() => read(text)),
@@ -218,8 +218,8 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['health:\n  cmd: x\n  timeout: 0s\n', ':3: health.timeout: must be longer than 0'],
   ['health:\n  cmd: x\n  within: 0ms\n', ':3: health.within: must be longer than 0'],
   ['start: {type: process, run: x, timeout: 0m}\n', ':1: start.timeout: must be longer than 0'],
-  ['build: {timeout: 1234567890}\n', ':1: build.timeout: is too long: 24 days are the most'],
-  ['build: {timeout: 9999999999h}\n', ':1: build.timeout: is too long: 24 days are the most'],
+  ['build: {timeout: 1234567890}\n', ':1: build.timeout: is too long: the maximum is 24 days'],
+  ['build: {timeout: 9999999999h}\n', ':1: build.timeout: is too long: the maximum is 24 days'],
   ['start: node x.js\n', ':1: start: must be a section, not a single value'],
   ['start: {run: x}\n', ':1: start: needs the key type'],
   [
@@ -228,15 +228,15 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ],
   ['keep: 1\nstart: {type: process}\n', ':2: start: type process needs the key run'],
   ['start: {type: none, run: x}\n', ':1: start.run: does not go with type none'],
-  ['keep: 1\nstop: x\n', ':2: stop: goes with start.type command alone'],
-  ['start: {type: process, run: x}\nstop: x\n', ':2: stop: goes with start.type command alone'],
+  ['keep: 1\nstop: x\n', ':2: stop: only works with start.type command'],
+  ['start: {type: process, run: x}\nstop: x\n', ':2: stop: only works with start.type command'],
   ['health:\n  url: ftp://x\n', ':2: health.url: must be an http or https address'],
   ['health: {tcp: 8080}\n', ':1: health.tcp: must be host:port'],
   ['health: {tcp: "a b:1"}\n', ':1: health.tcp: must be host:port'],
   ['health: {cmd: }\n', ':1: health: needs one of url, cmd, tcp'],
   [
     'keep: 1\nhealth: {cmd: x, tcp: "x:1"}\n',
-    ':2: health: takes only one of url, cmd, tcp, not cmd and tcp',
+    ':2: health: accepts only one of url, cmd, tcp, not cmd and tcp',
   ],
   ['health: {tcp: "x:99999"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
   ['health: {tcp: "x:0"}\n', ':1: health.tcp: must end with a port from 1 to 65535'],
@@ -278,7 +278,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     (path) =>
       [
         `keep: 1\nshared: ["${path}"]\n`,
-        ':2: shared: holds a path that leads out of the release',
+        ':2: shared: has a path that leads out of the release',
       ] as const,
   ),
   [

@@ -71,7 +71,7 @@ test('a key that others may read is refused, with the command that fixes it', ()
 
 test('a file that does not hold keys is refused without showing what it holds', () => {
   const paths = freshRoot();
-  const malformed = `mkey_malformed: ${paths.mkey} does not hold 32-byte keys in base64url, one per line`;
+  const malformed = `mkey_malformed: ${paths.mkey} does not contain 32-byte keys in base64url, one per line`;
   for (const text of [
     'secret',
     KEY.slice(1),

@@ -11,7 +11,7 @@ import { refusal, told } from '../cli/refusal.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 const DAMAGED = "token_corrupt: the stored token of 'blog' is damaged";
-const FOREIGN = "token_corrupt: the stored token of 'blog' names an algorithm that is not allowed";
+const FOREIGN = "token_corrupt: the stored token of 'blog' has an algorithm that is not allowed";
 
 function newKey(): MasterKey {
   const bytes = randomBytes(32);

@@ -2,6 +2,7 @@
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
+import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { type Commit, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
@@ -42,6 +43,7 @@ export async function listChanges(
   from: string | undefined,
   to: string | undefined,
 ): Promise<ChangeList> {
+  refuseForeignRoot(request, `changes ${app.app}`);
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
   const lock = await lockApp({ ...request, app: app.app, wait: WAIT }, 'changes');
@@ -49,7 +51,7 @@ export async function listChanges(
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
-      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it has no longer both, or cannot leave out files`;
+      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or cannot leave files out`;
       throw new Failure('ref_not_found', message);
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);
@@ -80,7 +82,7 @@ async function rangeOf(
   const [first] = Object.values(app.instances).filter(({ current }) => current);
   const current = first?.current;
   if (!current) {
-    const message = `nothing of '${app.app}' is deployed yet: name two versions`;
+    const message = `nothing of '${app.app}' is deployed yet: give two versions`;
     throw new Failure('version_not_found', message);
   }
   if (head && head.commit !== current.commit)

@@ -6,7 +6,7 @@ import { isObject } from '@runner/common/text/json';
 import { type List, listsOf, PER_PAGE } from './lists.ts';
 
 /** Statuses that runner itself writes begin so; a deploy does not wait for its own result. */
-export const OWN_CONTEXT = 'runner/';
+const OWN_CONTEXT = 'runner/';
 /** A check list has the output of each check. In bytes. */
 export const CHECKS_LIMIT = 16_777_216;
 /** Further pages of one list; a commit with more checks is not deployed. */
@@ -76,7 +76,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where the list goes on: as the host says, in the body or in a header. */
+/** Where the list continues: as the host says, in the body or in a header. */
 function nextPage(
   path: string,
   number: number,

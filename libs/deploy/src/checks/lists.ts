@@ -106,7 +106,7 @@ function gitLabJobs(body: unknown): SeenCheck[] {
     }));
 }
 
-/** The newest pipeline of each branch and source: one that was run again replaces the one before. */
+/** The newest pipeline of each branch and source: one that was run again replaces the previous one. */
 function pipelines(body: unknown): SeenCheck[] {
   const newest = new Map<string, JsonObject>();
   for (const each of entriesOf(body)) {

@@ -10,7 +10,7 @@ import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
 import { lockApp } from '../record/lock.ts';
-import { decide, type FetchResult, fetchResult } from './decide.ts';
+import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 import type { Shared } from './shared.ts';
@@ -24,6 +24,8 @@ export async function check(
 ): Promise<FetchResult> {
   try {
     const app = requireApp(request.paths, name);
+    const restored = decideRestored(app, policy, request.io.now());
+    if (restored) return restored;
     const { source } = sourceOf(request, app);
     const { refs } = await shared.list(source);
     const head = await headOf(source, refs);

@@ -1,8 +1,9 @@
 /** What the head of a branch means for an app. */
 
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import { ranWords, returnsOf } from '@runner/common/apps/restored';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, type CommitChecks, heldCommits, pauseOf } from '@runner/common/apps/state';
+import { type AppState, type CommitChecks, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
@@ -21,6 +22,8 @@ export interface FetchResult {
     /** Its head is active, but an instance is down or broken. */
     | 'not_running'
     | 'new_commit'
+    /** What ran before a restore has to be deployed here. */
+    | 'restored'
     | 'blocked'
     /** Its last attempt failed a short time ago. */
     | 'waiting'
@@ -44,6 +47,8 @@ export interface FetchResult {
   deploy_id: string | null;
   /** What the result means for the exit status. */
   status: number;
+  /** The commit ran before a restore: it is not the head. */
+  returns?: boolean;
   /** What the host said about the commit's checks, which passed if the result is `new_commit`. */
   checks?: CommitChecks;
 }
@@ -68,6 +73,34 @@ export interface Found {
   readonly checks?: CommitChecks | undefined;
 }
 
+/**
+ * What to do about an app that was restored, whatever its head is; undefined if all of it was deployed
+ * here. It ran: neither a hold nor a block, pause, window or check of the head concerns it.
+ */
+export function decideRestored(
+  app: AppState,
+  policy: DeployPolicy,
+  now: Date,
+): FetchResult | undefined {
+  const due = returnsOf(app);
+  const [first] = due;
+  if (!first) return undefined;
+  const { commit, version } = first;
+  const result = (kind: FetchResult['result'], text: string) =>
+    fetchResult(app.app, kind, `${ranWords(due)} ran before the restore: ${text}`, {
+      commit,
+      version,
+      returns: true,
+    });
+  if (app.deploying) return result('restored', 'to be deployed');
+  const failed = app.restored?.failures ?? 0;
+  if (failed >= policy.max) return result('blocked', `blocked, it failed here ${failed} times`);
+  const wait = Math.max(...due.map((each) => retryWait(app, each.commit, policy, now)));
+  return wait > 0
+    ? result('waiting', `retry in ${inWords(wait)}`)
+    : result('restored', 'to be deployed');
+}
+
 /** Decides what to do about a head. Block and hold are about one commit: another one ends both. */
 export function decide(
   app: AppState,
@@ -87,9 +120,7 @@ export function decide(
     return result('blocked', `deploy blocked, same commit failed ${times}`);
   }
   if (why === 'held' && app.held) {
-    const { reason } = app.held;
-    const isItself = heldCommits(app.held).includes(commit) && !/ deployed by hand$/.test(reason);
-    const what = isItself ? `${version} was rolled back` : reason;
+    const what = app.held.reason.replace(' was rolled back by hand', ' was rolled back');
     return result('held', `on hold: ${what}`);
   }
   if (app.stopped) return result('stopped', `${version} waits: ${stoppedWords(app.stopped)}`);

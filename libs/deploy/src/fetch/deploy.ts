@@ -1,14 +1,17 @@
 /** Deploying a new commit that `fetch` found. */
+import { returnsOf } from '@runner/common/apps/restored';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
+import type { DeployRequest } from '../pipeline/begin.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
+import { cancelledOf } from './cancelled.ts';
 import { asFailure, skipped } from './check.ts';
-import { decide, type FetchResult, fetchResult } from './decide.ts';
+import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 
@@ -22,13 +25,19 @@ class Overtaken extends Error {
   }
 }
 
+/** A deploy that was begun, or why it was not. */
+interface Attempt {
+  readonly result: FetchResult;
+  readonly outcome?: DeployOutcome;
+}
+
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
   { app, commit, version, checks }: FetchResult,
   policy: DeployPolicy,
-): Promise<{ result: FetchResult; outcome?: DeployOutcome }> {
-  const { io, paths, notify, reporter, signal } = request;
+): Promise<Attempt> {
+  const { io } = request;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
@@ -37,16 +46,59 @@ export async function deployNew(
     const again = decide(now, { ...wanted, same, checks }, policy, io.now());
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
+  return attempt(request, { app, commit, version }, { confirm });
+}
+
+/** Deploys what an app ran before a restore, where it was deployed separately instance by instance. */
+export async function deployRestored(
+  request: FetchRequest,
+  { app }: FetchResult,
+  policy: DeployPolicy,
+): Promise<Attempt> {
+  const all: Attempt[] = [];
+  for (const { commit, version, instance } of returnsOf(requireApp(request.paths, app))) {
+    const confirm = async (now: AppState) => {
+      const isDue = returnsOf(now).some((each) => each.commit === commit);
+      const again = isDue ? decideRestored(now, policy, request.io.now()) : undefined;
+      if (again?.result !== 'restored')
+        throw new Overtaken(
+          again ?? fetchResult(app, 'skipped', `${version} was deployed meanwhile`),
+        );
+    };
+    const what = { ref: commit, instance, returns: true, confirm };
+    const { result, ...rest } = await attempt(request, { app, commit, version }, what);
+    all.push({ ...rest, result: { ...result, returns: true } });
+  }
+  const bad = all.find(({ result }) => result.status !== 0);
+  const result = fetchResult(app, 'skipped', 'what ran before the restore was deployed meanwhile');
+  return bad ?? all.at(-1) ?? { result };
+}
+
+async function attempt(
+  request: FetchRequest,
+  { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
+  what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm'>,
+): Promise<Attempt> {
+  const { io, paths, notify, reporter } = request;
+  const cancelled = cancelledOf(request, app);
+  const signal = AbortSignal.any([request.signal, cancelled.signal]);
   try {
-    const options = { trigger: 'fetch' as const, notify, reporter, signal, confirm };
-    const outcome = await deploy({ io, paths, app, ...options });
+    const options = { trigger: 'fetch' as const, notify, reporter, signal };
+    const outcome = await deploy({ io, paths, app, ...options, ...what });
     return { result: resultOf(paths, outcome), outcome };
   } catch (error) {
     if (error instanceof Overtaken) return { result: error.result };
     const { code, message } = asFailure(request, error);
     const about = { commit, version };
     if (code === 'locked') return { result: skipped(paths, app, about) };
+    // The next fetch deploys it: what is new is known.
+    if (code === 'audit_busy' || code === 'interrupted')
+      return {
+        result: fetchResult(app, 'skipped', `skipped: ${message}`, { ...about, status: 1 }),
+      };
     return { result: fetchResult(app, 'error', message, { ...about, error: code, status: 1 }) };
+  } finally {
+    cancelled.done();
   }
 }
 
@@ -54,7 +106,8 @@ function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
   const { app, result, commit, version, deploy_id, stage } = outcome;
   const about = { commit, version, deploy_id };
   if (result === 'deployed') return fetchResult(app, result, `deployed ${version}`, about);
-  const text = `deploy of ${version} failed at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
+  const ended = outcome.interrupted ? 'was cancelled' : 'failed';
+  const text = `deploy of ${version} ${ended} at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
   return fetchResult(app, result, text, { ...about, status: outcome.rollback_error ? 3 : 1 });
 }
 

@@ -11,7 +11,7 @@ import { markOutput } from '../run/output-marks.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
-import { deployNew } from './deploy.ts';
+import { deployNew, deployRestored } from './deploy.ts';
 import { inParallel } from './pool.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
@@ -56,7 +56,8 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     (name) => check(request, name, policy, shared),
     async (result) => void checked.push(result),
   );
-  const isDue = ({ result }: FetchResult) => result === 'new_commit' && request.deploy;
+  const isDue = ({ result }: FetchResult) =>
+    (result === 'new_commit' || result === 'restored') && request.deploy;
   const settled = checked.filter((result) => !isDue(result));
   for (const each of await settle(request, settled, policy)) await conclude(each);
   await deployAll(request, checked.filter(isDue), policy, conclude);
@@ -74,7 +75,8 @@ async function deployAll(
   const isQuiet = atOnce > 1;
   const work = async (result: FetchResult) => {
     const reporter = isQuiet ? labelled(request.reporter, result.app) : request.reporter;
-    return deployNew({ ...request, reporter }, result, policy);
+    const deployIt = result.result === 'restored' ? deployRestored : deployNew;
+    return deployIt({ ...request, reporter }, result, policy);
   };
   await inParallel(due, atOnce, request.signal, work, async ({ result, outcome }) => {
     if (outcome && outcome.result !== 'deployed') request.onFailure(outcome);

@@ -1,4 +1,4 @@
-/** What a deploy brings, in short: for its record and its messages. */
+/** The changes of a deploy in short, for its record and its messages. */
 import type { Changes } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import type { CommitInfo } from './commit-info.ts';

@@ -55,6 +55,6 @@ function tokenFor(paths: Paths, env: Env, host: CodeHost, repo: string): Secret 
   if (distinct.size < 2) return tokens[0];
   throw new Failure(
     'submodule_unsupported',
-    `the apps on the code host ${host.name} have ${distinct.size} tokens, and one is needed for the submodule ${repo}: name its app in code_hosts.${host.name}.token_from of config.yml`,
+    `the apps on the code host ${host.name} have ${distinct.size} tokens: for the submodule ${repo}, set code_hosts.${host.name}.token_from in config.yml`,
   );
 }

@@ -20,7 +20,10 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => 
   [
     /repository '.{0,400}' not found|Repository not found|returned error: 404\b/i,
     'repo_not_found',
-    (source) => `the code host has no repository ${source.repo}, or the token cannot read it`,
+    (source) =>
+      source.token || source.mint
+        ? `the code host has no repository ${source.repo}, or the token cannot read it`
+        : `the code host has no public repository ${source.repo}`,
   ],
   [
     /couldn't find remote ref/i,

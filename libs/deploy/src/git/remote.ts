@@ -65,7 +65,7 @@ export async function listRefs(
   };
   const { answer, url } = await atAddress(source, (at) => list(at));
   if (/out of memory/i.test(answer.stderr)) {
-    const message = `the code host sends more than ${LIST_MEMORY} MiB can hold`;
+    const message = `the code host sends a list that does not fit into ${LIST_MEMORY} MiB`;
     throw new Failure('code_host_error', message);
   }
   if (answer.status !== 0) throw gitFailure(source, answer);

@@ -21,7 +21,7 @@ export interface GitSource {
    */
   elsewhere(address: string): Elsewhere | undefined;
   readonly token: Secret | undefined;
-  /** Makes the token of a GitHub App, once; in place of `token`. */
+  /** Makes the token of a GitHub App, once; instead of `token`. */
   readonly mint: (() => Promise<Secret>) | undefined;
   /** Folder of the bare mirror. */
   readonly mirror: string;

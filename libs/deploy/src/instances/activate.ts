@@ -103,7 +103,7 @@ function explained(
 ): StepFailure {
   if (slot === undefined || !startsBeside(instance) || hasSwitched) return error;
   const previous = previousOf(job, instance.name);
-  const serving = previous ? `${previous.version} goes on serving, ` : '';
+  const serving = previous ? `${previous.version} keeps serving, ` : '';
   return withEnding(error, `; ${serving}${UNSWITCHED}`);
 }
 

@@ -22,7 +22,7 @@ interface Drain {
 }
 
 /** The slots of an app that drain. What is live does not, whatever the state says. */
-export function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
+function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
   return names.flatMap((instance) => {
     const { draining } = instanceState(base, instance);
     const live = liveSlot(base.paths.app(base.app).instance(instance));
@@ -36,7 +36,7 @@ export function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
  * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
  * to stop a version. Ends when each is stopped, or another command has taken over.
  */
-export async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
+async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
   await Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
 }
 
@@ -48,7 +48,7 @@ export async function drainAll(base: TargetBase, reporter: Reporter): Promise<vo
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
   await reported(reporter, `drain ${where}`, () => finishDrains(base, names));
   if (drainsOf(base, names).length > 0)
-    base.say('the version before still drains; the next command of the app stops it');
+    base.say('the previous version is still draining; the next command for the app stops it');
 }
 
 async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {

@@ -83,7 +83,7 @@ export function removeEnvFile(place: Place): void {
 }
 
 /** Lines that systemd and compose read alike, byte for byte: between double quotes lines may break. */
-export function envFileText(variables: Readonly<Record<string, string>>): string {
+function envFileText(variables: Readonly<Record<string, string>>): string {
   const line = ([name, value]: [string, string]) =>
     `${name}="${value.replace(/[\\"$]/g, '\\$&')}"\n`;
   return Object.entries(variables).map(line).join('');

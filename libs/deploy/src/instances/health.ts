@@ -117,7 +117,7 @@ function askUrl(
 }
 
 /** For `http://unix/…`: the socket that PORT names. */
-export function socketOf(address: string, port: string | undefined): { socketPath?: string } {
+function socketOf(address: string, port: string | undefined): { socketPath?: string } {
   if (port === undefined || !port.startsWith('/')) return {};
   return new URL(address).hostname === 'unix' ? { socketPath: port } : {};
 }

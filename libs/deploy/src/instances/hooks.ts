@@ -7,7 +7,7 @@ import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import type { Prefix } from '../sandbox/limits.ts';
 import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
 
-/** What hooks get beside the instance's environment: the variables of message templates. */
+/** What hooks get in addition to the instance's environment: the variables of message templates. */
 function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
   const values = {
     PROJECT: job.app.app,

@@ -26,7 +26,7 @@ const GIT_TIMEOUT = 10_000;
 const SUFFIX = '.deploy.yml';
 
 /** The folder of the kept files of an app. */
-export function keptFilesOf({ dir }: AppPaths): string {
+function keptFilesOf({ dir }: AppPaths): string {
   return join(dir, 'files');
 }
 

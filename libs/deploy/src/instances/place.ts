@@ -74,7 +74,7 @@ function freeSlot(traffic: Traffic, paths: InstancePaths): SlotName {
   return SLOTS.find(isFree) ?? 'a';
 }
 
-/** Whether a version starts while the one before still serves. */
+/** Whether a version starts while the previous one still serves. */
 export function startsBeside({ traffic }: Pick<Instance, 'traffic'>): boolean {
   return traffic?.overlap ?? false;
 }

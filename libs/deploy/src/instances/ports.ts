@@ -1,4 +1,4 @@
-/** The ports that instances of registered apps listen on, as far as `.deploy.yml` shows them. */
+/** The ports that instances of registered apps listen on, if `.deploy.yml` shows them. */
 import { networkInterfaces } from 'node:os';
 import type { AppState } from '@runner/common/apps/state';
 import type { Instance } from '@runner/common/deploy-file/instance';

@@ -23,7 +23,7 @@ export function checkReady(job: Job, target: ReleaseTarget): void {
     throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, '', 'server');
   const owner = start.type === 'systemd' ? ownerOfUnit(job, start, instance) : undefined;
   if (owner !== undefined) {
-    const words = `the unit ${owner}: give this app a unit of its own`;
+    const words = `the unit ${owner}: give this app its own unit`;
     throw new StepFailure('start', `start: ${words}`, '');
   }
   driverFor(start).prepare?.(target);

@@ -119,7 +119,7 @@ function refuseBusyPort(name: string, port: number): void {
 
 /**
  * Sends the requests of an instance to a target that is healthy. What got them until now drains; what
- * ran without `traffic` goes on. Throws a StepFailure of stage `traffic`.
+ * ran without `traffic` keeps running. Throws a StepFailure of stage `traffic`.
  */
 export async function goLive(base: TargetBase, target: ReleaseTarget): Promise<void> {
   const { slot, instance } = target;

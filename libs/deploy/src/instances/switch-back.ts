@@ -55,7 +55,7 @@ export async function switchBack(
   if (running && isStrayBeside(base, running, target)) await driverFor(running.start).stop(running);
 }
 
-/** A release that runs is started again beside itself, so that it goes on serving. */
+/** A running release is started again beside itself, so that it keeps serving. */
 function placed(
   base: TargetBase,
   target: ReleaseTarget | undefined,

@@ -24,7 +24,7 @@ export interface TargetBase {
   readonly paths: Paths;
   readonly io: Io;
   readonly app: string;
-  /** The deploy or rollback at work, by which its processes are found. */
+  /** The running deploy or rollback, by which its processes are found. */
   readonly deployId: string;
   readonly log: DeployLog;
   readonly redact: (text: string) => string;
@@ -129,7 +129,7 @@ export function targetOf(
   };
 }
 
-/** The target of a deploy; `secrets` in place of all that the instance has. */
+/** The target of a deploy; `secrets` instead of all that the instance has. */
 export function jobTarget(
   job: Job,
   file: DeployFile,

@@ -1,12 +1,15 @@
 /** Which instances of an app a command is for. */
+import { refuseRestored } from '@runner/common/apps/restored';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** The active instances, or only one of them. Throws `instance_not_found`, `version_not_found`. */
 export function chosenInstances(
-  { app, instances }: Pick<AppState, 'app' | 'instances'>,
+  state: Pick<AppState, 'app' | 'instances' | 'restored'>,
   only: string | undefined,
 ): [name: string, current: Deployed][] {
+  const { app, instances } = state;
+  refuseRestored(state, only);
   if (only !== undefined && !Object.hasOwn(instances, only)) {
     const names = Object.keys(instances).join(', ') || 'none';
     throw new Failure(

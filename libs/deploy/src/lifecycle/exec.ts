@@ -33,7 +33,7 @@ export function execIn(
     confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
   const command = { ...program, cwd, env: { ...target.env, ...env } };
   let forward = (_: NodeJS.Signals) => {};
-  // Before the start: the command may run before this process goes on.
+  // Before the start: the command may run before this process continues.
   const remove = io.onSignal((signal) => {
     // The terminal has sent Ctrl-C to the command as well.
     if (signal !== 'SIGINT' || confinement || !io.stdin.isTTY) forward(signal);

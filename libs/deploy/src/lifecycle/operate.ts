@@ -10,7 +10,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { startsBeside } from '../instances/place.ts';
-import { stopAllOf } from '../instances/stop.ts';
+import { secretsAnyway, stopAllOf } from '../instances/stop.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import {
   keptTarget,
@@ -26,6 +26,7 @@ import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, type Verb } from './record.ts';
 
@@ -64,8 +65,12 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
   try {
     const redact = await redactorForAny({ paths, env: io.env }, request.app);
     const reporter = redacting(request.reporter, redact);
-    const secrets = openSecrets(paths, io.env, request.app);
     const known = requireApp(paths, request.app);
+    // A lost key must not keep an app running; what a killed deploy left is started with them.
+    const canDoWithout = verb === 'stop' && !known.deploying;
+    const secrets = canDoWithout
+      ? secretsAnyway(io, paths, request.app)
+      : openSecrets(paths, io.env, request.app);
     const app = await recover({ io, paths, reporter, redact, secrets, app: known });
     const chosen = chosenInstances(app, request.instance);
     const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
@@ -88,6 +93,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     }
   } finally {
     lock.release();
+    await announceOver({ ...request, notify: true }, verb);
   }
 }
 

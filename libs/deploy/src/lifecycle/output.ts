@@ -29,7 +29,7 @@ export type Output = { readonly files: readonly string[] } | Shown;
 /** A program that shows the output. */
 export interface Shown extends Command {
   readonly confinement?: Confinement | undefined;
-  /** How to go on from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
+  /** How to continue from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
   again?(since: string): Shown;
 }
 

@@ -23,7 +23,7 @@ import { lockApp } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';
-import type { DeployRequest } from './deploy.ts';
+import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
 import { missingPrograms } from './programs.ts';
 

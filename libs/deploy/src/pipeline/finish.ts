@@ -71,8 +71,7 @@ export async function finishSuccess(
       job.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'hook').message}`);
     }
   }
-  const names = file.instances.map(({ name }) => name);
-  await stopRemoved(uninterrupted(job), job.app, leaving(job.app, names, job));
+  await stopRemoved(uninterrupted(job), job.app, leaving(job.app, job.instances, job));
   await keepBaseline(job);
   prune(job);
   await tidyMirrorAnyway(job);

@@ -47,7 +47,6 @@ export interface FailedDeploy {
   readonly error: StepFailure;
   /** The instance at which it failed; undefined before the first one. */
   readonly at: string | undefined;
-  readonly instances: readonly string[];
   readonly moves: readonly Move[];
   /** undefined: `.deploy.yml` itself is wrong. */
   readonly file: DeployFile | undefined;
@@ -64,30 +63,28 @@ export function concludeSuccess(
   release: string,
   seen: Seen | undefined,
 ): DeployOutcome {
-  const { version, commit, deployId: deploy_id } = job;
-  const names = file.instances.map((instance) => instance.name);
+  const { version, commit, deployId: deploy_id, changes, instances } = job;
   const end = { ...endFields(job), ...gapOf(seen) };
-  const events = eventsOf(job, 'DeploySuccess', names, file, (instance) => ({
+  const events = eventsOf(job, 'DeploySuccess', instances, file, (instance) => ({
     ...end,
-    changes: job.changes,
+    changes,
     ...previousFields(job, instance),
   }));
   const recorded = recordAnyway(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
-  const { changes } = job;
   const start = file.start.type;
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
-  writeEnd(job, (app) => succeededState(app, names, deployed, file.keep, choice));
+  writeEnd(job, (app) => succeededState(app, instances, deployed, file.keep, choice));
   for (const event of recorded) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version, ...seen };
-  return { ...baseOf(job, names, end.duration_ms), ...outcome };
+  return { ...baseOf(job, instances, end.duration_ms), ...outcome };
 }
 
 /** Records a failure, and each instance that was rolled back. */
 export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
-  const { error, at: place, instances, moves, cause, seen } = failed;
+  const { error, at: place, moves, cause, seen } = failed;
   const problems = problemsOf(moves, 'rollback');
   const parts = [error.message, ...problems, error.output.trimEnd()];
   const text = job.redact(parts.filter((part) => part !== '').join('\n'));
@@ -100,7 +97,7 @@ export function concludeFailure(job: Job, failed: FailedDeploy): DeployOutcome {
     const note = { ...job, stage, error: text, blame, interrupted, at: job.io.now() };
     return failedState(app, note, moves);
   });
-  const base = baseOf(job, place === undefined ? instances : [place], end.duration_ms);
+  const base = baseOf(job, place === undefined ? job.instances : [place], end.duration_ms);
   return {
     ...base,
     result: isRolledBack && problems.length === 0 ? 'rolled_back' : 'failed',
@@ -125,10 +122,11 @@ function isInterrupted({ signal }: Job, { blame }: StepFailure): boolean {
 
 function failureEvents(
   job: Job,
-  { error, at: place, instances, file, cause, moves }: FailedDeploy,
+  { error, at: place, file, cause, moves }: FailedDeploy,
   problems: readonly string[],
   fields: Partial<DeployEvent>,
 ): DeployEvent[] {
+  const { instances } = job;
   return eventsOf(job, 'DeployFailure', instances, file, (instance) => ({
     ...fields,
     ...previousFields(job, instance),

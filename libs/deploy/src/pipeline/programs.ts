@@ -1,4 +1,4 @@
-/** The programs that the commands of `.deploy.yml` name, as far as that can be read from them. */
+/** The programs that the commands of `.deploy.yml` use, if they can be read from them. */
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { onPath } from '../instances/drivers/availability.ts';

@@ -20,7 +20,7 @@ export interface FailureNote {
   readonly blame: Blame | undefined;
   /** An operator ended the deploy. */
   readonly interrupted?: boolean;
-  /** It was a rollback by hand. */
+  /** It was a manual rollback. */
   readonly byHand?: boolean | undefined;
   readonly at: Date;
 }
@@ -32,7 +32,12 @@ export function failedState(app: AppState, failure: FailureNote, moves: readonly
   const failed = lastFailure(failure);
   if (failure.byHand) return { ...ended, last_rollback_failure: { ...failed, rollback: true } };
   const isHead = app.head === undefined || app.head === failure.commit;
-  return { ...ended, last_failure: failed, ...(isHead && countAttempt(app, failure)) };
+  return {
+    ...ended,
+    last_failure: failed,
+    ...(isHead && countAttempt(app, failure)),
+    ...countReturn(app, failure),
+  };
 }
 
 function lastFailure(failure: FailureNote): LastFailure {
@@ -62,6 +67,18 @@ function countAttempt(
     attempts: { commit, count: isTry ? tried + 1 : tried, at: last_at },
     failures: blame === 'commit' ? { commit, count: failed + 1, last_at, stage } : failures,
   };
+}
+
+/** One more attempt at what ran before a restore, which is tried again like a head. */
+function countReturn(app: AppState, failure: FailureNote): object {
+  const { restored } = app;
+  const isReturn = Object.values(restored?.instances ?? {}).some(
+    ({ commit }) => commit === failure.commit,
+  );
+  if (!restored || !isReturn) return {};
+  const { attempts } = countAttempt(app, failure);
+  const failures = (restored.failures ?? 0) + (failure.blame === 'commit' ? 1 : 0);
+  return { attempts, restored: { ...restored, failures } };
 }
 
 /** Whether a failure is the last one before automatic deploys of its commit stop. */

@@ -1,9 +1,9 @@
-/** What the state of an app becomes after a rollback by hand. */
+/** What the state of an app becomes after a manual rollback. */
 import { withoutStopped } from '@runner/common/apps/operator';
 import { type AppState, type Deployed, type Hold, heldCommits } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
-/** A move of a rollback by hand: both versions are kept releases. */
+/** A move of a manual rollback: both versions are kept releases. */
 export interface KeptMove extends Move {
   readonly from: Deployed;
   readonly to: Deployed;
@@ -36,9 +36,9 @@ export function failedSince(
   return since.every((time) => time <= failure.at) ? failure : null;
 }
 
-/** The reason that the events of a rollback by hand give. */
+/** The reason that the events of a manual rollback give. */
 export function reasonOf(move: KeptMove): string {
-  return isRestart(move) ? 'started again by hand' : 'manual';
+  return isRestart(move) ? 'started again manually' : 'manual';
 }
 
 /** The moves of a rollback that was killed, as recorded in the state. */
@@ -96,7 +96,7 @@ function moved(
   return instances;
 }
 
-/** Holds every commit that was left by hand, and the head of the branch as far as it is known. */
+/** Holds every commit that an operator left, and the head of the branch if it is known. */
 function holdAfter(
   app: AppState,
   instances: AppState['instances'],
@@ -112,11 +112,18 @@ function holdAfter(
   );
   if (isAtHead) return null;
   const before = app.held ? heldCommits(app.held) : [];
+  // The head itself: rolled back now, or before.
+  const known = left.find(({ commit }) => commit === head);
+  const isKept = app.held?.commit === head && / was rolled back by hand$/.test(app.held.reason);
+  const isNamed = app.head_version?.commit === head;
+  const waits = (isNamed && app.head_version?.version) || head.slice(0, 12);
+  const other = `${newest.version} was rolled back by hand; ${waits} waits`;
+  const own = known ? `${known.version} was rolled back by hand` : undefined;
   return {
     commit: head,
     head,
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     ...hold,
-    reason: `${newest.version} was rolled back by hand`,
+    reason: own ?? (isKept && app.held ? app.held.reason : other),
   };
 }

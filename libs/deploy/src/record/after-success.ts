@@ -1,5 +1,6 @@
 /** What the state of an app becomes when a deploy succeeds. */
 import { withoutStopped } from '@runner/common/apps/operator';
+import { withoutReturned } from '@runner/common/apps/restored';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { followed } from './after-rollback.ts';
 
@@ -10,6 +11,8 @@ export interface Choice {
   /** Only one instance was deployed: the others stay. */
   readonly partial: boolean;
   readonly by: string;
+  /** It ran before a restore: what keeps the head from being deployed stays. */
+  readonly returns: boolean;
 }
 
 /** Instances that what was deployed does not name: they are stopped once the success is recorded. */
@@ -35,13 +38,17 @@ export function succeededState(
   choice: Choice,
 ): AppState {
   const instances = withCurrent(app, names, deployed, keep, choice.by);
-  return {
-    ...app,
-    instances,
+  const forgiven = {
     failures: null,
     attempts: null,
     held: holdAfter(instances, names, deployed, choice),
     last_failure: followed(app.last_failure, names),
+  };
+  return {
+    ...app,
+    instances,
+    ...(!choice.returns && forgiven),
+    restored: withoutReturned(app, choice.partial ? names : 'all'),
     stopped: withoutStopped(app, names),
     deploying: leaving(app, names, choice).length > 0 ? app.deploying : null,
   };

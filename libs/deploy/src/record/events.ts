@@ -53,14 +53,14 @@ export function eventsOf(
   });
 }
 
-/** What an event says about instances that went back; `file` is the `.deploy.yml` of where they went. */
+/** What an event says about instances that rolled back; `file` is the `.deploy.yml` they rolled back to. */
 interface BackFacts {
   readonly file: DeployFile | undefined;
   readonly reason: string;
   readonly more?: Fields;
 }
 
-/** The events of instances that went back. Those that went the same way are one event. */
+/** The events of instances that rolled back. Those with the same versions and reason are one event. */
 export function rolledBackEvents<M extends MoveBack>(
   { io, app, redact, deployId, trigger }: Omit<EventOrigin, 'commit' | 'version' | 'about'>,
   moves: readonly M[],

@@ -39,7 +39,7 @@ export async function lockApp(
   const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {
-    ...{ pid: io.pid, command, ...(deployId !== undefined && { deploy_id: deployId }) },
+    ...{ pid: io.pid, command, trigger, ...(deployId !== undefined && { deploy_id: deployId }) },
     ...{ since: io.now().toISOString(), user: initiatorOf(io, trigger), start_time },
   };
   const until = io.elapsed() + wait;

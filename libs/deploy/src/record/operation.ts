@@ -11,7 +11,7 @@ import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { StageClock } from './stage-clock.ts';
 
-/** A command at work on one app, under the app's lock. */
+/** A command running on one app, under the app's lock. */
 export interface Operation {
   readonly io: Io;
   readonly paths: Paths;
@@ -30,13 +30,13 @@ export type Version = Pick<Deployed, 'release' | 'version' | 'commit'>;
 export interface Move {
   readonly instance: string;
   readonly from: Omit<Version, 'release'>;
-  /** null: there is no version to go back to; the instance is stopped. */
+  /** null: there is no version to roll back to; the instance is stopped. */
   readonly to: Deployed | null;
   /** Why the move failed; undefined if it is only planned, or succeeded. */
   readonly problem?: string | undefined;
 }
 
-/** An instance that went back to an earlier version. */
+/** An instance that rolled back to an earlier version. */
 export type MoveBack<M extends Move = Move> = M & { readonly to: NonNullable<Move['to']> };
 
 /** Whether an instance is back on an earlier version. */
@@ -57,10 +57,14 @@ export interface Job extends Operation {
   readonly commit: string;
   readonly version: string;
   readonly trigger: string;
+  /** Names of the instances that are deployed. */
+  readonly instances: readonly string[];
   /** Head of the branch, if the operator chose another commit, or only one instance. */
   readonly skippedHead: string | undefined;
   /** Only one instance is deployed: the others stay as they are. */
   readonly partial: boolean;
+  /** It ran before a restore. */
+  readonly returns: boolean;
   readonly signal: AbortSignal;
   readonly log: DeployLog;
   readonly sandbox: Sandbox;
@@ -69,7 +73,7 @@ export interface Job extends Operation {
   notifier: Notifier;
   /** Where the deploy is, and how long its stages took. */
   readonly stages: StageClock;
-  /** Who wrote the commit, and its subject, as far as git says. */
+  /** Author and subject of the commit, if git knows them. */
   readonly about: CommitInfo;
   readonly changes: Changes;
 }

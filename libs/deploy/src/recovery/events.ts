@@ -37,7 +37,7 @@ export function missingEvents(
       ...startOf(records, instance),
     }),
   ).filter(({ instance }) => !isRecorded('DeployFailure', instance));
-  // A killed rollback by hand has nothing to report as restored: it never happened.
+  // A killed manual rollback has nothing to report as restored: it never happened.
   const back = dead.rollback ? [] : moves.filter(isBack).filter(({ wasSwitched }) => wasSwitched);
   const restored = rolledBackEvents(origin, back, ({ to }) => ({
     file: fileOfRelease(paths, app.app, to),
@@ -77,7 +77,7 @@ function failureFields(
         moves.some(({ to, wasSwitched }) => to && wasSwitched) && { rolled_back: true }),
     ...(!failed && { interrupted: true }),
     ...(previous !== undefined && { previous_version: previous }),
-    // As in every event of a rollback by hand: it does not end a deploy.
+    // As in every event of a manual rollback: it does not end a deploy.
     ...(dead.rollback && previous !== undefined && { from_version: previous }),
   };
 }

@@ -51,7 +51,7 @@ export async function recover(operation: Operation): Promise<AppState> {
   const hasMoved = (base: TargetBase) => hasArrived(base, app, dead);
   if (live.size > 0 && (await atWork(operation, dead, hasMoved)))
     return goForward(operation, dead, records);
-  // What gets requests ends when its instance has gone back.
+  // What gets requests ends once its instance has rolled back.
   endDeploy(own.dir, dead.deploy_id, (release) => !live.has(release));
   // Killed before its start was recorded: nothing had been done.
   if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
@@ -216,9 +216,10 @@ async function finishRollback(
 function choiceOf({
   passed_over: skippedHead,
   partial = skippedHead !== undefined,
+  returns = false,
   user,
 }: Deploying) {
-  return { skippedHead, partial, by: user ?? 'unknown' };
+  return { skippedHead, partial, returns, by: user ?? 'unknown' };
 }
 
 async function notifying(

@@ -9,7 +9,7 @@ import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
 
 /** `20261121T093000Z-0123456789ab`: sorts by time and names the commit. */
-export function releaseName(now: Date, commit: string): string {
+function releaseName(now: Date, commit: string): string {
   const time = now.toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '');
   return `${time}-${commit.slice(0, 12)}`;
 }

@@ -110,7 +110,7 @@ function buildSecrets(
 
 /** A secret that a build wants, and how to set it. */
 export function missingSecret(app: string, name: string): string {
-  return `build.env names ${name}, which is not set: run runner env set ${app} ${name}`;
+  return `build.env lists ${name}, which is not set: run runner env set ${app} ${name}`;
 }
 
 async function build(job: Job, file: DeployFile, folder: string): Promise<void> {

@@ -21,7 +21,7 @@ export function reasoned(error: StepFailure, folder: string, deployId?: string):
   const advice = isThere(join(folder, python)) ? `\`${python} -m ${basename(script)}\`` : '';
   return withReason(
     error,
-    `${script} names the folder of the build in its first line, which is gone now: start it with its interpreter${advice && `, as in ${advice}`}`,
+    `${script} has the build's folder in its first line, which no longer exists: start it with its interpreter${advice && `, as in ${advice}`}`,
   );
 }
 

@@ -57,7 +57,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
 }
 
 function stillRuns(app: string, problems: readonly string[]): Failure {
-  const advice = 'fix it or stop it by hand, then remove again, or use --force';
+  const advice = 'fix it or stop it manually, then remove again, or use --force';
   return new Failure('stop_failed', `${problems.join('; ')}; '${app}' stays registered: ${advice}`);
 }
 

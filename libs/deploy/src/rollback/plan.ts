@@ -1,4 +1,5 @@
-/** The plan of a rollback by hand: which release each instance goes to. */
+/** The plan of a manual rollback: which release each instance goes to. */
+import { refuseRestored } from '@runner/common/apps/restored';
 import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
 import { versionArgument, versionLabel } from '@runner/common/apps/versions';
 import { Failure } from '@runner/common/foundation/failure';
@@ -67,6 +68,7 @@ export function planRollback(
   app: AppState,
   { instance, to }: RollbackTarget,
 ): RollbackPlan {
+  refuseRestored(app, instance);
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
     const known = Object.keys(app.instances);
     throw new Failure(
@@ -142,7 +144,7 @@ function chosen(app: string, kept: readonly Deployed[], to: string): Deployed | 
   const commits = found.map(({ commit }) => commit.slice(0, 12));
   throw new Failure(
     'ref_ambiguous',
-    `'${app}' keeps ${found.length} commits of ${first.version}: ${commits.join(', ')}; name one: runner rollback ${app} --to ${other.commit.slice(0, 12)}`,
+    `'${app}' keeps ${found.length} commits of ${first.version}: ${commits.join(', ')}; choose one: runner rollback ${app} --to ${other.commit.slice(0, 12)}`,
   );
 }
 
@@ -161,7 +163,7 @@ function nothingKept(app: AppState, to: string | undefined, instance: string | u
   return new Failure(
     'version_not_found',
     to === undefined
-      ? `'${app.app}' has no earlier version to go back to${of}`
+      ? `'${app.app}' has no earlier version to roll back to${of}`
       : `'${app.app}' has no kept version '${to.slice(0, 80)}'${of}${choiceOf('kept', to, [...new Set(kept)])}`,
   );
 }

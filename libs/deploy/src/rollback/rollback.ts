@@ -25,6 +25,7 @@ import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { announceOver } from '../watch/over.ts';
 import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
 import type { RollbackOutcome } from './outcome.ts';
@@ -36,7 +37,7 @@ export interface RollbackRequest {
   readonly io: Io;
   readonly paths: Paths;
   readonly app: string;
-  /** Version to go back to; undefined: the previous one. */
+  /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
@@ -89,6 +90,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (job) await drainAll(uninterrupted(job), job.reporter);
     log?.close();
     for (const line of await notifier.finish()) request.reporter.note(line);
+    await announceOver(request, 'rollback');
   }
 }
 
@@ -116,7 +118,7 @@ function beginAnyway(job: RollbackJob, moves: Moves, notify: string | undefined)
     });
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 
@@ -127,7 +129,7 @@ function noteSecrets(job: RollbackJob, moves: Moves): void {
     noteStarting(job, job.app.app, names, job.secrets);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    job.reporter.note(`${error.message}; the rollback goes on (${error.code})`);
+    job.reporter.note(`${error.message}; the rollback continues (${error.code})`);
   }
 }
 

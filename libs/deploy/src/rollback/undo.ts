@@ -1,4 +1,4 @@
-/** A rollback by hand moves an instance, and returns all that it moved when one of them fails. */
+/** A manual rollback moves an instance, and returns all that it moved when one of them fails. */
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
@@ -27,7 +27,7 @@ export type RollbackJob = Pick<
 >;
 export type Moves = readonly [KeptMove, ...KeptMove[]];
 
-/** Makes `to` active in place of `from`, each as its own `.deploy.yml` says. */
+/** Makes `to` active instead of `from`, each as its own `.deploy.yml` says. */
 export function moveOne(
   job: RollbackJob,
   { instance, from, to }: KeptMove,
@@ -104,7 +104,7 @@ function failureEvents(
   return eventsOf(origin, 'DeployFailure', [instance], file, {
     ...{ stage, error },
     log: job.log.path,
-    // As in every event of a rollback by hand: it does not end a deploy.
+    // As in every event of a manual rollback: it does not end a deploy.
     from_version: from.version,
     previous_version: from.version,
     ...(problem !== undefined && { rolled_back: false, reason: problem }),

@@ -15,7 +15,7 @@ export interface ChildSpec extends Spawned {
   readonly timeout: number;
   /** Ends the tree early. */
   readonly signal: AbortSignal;
-  /** What it started may go on once it has succeeded: it brought up the app. */
+  /** What it started may keep running once it has succeeded: it brought up the app. */
   readonly leavesApp: boolean;
 }
 

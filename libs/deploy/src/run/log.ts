@@ -163,7 +163,7 @@ function shorten(path: string): void {
       const start = tail.indexOf(NEWLINE) + 1;
       const left = size - end - (tail.length - start);
       const note = Buffer.from(`… ${left} bytes left out …\n`);
-      // Renamed into place: who follows the log goes on reading the whole one.
+      // Renamed into place: followers of the log keep reading the whole one.
       writeWhole(path, Buffer.concat([head.subarray(0, end), note, tail.subarray(start)]), 0o640);
     } finally {
       closeSync(fd);

@@ -68,7 +68,7 @@ function pieceOf(bytes: Buffer): number {
 const MOVE = 4_093;
 const MOVES = 16;
 
-/** Where a line that goes on can be cut without dividing a secret. */
+/** Where a line that continues can be cut without dividing a secret. */
 function cutOf(text: string, redact: Redactor): number {
   const whole = redact(text);
   let at = Math.min(redact.unfinishedAt(text), text.length - SECRET_MAX);

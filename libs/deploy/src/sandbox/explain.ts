@@ -12,6 +12,7 @@ interface Confined {
 const SUDO =
   /sudo: .*no new privileges|sudo: effective uid is not 0|su: (?:cannot set|must be run)/i;
 const DOCKER = /docker\.sock|Cannot connect to the Docker daemon/i;
+const NO_PROCESS = /kill: .*No such process/i;
 const READ_ONLY = /^.*(?:EROFS|Read-only file system).*$/im;
 const DENIED = /^.*(?:EACCES|ENOENT|Permission denied|No such file or directory).*$/gim;
 /** An absolute path, whole if it is quoted, not part of an address. */
@@ -25,9 +26,10 @@ export function explanation(output: string, confined: Confined): string | undefi
   const off = `sandbox: { apps: { ${confined.app}: off } }`;
   const allow = (path: string) => `sandbox: { allow: { ${confined.app}: [${path}] } }`;
   const say = (what: string, line: string) =>
-    `this looks like the sandbox's doing: ${what}; to change that, in config.yml: ${line}`;
+    `this looks like an effect of the sandbox: ${what}; to change that, in config.yml: ${line}`;
   if (SUDO.test(output)) return say('it allows no sudo', off);
   if (DOCKER.test(output)) return say('it hides the docker socket', allow('/run/docker.sock'));
+  if (NO_PROCESS.test(output)) return say("it hides the server's processes", off);
   const readOnly = READ_ONLY.exec(output)?.[0];
   if (readOnly !== undefined) {
     const path = pathsIn(readOnly)[0];

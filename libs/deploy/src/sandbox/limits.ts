@@ -78,6 +78,6 @@ export function prefixFor(
 ): Prefix {
   if (limits.network || confinement !== undefined)
     return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
-  const why = 'build.network cannot be switched off here: the sandbox does not run';
+  const why = 'build.network cannot be turned off here: the sandbox does not work';
   throw new Failure('sandbox_unavailable', why);
 }

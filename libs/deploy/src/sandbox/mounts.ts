@@ -56,6 +56,11 @@ const realFolders = (paths: readonly (string | undefined)[]) => [
 const bind = (path: string, at = path) => ['--bind-try', path, at];
 const readOnly = (path: string) => ['--ro-bind-try', path, path];
 const empty = (path: string) => ['--tmpfs', path];
+const device = (path: string) => ['--dev-bind-try', path, path];
+
+function isAbove(path: string, root: string): boolean {
+  return within(realFolder(path) ?? path, realFolder(root) ?? root);
+}
 
 /** Options for a command of an app in a profile. Throws `not_writable`. */
 export function mountsFor(profile: Profile, subject: Subject, folders: Folders): string[] {
@@ -72,8 +77,10 @@ export function mountsFor(profile: Profile, subject: Subject, folders: Folders):
     // Another process namespace needs the right to mount its own.
     ...(profile === 'client' ? [] : ['--proc', '/proc']),
     ...(isBuild ? outsideOfBuild(subject) : outsideOfApp(subject, profile)),
+    // What is allowed above the root does not uncover it.
+    ...subject.allow.filter((path) => isAbove(path, subject.paths.root)).flatMap(device),
     ...root(subject, folders, isBuild),
-    ...subject.allow.flatMap((path) => ['--dev-bind-try', path, path]),
+    ...subject.allow.filter((path) => !isAbove(path, subject.paths.root)).flatMap(device),
   ];
 }
 

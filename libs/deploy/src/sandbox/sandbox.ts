@@ -72,7 +72,7 @@ export function openSandbox(request: SandboxRequest): Sandbox {
   return new OpenSandbox(request, sandboxSettingOf(readConfig(paths), app, modeIn(env)));
 }
 
-/** The same for what has to go on with a config.yml that cannot be read. */
+/** The same for commands that must work with a config.yml that cannot be read. */
 export function openSandboxAnyway(request: SandboxRequest): Sandbox {
   try {
     return openSandbox(request);

@@ -16,7 +16,8 @@ export interface AppChange {
   readonly change: Change;
 }
 
-interface Announcing {
+/** What announcing needs. */
+export interface Announcing {
   readonly io: Io;
   readonly paths: Paths;
   readonly reporter: Pick<Reporter, 'note'>;

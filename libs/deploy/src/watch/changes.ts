@@ -39,24 +39,24 @@ export function changesOf(app: AppState, seen: Seen): Changes {
   };
 }
 
-/** A failed check is a failed deploy, once for each cause. */
+/** A failed check is a failed deploy, once for each cause. A deploy may have ended an earlier one. */
 function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
-  const known = textsOf(app.reported?.check);
-  if (!check) {
-    if (known.length === 0) return { changes: [], reported: { check: [] } };
-    const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
-    const reason = `new commits could not be checked${since}`;
-    return { changes: [{ event_type: 'CheckRecovered', reason }], reported: { check: [] } };
-  }
-  if (!deploys || known.includes(check.error)) return { changes: [], reported: {} };
+  const told = textsOf(app.reported?.check);
+  const isOver = told.length > 0 && (!check || !app.check_failed);
+  const known = isOver ? [] : told;
+  const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
+  const reason = `the branch could not be checked${since}`;
+  const over: Change[] = isOver ? [{ event_type: 'CheckRecovered', reason }] : [];
+  if (!check || !deploys || known.includes(check.error))
+    return { changes: over, reported: { check: [...known] } };
   const failure = { stage: 'fetch', error: check.message };
   return {
-    changes: [{ event_type: 'DeployFailure', ...failure }],
+    changes: [...over, { event_type: 'DeployFailure', ...failure }],
     reported: { check: [...known, check.error] },
   };
 }
 
-/** An instance of which nothing is known stays as it was, also while a deploy replaces it. */
+/** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */
 function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
   const known = textsOf(reported?.down);
   if (summary.state === 'deploying') return { changes: [], reported: {} };
@@ -65,7 +65,7 @@ function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
   for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
     const isDown = running === false && !broken && !stopped;
-    if (isDown || (wasDown && running !== true && !stopped)) down.push(instance);
+    if (isDown || (wasDown && running !== true)) down.push(instance);
     const about = {
       instance,
       version: current?.version ?? followedWords({ branch: summary.branch, tags: summary.tags }),

@@ -23,7 +23,7 @@ function endingAt(
   if (days === undefined) return undefined;
   if (left < 0) return { days, words: `ended at ${ends}` };
   const whole = Math.ceil(left / DAY);
-  return { days, words: `ends in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
+  return { days, words: `expires in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
 }
 
 /**
@@ -93,11 +93,11 @@ function ended(
   if (known) return [];
   const [first = '', ...others] = apps.map(({ app }) => app);
   const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
-  const reason = `the token of ${listed([first, ...others])} ${words}: make a new one and run runner edit ${first} --token -${rest}`;
+  const reason = `the token of ${listed([first, ...others])} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
   return [changeOf(paths, apps, 'TokenEnding', reason, { expires_at: ends, ...tokenOf(token) })];
 }
 
-/** Nothing, as long as one of the apps still has the token whose end was announced. */
+/** Nothing, as long as one of the apps still has the token whose expiry was announced. */
 function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
   const still = apps.some(
     ({ reported, state }) => reported?.token?.ends === state.repohost_token_ends,
@@ -109,7 +109,7 @@ function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
     writeApp(paths, { ...app, reported });
   }
   const ends = apps[0]?.state.repohost_token_ends;
-  const what = ends === undefined ? 'was replaced' : `was replaced; the new one ends at ${ends}`;
+  const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
   const reason = `the token of ${listed(apps.map(({ app }) => app))} ${what}`;
   return [changeOf(paths, apps, 'TokenRenewed', reason, tokenOf(token))];
 }

@@ -2,10 +2,9 @@
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
-import { UNMATCHED } from '../rules/labels.ts';
 import { blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
-import type { Ranked } from './ranked.ts';
+import { isMatched, type Ranked } from './ranked.ts';
 import type { Pick } from './reading.ts';
 
 /** Share of the limit up to which lines of each need are added. */
@@ -50,8 +49,7 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
   const leader = all[0];
   if (leader === undefined) return { text: '', lines: [] };
   // Beside a cause that a rule matches, lines that no rule matches say little.
-  const isMatched = leader.candidate.rule !== UNMATCHED;
-  const ranked = all.filter(({ candidate }) => !isMatched || candidate.rule !== UNMATCHED);
+  const ranked = isMatched(leader) ? all.filter(isMatched) : all;
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
@@ -83,7 +81,13 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
   if (suspect !== undefined) add(suspect.row, LINE, max * OTHERS_ROOM, 1);
   for (const each of likeliest(ranked)) add(each.candidate.row, LINE, max * FILL, each.times);
   addPicks(2, ROOM[2]);
+  const end = isMatched(leader) ? undefined : all.find(isWrapper);
+  if (end !== undefined) add(end.candidate.row, LINE, max, end.times);
   return arrange(shown, picks, announcedBy(leader, ranked, picks));
+}
+
+function isWrapper({ candidate }: Ranked): boolean {
+  return candidate.rule.use === 'wrapper';
 }
 
 /** The last odd line before a louder one: perhaps what that one is a consequence of. */
@@ -94,12 +98,14 @@ function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undef
       ({ candidate, times, score }) =>
         candidate.rule.weak && candidate.job === job && times <= 2 && score >= SUSPECT,
     )
-    .map(({ candidate }) => candidate)
-    .filter((candidate) => candidate.row.line < row.line)
+    .filter(({ candidate }) => candidate.row.line < row.line)
     .filter(
-      ({ rule, row: { speaker, trimmed } }) =>
-        rule !== UNMATCHED || (speaker === row.speaker && !marks.isProgress(trimmed)),
+      (each) =>
+        isMatched(each) ||
+        (each.candidate.row.speaker === row.speaker &&
+          !marks.isProgress(each.candidate.row.trimmed)),
     )
+    .map(({ candidate }) => candidate)
     .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
@@ -180,23 +186,22 @@ function likeliest(ranked: readonly Ranked[]): Ranked[] {
     .filter(
       ({ candidate, likely }) =>
         candidate.rule.use !== 'wrapper' &&
-        !candidate.passed &&
         !marks.isProgress(candidate.row.trimmed) &&
         likely >= LIKELY,
     )
     .slice(0, LIKELIEST);
 }
 
-/** The message that the head announces, to stand in its line. */
+/** The message right below the head, to stand in its line. */
 function announcedBy(
   leader: Ranked,
   ranked: readonly Ranked[],
   picks: readonly Pick[],
 ): Row | null {
-  const { row: head, rule } = leader.candidate;
+  const { row: head } = leader.candidate;
   const next = picks.find(({ row, need }) => need === 0 && row.line > head.line)?.row;
   if (next === undefined || picks[0]?.row !== head || next.line > head.line + 2) return null;
-  if (!head.trimmed.endsWith(':') && rule.use !== 'announce') return null;
+  if (!isMatched(leader) && !head.trimmed.endsWith(':')) return null;
   const { trimmed } = next;
   if (marks.isCode(trimmed) || marks.isFrame(trimmed) || marks.isPlace(trimmed)) return null;
   const said = ranked.find(({ candidate }) => candidate.row.line === next.line);

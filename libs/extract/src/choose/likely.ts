@@ -38,34 +38,39 @@ export function likelihoods(rows: readonly Row[], ends: readonly number[]): Map<
 const BEFORE = 6;
 const AFTER = 12;
 
-/** Whether a line may say something: no source code, no row of a stack trace. */
-function says(text: string): boolean {
-  return /^(?!Traceback \().*\p{L}{2}/u.test(text) && !marks.isCode(text) && !marks.isFrame(text);
+/** Lines kept of a log that says nothing at all. */
+const LAST = 4;
+
+/** Lines of one shape, from one to as many, may say something. */
+const RARE = 2;
+
+/** Whether a line may say something: no source code, no row of a stack trace, none of a printed script. */
+function says({ trimmed, shape: { seen } }: Row): boolean {
+  if (seen < 1 || seen > RARE || !/^(?!Traceback \().*\p{L}{2}/u.test(trimmed)) return false;
+  return !marks.isCode(trimmed) && !marks.isFrame(trimmed);
 }
 
-/** Candidates for the rows that no rule matches, in a log in which a rule found a cause. */
+/** Candidates for the rows that no rule matches. */
 export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
-  if (candidates.every(({ rule }) => rule.use === 'wrapper')) return [];
   const known = new Set(candidates.map(({ row }) => row.line));
-  return rows
-    .filter(({ line, trimmed }) => !known.has(line) && says(trimmed))
-    .map((row) => {
-      const near = rows.filter(
-        ({ speaker, line }) =>
-          speaker === row.speaker && line >= row.line - BEFORE && line <= row.line + AFTER,
-      );
-      return {
-        rule: UNMATCHED,
-        score: UNMATCHED.score,
-        row,
-        epoch: 0,
-        job: 0,
-        aftermath: false,
-        passed: false,
-        before: near.filter(({ line }) => line < row.line),
-        after: near.filter(({ line }) => line > row.line),
-        causes: [],
-        around: {},
-      };
-    });
+  const others = rows.filter(({ line }) => !known.has(line));
+  const saying = others.filter(says);
+  return (saying.length > 0 || known.size > 0 ? saying : others.slice(-LAST)).map((row) => {
+    const near = rows.filter(
+      ({ speaker, line }) =>
+        speaker === row.speaker && line >= row.line - BEFORE && line <= row.line + AFTER,
+    );
+    return {
+      rule: UNMATCHED,
+      score: UNMATCHED.score,
+      row,
+      epoch: 0,
+      job: 0,
+      aftermath: false,
+      before: near.filter(({ line }) => line < row.line),
+      after: near.filter(({ line }) => line > row.line),
+      causes: [],
+      around: {},
+    };
+  });
 }

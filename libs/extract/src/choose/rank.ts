@@ -3,41 +3,24 @@
 import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
-import { readLabels, severityOfRow } from '../line/severity.ts';
+import { severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
-import { blockOf } from './block.ts';
 import { withoutHeadlines } from './headlines.ts';
 import { endsOf, likelihoods, rowsOf, unmatched } from './likely.ts';
-import { isPlaced, isVague, type Ranked } from './ranked.ts';
+import { isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
-const PASSED = 60;
 const KNOWN = 80;
 const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
-/** A line that plays a failure down, but with a stack trace under it. */
-const DEADLY = 36;
-const OLD_STEP = 3;
 /** The next line says that the program went on. */
 const TOLERATED = 20;
 /** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
 const REFUSED = 20;
 /** What a program said that others could not reach. */
 const UNREACHED = 40;
-/** An exception that only wraps another one. */
-const WRAPS = 10;
-/** A test's name alone, and an announcement whose message was found, say little. */
-const NAME_ONLY = 8;
+/** An announcement, beside its message. */
 const ANNOUNCED = 20;
-/** A place beside it makes a vague line surer. */
-const PLACED = 6;
-/**
- * A command or a file that was missing this many lines before something else went wrong was not
- * what stopped the build.
- */
-const STALE_AFTER = 60;
-const STALE = 18;
-const WORLDLY: ReadonlySet<string> = new Set(['command', 'file', 'access', 'network']);
 /** Lines between two candidates that have nothing to do with each other. */
 const CLUSTER_GAP = 8;
 
@@ -47,11 +30,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const rows = rowsOf(collected);
   const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
   const likely = likelihoods(rows, endsOf(candidates));
-  // Jobs run beside each other: a step is only late within its own.
-  const lastEpochs = new Map<number, number>();
-  for (const { epoch, job, aftermath, score } of candidates) {
-    if (!aftermath && score >= 60) lastEpochs.set(job, Math.max(lastEpochs.get(job) ?? 0, epoch));
-  }
   const clusters = clustersOf(candidates);
   const refusals = candidates.filter(({ row }) => REFUSALS.test(row.trimmed));
   const otherCauses = candidates.filter(
@@ -62,37 +40,20 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
       !other.aftermath &&
       !refusals.includes(other),
   );
-  const lastLine = candidates.reduce(
-    (last, { aftermath, score, rule, row }) =>
-      !aftermath && score >= 68 && rule.use === 'cause' ? Math.max(last, row.line) : last,
-    0,
-  );
   const ranked = candidates.map((candidate): Ranked => {
     const isKnown = baseline(candidate.row.text);
     const times = repeats.of(candidate.row.key);
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
-    if (candidate.passed) score -= PASSED;
     if (isKnown) score -= KNOWN;
     if (times >= 5) score -= often(candidate);
-    if (isDeadly(candidate)) score += DEADLY;
-    if (candidate.rule.use === 'announce' && !headsList(candidate)) score -= ANNOUNCED;
     if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
-    if (candidate.rule.use === 'test' && !explains(candidate)) score -= NAME_ONLY;
-    if (isVague(candidate) && isPlaced(candidate)) score += PLACED;
+    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
-    if (isBareWrapper(candidate)) score -= WRAPS;
     if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
     if (isUnreached(candidate, refusals)) score += UNREACHED;
-    if (WORLDLY.has(candidate.rule.class) && lastLine - candidate.row.line > STALE_AFTER) {
-      score -= STALE;
-    }
-    score -= Math.min(
-      12,
-      OLD_STEP * Math.max(0, (lastEpochs.get(candidate.job) ?? 0) - candidate.epoch),
-    );
     return {
       candidate,
       score,
@@ -134,11 +95,6 @@ function often({ rule, score }: Candidate): number {
   return score >= 86 ? OFTEN.certain : OFTEN.usual;
 }
 
-/** Whether a message that its line plays down is followed by a stack trace. */
-function isDeadly({ rule, score, after }: Candidate): boolean {
-  return !rule.weak && score < 50 && after.slice(0, 2).some((row) => marks.isFrame(row.trimmed));
-}
-
 /** Whether the line right below says that the program goes on. */
 function isTolerated({ row, after }: Candidate): boolean {
   const next = after[0];
@@ -160,33 +116,9 @@ function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): 
   );
 }
 
-/** Whether a sentence is the heading of a list, which says little without it. */
-function headsList({ row, after }: Candidate): boolean {
-  return (
-    /^[-*•] /.test(after[0]?.trimmed ?? '') &&
-    readLabels(row.trimmed).message.split(' ').length >= 5
-  );
-}
-
 /** Whether the candidate was raised while the other one was handled. */
 function isChained({ row }: Candidate, { around }: Candidate): boolean {
   return around.chain?.some(({ line }) => line === row.line) ?? false;
-}
-
-/** Whether the last of chained exceptions says nothing in words. */
-function isBareWrapper({ row, around }: Candidate): boolean {
-  return (
-    (around.chain ?? []).length > 0 &&
-    /^[\w.]{1,200}(?:: \w{0,80}(?:\[.{0,600}\]|<.{0,600}>))?$/.test(row.trimmed)
-  );
-}
-
-/** Whether anything but the test's name would be shown. */
-function explains(candidate: Candidate): boolean {
-  return (
-    /: \S/.test(candidate.row.trimmed.replace(/^\W{0,4}(?:FAIL|ERROR|FAILED):? /, '')) ||
-    blockOf(candidate).some(({ row, need }) => need === 0 && row.line > candidate.row.line)
-  );
 }
 
 /** Higher score; among near equals the later step, and inside a step what the rule asks for. */

@@ -1,7 +1,7 @@
 /** A candidate on its way to its rank, and what several steps ask of it. */
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
-import { LABELLED } from '../rules/labels.ts';
+import { LABELLED, UNMATCHED } from '../rules/labels.ts';
 import { blockOf } from './block.ts';
 
 /** A candidate with what counts for its rank. */
@@ -14,6 +14,11 @@ export interface Ranked {
   readonly times: number;
   /** Candidates close to each other in the log have one number, which grows with the lines. */
   readonly cluster: number;
+}
+
+/** Whether a rule matches the line. */
+export function isMatched({ candidate }: Ranked): boolean {
+  return candidate.rule !== UNMATCHED;
 }
 
 /** Whether the words or the label of the line are all that speaks for it. */

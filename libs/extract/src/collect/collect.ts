@@ -149,7 +149,6 @@ export class Collector {
     endCaptured(stream, row.indent);
     this.#weigh(row, stream, kind.match);
     if (kind.begins) beginTest(stream, row);
-    stream.tests.follow(row.trimmed);
     if (kind.captured) {
       stream.captured = { indent: row.indent, toBlank: /^std(?:err|out) \|/.test(row.trimmed) };
     }
@@ -159,7 +158,8 @@ export class Collector {
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     // A label alone, between labelled lines, is a blank line.
-    if (stream.ring.at(-1)?.trimmed.startsWith(`${row.trimmed} `)) return;
+    const above = stream.ring.at(-1)?.trimmed ?? '';
+    if (above[row.trimmed.length] === ' ' && above.startsWith(row.trimmed)) return;
     const thrown = thrownAbove(stream, row);
     if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);
@@ -188,7 +188,6 @@ export class Collector {
         epoch: this.#epoch,
         job: this.#jobs,
         aftermath: this.#aftermath,
-        passed: false,
         before: stream.ring.filter(({ line }) => line < row.line),
         after,
         causes: [],
@@ -200,7 +199,6 @@ export class Collector {
         },
       };
       openCandidate(stream, candidate);
-      stream.tests.said(candidate);
       return candidate;
     });
   }

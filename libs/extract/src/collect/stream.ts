@@ -4,7 +4,6 @@ import { marks } from '../line/marks.ts';
 import type { Candidate, Kind, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
-import { createRunningTests, type RunningTests } from './running-tests.ts';
 
 /** Lines remembered before a candidate, and lines that a test's or file's name reaches. */
 const RING = 6;
@@ -26,7 +25,6 @@ export interface Stream {
   raised: Row[];
   chained: boolean;
   captured: { indent: number; toBlank: boolean } | null;
-  readonly tests: RunningTests;
   /** Inside the script that a CI runner prints before it runs it. */
   script: boolean;
   /** Inside a drawn exception group. */
@@ -61,7 +59,6 @@ export function createStream(): Stream {
     raised: [],
     chained: false,
     captured: null,
-    tests: createRunningTests(),
     script: false,
     grouped: false,
     warned: false,

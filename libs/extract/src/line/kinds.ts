@@ -8,7 +8,7 @@ import { KEYED } from './shape.ts';
 const WARNS = /warn|deprec|achtung|attention/i;
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Lines whose numbers matter, which a shape masks. */
-const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|\b0\b/i;
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\d.])0(?![\d.])/i;
 
 /** What the line is; a shape's first line answers for the others. */
 export function kindOf(row: Row): Kind {

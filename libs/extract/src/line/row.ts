@@ -59,8 +59,6 @@ export interface Candidate extends Match {
   readonly job: number;
   /** Whether the deploy was already cleaning up. */
   readonly aftermath: boolean;
-  /** What it says was printed by a test that passed in the end. */
-  passed: boolean;
   /** Up to six lines of the stream before it, nearest last. */
   readonly before: readonly Row[];
   /** Lines of the stream after it, up to the number that may belong to it. */

@@ -5,21 +5,6 @@ import { rule, SOURCE } from './rule.ts';
 /** Heads whose message stands on the next line. */
 export const ANNOUNCERS = [
   rule(
-    { name: 'console-box', class: 'exception', score: 88, use: 'announce', on: 'line' },
-    '.php line #',
-    /^In \S{1,120}\.php line \d+:$/,
-  ),
-  rule(
-    { name: 'cmake', class: 'config', score: 88, use: 'announce', on: 'line' },
-    'cmake error',
-    /^CMake Error(?: (?:at|in) .{1,200})?:?$/,
-  ),
-  rule(
-    { name: 'webpack', class: 'module', score: 90, use: 'announce', on: 'line' },
-    'error in ',
-    /^(?:ERROR|Error) in \.{0,2}\/?[\w./@+-]{1,200}(?: \d+:\d+(?:-\d+)?)?$/,
-  ),
-  rule(
     { name: 'gradle', class: 'compile', score: 82, use: 'announce', on: 'line' },
     'what went wrong|> a failure|> a problem',
     /^\* What went wrong:|^> A failure occurred|^> A problem occurred/,
@@ -33,17 +18,6 @@ export const ANNOUNCERS = [
     { name: 'label-alone', class: 'error', score: 84, use: 'announce', on: 'body' },
     'error|exception|fail|message:|message from|reason:|description:|problem #',
     /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
-  ),
-  // A code or a logger's name, alone on its line.
-  rule(
-    { name: 'code-alone', class: 'error', score: 86, use: 'announce', on: 'line' },
-    'error: |fail: |crit: ',
-    /^(?:[Ee]rror: [A-Z]{1,8}[-_]?\d{2,6}|(?:fail|crit): \S{1,200}\[\d+\]):?$/,
-  ),
-  rule(
-    { name: 'several', class: 'error', score: 84, use: 'announce' },
-    'errors occurred:|error occurred:',
-    /(?:^|: )\d+ errors? occurred:$/,
   ),
   rule(
     { name: 'panicked', class: 'crash', score: 90, use: 'announce', on: 'line' },
@@ -67,25 +41,10 @@ export const ANNOUNCERS = [
     '-- ',
     /^-{2} [A-Z][A-Z ]{2,60} -{2,}/,
   ),
-  rule(
-    { name: 'located-label', class: 'compile', score: 92, use: 'announce', on: 'line' },
-    'error',
-    /^[^\s:]{1,200}:\d+:\d+: (?:error|Error|fatal error):? ?(?:\[[\w-]{1,20}\])?$/,
-  ),
-  rule(
-    { name: 'no-solution', class: 'package', score: 88, use: 'announce' },
-    'no solution|not be resolved|could not resolve',
-    /No solution found when|could not be resolved to an installable set|^(?:> )?Could not resolve all (?:files|dependencies|artifacts) for|^Could not resolve dependenc(?:y|ies):$/,
-  ),
   // A few words about a failure that name nothing and end in a colon.
   rule(
     { name: 'headline', class: 'error', score: 78, use: 'announce' },
     'error|fail|problem|exception|reason|cause|issue|invalid|conflict|violation|unable|cannot|could not|rejected|detected|violated',
     /^(?!.{0,60}\btrace:|.{0,60}(?:command|step|task|target|test|job|build|action)s? failed:)(?:[^"'`\d/.=()]{0,120}\b(?:errors?|fail(?:ed|ures?|s)?|problems?|exceptions?|reason|cause|issues?|invalid|conflicts?|violations?|unable|cannot|could not)\b[^"'`\d/.=()]{0,60}|.{1,80}[.:] (?:Errors?|Reasons?|Causes?|Problems?)|.{1,160}\b(?:due to|because of|with) (?:the )?(?:\w+ ){0,2}(?:errors?|reasons?|problems?|issues?)|[\w ]{3,60} (?:detected|violated)|.{1,160}\b(?:failed|error|rejected) with (?:the )?(?:following )?(?:message|reason|error|output)s?):$/i,
-  ),
-  rule(
-    { name: 'empty-label', class: 'error', score: 74, use: 'announce', on: 'line' },
-    'error|fatal|fail',
-    /^(?:\[?(?:ERROR|error|Error|FATAL|fatal|Fatal|FAILED)\]?(?: (?!Expected)\w+){0,4}|(?:[A-Z]\w{1,20} ){1,2}(?:Error|Exception|Failure)):? ?(?:\[[\w-]{1,20}\])?:?$/,
   ),
 ];

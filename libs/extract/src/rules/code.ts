@@ -4,11 +4,6 @@ import { rule, SOURCE } from './rule.ts';
 /** Tried from top to bottom. */
 export const CODE = [
   rule(
-    { name: 'offense', class: 'lint', score: 74, on: 'body' },
-    ':#',
-    /^[^\s:]{1,240}:\d+:\d+: [CWREF]: \S/,
-  ),
-  rule(
     { name: 'located-error', class: 'compile', score: 93, on: 'body' },
     ':#|: error: |: fatal error: ',
     /^[^\s:]{0,200}\/[^\s:]{1,200}: (?:fatal )?error: \S|^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
@@ -17,11 +12,6 @@ export const CODE = [
     { name: 'located-paren', class: 'compile', score: 93, on: 'body' },
     '(#',
     /^(?:\d+>)?[^\s(][^(\n]{0,240}\(\d+(?:[,-] ?\d+){0,3}\) ?:? ?(?:fatal )?(?:error|Error|Fehler)\b/,
-  ),
-  rule(
-    { name: 'located-java', class: 'compile', score: 92 },
-    ':[#',
-    /^\S{1,240}\.(?:java|kt|scala|groovy):\[\d+,\d+\] /,
   ),
   rule(
     { name: 'coded-error', class: 'compile', score: 91, on: 'body' },
@@ -34,11 +24,6 @@ export const CODE = [
     /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
   ),
   rule(
-    { name: 'kotlin', class: 'compile', score: 91, on: 'body' },
-    'e: ',
-    /^e: (?:file:\/\/)?\S{1,240}\.(?:kts?|java|gradle)\b/,
-  ),
-  rule(
     { name: 'unformatted', class: 'lint', score: 78 },
     'diff in |would reformat|formatted|sorted',
     /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
@@ -47,28 +32,6 @@ export const CODE = [
     { name: 'linker', class: 'link', score: 91 },
     'undefined |unresolved|duplicate symbol|multiple definition|cannot |symbol(s) not found|linking with|version `',
     /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/,
-  ),
-  rule(
-    { name: 'lint-row', class: 'lint', score: 88, on: 'body' },
-    ':#',
-    /^\s{0,12}\d+:\d+\s{1,6}(?:error|Error:?|✖|×|✘|E|F)\s{1,4}\S/,
-  ),
-  rule(
-    { name: 'located-code', class: 'lint', score: 80, on: 'body' },
-    ':#',
-    new RegExp(
-      `^(?:\\./)?[^\\s:]{1,240}\\.${SOURCE}:\\d+(?::\\d+)?:? (?:\\w+: )?\\[?[A-Z]{1,4}\\d{2,5}\\b`,
-    ),
-  ),
-  rule(
-    { name: 'located-line-col', class: 'lint', score: 82, on: 'body' },
-    ': line #',
-    new RegExp(`^(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}: line \\d+, col(?:umn)? \\d+[,:] \\S`),
-  ),
-  rule(
-    { name: 'coded-label', class: 'lint', score: 84, on: 'body' },
-    '(error)',
-    /^(?:[~^-]{1,80} )?[A-Z]{1,6}\d{2,5} \(error\): \S/,
   ),
   rule(
     { name: 'located-message', class: 'compile', score: 82, on: 'body' },
@@ -91,11 +54,6 @@ export const CODE = [
     { name: 'php', class: 'syntax', score: 93, on: 'body' },
     ' error: ',
     /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i,
-  ),
-  rule(
-    { name: 'tex', class: 'compile', score: 90, on: 'body' },
-    '! ',
-    /^! (?:(?:La|pdf|Xe|Lua)?TeX\b|(?:Package|Class) |Undefined |Missing |Emergency |Extra |Illegal |Too many |Paragraph |I can't |Misplaced |Dimension |File |You can't |Double |Argument |Use of |Incomplete |Font |Improper |Bad |Unknown |Limit |Not a |Number |Arithmetic |\w{1,20} Error\b)/,
   ),
   rule(
     { name: 'unresolved-import', class: 'module', score: 89 },

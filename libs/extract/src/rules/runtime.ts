@@ -54,30 +54,9 @@ export const RUNTIME = [
     /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z][A-Za-z0-9_$]{0,80}(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Violation|NotFound|Denied|DoesNotExist)\d?(?: \[\w{1,60}\])?(?: \([^)\n]{0,120}\))?: ?\S/,
   ),
   rule(
-    { name: 'exception-inner', class: 'exception', score: 85, pick: 'last' },
-    'error: |exception: ',
-    /^[^\s:][^:]{0,80}: (?:[^:]{1,80}: )?(?:[\w.]{1,120}\.)?[A-Z][A-Za-z]{1,60}(?:Error|Exception): \S/,
-  ),
-  rule(
-    { name: 'exception-bare', class: 'exception', score: 70, pick: 'last' },
-    'error|exception',
-    /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z][A-Za-z0-9_$]{0,80}(?:Error|Exception)(?: \[\w{1,60}\])?$/,
-  ),
-  rule(
     { name: 'aggregate-cause', class: 'exception', score: 80, pick: 'last' },
     '[cause]|caused by|root cause|---> ',
     /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
-  ),
-  // Perl warns and dies in the same words.
-  rule(
-    { name: 'perl', class: 'exception', score: 74, pick: 'last' },
-    ' line #',
-    /^(?=.{0,600}(?:[Cc]an't|[Cc]annot|[Cc]ould not|[Uu]nable|\bnot\b|[Nn]o such|[Dd]ied|[Uu]ndefined|[Ii]nvalid|[Uu]nknown|[Mm]issing|[Ee]xpected|[Ff]ail|[Ii]llegal|syntax|rror:)).{0,800}\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/,
-  ),
-  rule(
-    { name: 'perl-place', class: 'exception', score: 56, pick: 'last' },
-    ' line #',
-    /\S at \S{1,200} line \d+(?:, <\w+> line \d+)?\.$/,
   ),
   rule(
     { name: 'r-error', class: 'exception', score: 86, on: 'body', pick: 'last' },
@@ -88,11 +67,6 @@ export const RUNTIME = [
     { name: 'lua', class: 'exception', score: 88, on: 'body', pick: 'last' },
     ':#',
     /^(?:lua\S{0,8}|luajit|nginx|python\d?|perl|ruby|node|php|bash|sh|zsh): \S{1,200}:\d+: \S/,
-  ),
-  rule(
-    { name: 'erlang', class: 'crash', score: 86, on: 'body', pick: 'last' },
-    'init terminating|runtime terminating|kernel pid terminated|escript: exception',
-    /^(?:\{"init terminating in do_boot"|init terminating in|Runtime terminating during boot|Kernel pid terminated|escript: exception)/,
   ),
   rule(
     { name: 'erlang-report', class: 'crash', score: 91, on: 'body' },

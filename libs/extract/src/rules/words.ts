@@ -17,30 +17,6 @@ export const WORDS = [
     '_failed |warning ',
     /^[A-Z]{3,20}_FAILED +\S{1,200} +\S.{0,200}\s\S|^\d\S{0,20} +Warning +[A-Z]\w{2,40} +\S{1,200} +\S/,
   ),
-  // A message at a place, in a file of any kind.
-  rule(
-    { name: 'located-any', class: 'config', score: 64, on: 'body', weak: true },
-    ':#|#]:|(#|line #',
-    /^"[^"]{1,200}",? line \d{1,6}: \S|^(?:[\w.+-]{1,40}: )?(?=[^\s:]{0,240}[./][^\s:]{0,240}[:[(])(?=\S{0,240}[A-Za-z])(?:\.{0,2}\/)?[\w@~+-][^\s:[\]]{0,240}(?::\d{1,6}(?::\d{1,6})?|\[\d{1,6}\](?=:)|\(\d{1,6}\)):? (?!\s{0,4}(?:warning|note|info|hint|debug|remark)\b)[A-Za-z`'"].{0,300}\s\S/i,
-  ),
-  // A program that names itself before its label.
-  rule(
-    { name: 'inner-label', class: 'error', score: 74, on: 'body' },
-    'error: |fatal: ',
-    /^[\w./-]{1,40}(?: [\w./-]{1,40}){1,3} (?:error|fatal): [a-z]\S{0,80} \S/,
-  ),
-  // A program or a subject with its label: `CMake Error: `.
-  rule(
-    { name: 'titled-error', class: 'error', score: 76 },
-    'error: ',
-    /^(?:[A-Z][\w.+-]{0,24} ){1,2}[Ee]rror: \S/,
-  ),
-  // What an answer or a record in JSON says of an error.
-  rule(
-    { name: 'json-detail', class: 'error', score: 74, pick: 'last' },
-    '"err|"reason|"exception',
-    /^[^{]{1,80}\{.{0,1500}"(?:error|reason|exception|err|error_message)" ?: ?"[^"]{4,400}"/,
-  ),
   // What is and what was asked for, in one sentence.
   rule(
     { name: 'contradiction', class: 'error', score: 68, weak: true },

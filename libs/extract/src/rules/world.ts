@@ -59,11 +59,6 @@ export const WORLD = [
     /\bmigration\b.{0,100}\b(?:failed|cancel|error)|failed migration/i,
   ),
   rule(
-    { name: 'kubernetes-event', class: 'config', score: 84 },
-    'warning',
-    /\bWarning +(?:MatchNodeSelector|NodeAffinity|OutOf\w+|Failed(?:Scheduling|Mount|AttachVolume|Create)) /,
-  ),
-  rule(
     { name: 'gave-up', class: 'network', score: 60, pick: 'last' },
     'backoff|errimagepull|after #|health|ready',
     /ImagePullBackOff|CrashLoopBackOff|ErrImagePull|\bafter \d+ (?:attempts|retries|tries)\b|health ?check\b.{0,60}(?:failed|unhealthy|timed)|(?:did not become|is not|never became) (?:healthy|ready)\b/i,
@@ -82,16 +77,6 @@ export const WORLD = [
     { name: 'package', class: 'package', score: 87 },
     "no matching |could not find|could not resolve|could not be |resolutionimpossible|conflicting dep|version solving|no solution|eresolve|unable to |couldn't find|is not in |unmet dep|failed to select|depends on |requires |no package|nothing provides|not found|does not exist|frozen|lock file|lockfile|in sync|e404|etarget|mismatch|integrity|do not match|unsupported engine|ebadengine",
     /No matching distribution|Could not find a version|ResolutionImpossible|conflicting dependencies|version solving failed|No solution found|could not be resolved to an installable set|ERESOLVE|unable to resolve dependency tree|no matching package named|no matching version|Could not find (?:gem|a valid gem|artifact|com\.|org\.|io\.)|Couldn't find (?:any versions|package)|Unable to (?:locate|find) package|[Cc]ould not resolve dependenc|Could not resolve all (?:files|dependencies)|is not in (?:this|the npm) registry|could not be found or you do not have|unmet dependenc|failed to select a version|(?:^|\W)(?:because|so,) .{0,200}\bdepends on |^(?!.{0,20}fact:).{0,200}\bdepends on (?:\S{0,80}[<>=~^@]\S|.{1,100} (?:which|but) )|\brequires \S{1,80} .{0,60}does not satisfy|No package .{1,60} available|nothing provides|package .{1,100} (?:not found|does not exist)|frozen[- ]lockfile|lock ?file .{0,60}(?:out of date|outdated|out of sync|not up to date|needs to be updated|does not satisfy|would have been|is not up to date)|in sync\b|Missing: .{1,120} from lock file|\bE404\b|\bETARGET\b|Not Found - GET|checksum mismatch|hash mismatch|integrity check|EINTEGRITY|THESE PACKAGES DO NOT MATCH|unsupported engine|EBADENGINE|requires (?:php|node|python|ruby|go|rust\w*|java|a newer|a different)\b/i,
-  ),
-  rule(
-    { name: 'ansible', class: 'command', score: 88, on: 'line', pick: 'last' },
-    '! => ',
-    /^(?:\S{1,80} \| )?(?:FAILED|UNREACHABLE)! => /,
-  ),
-  rule(
-    { name: 'resolver-conclusion', class: 'package', score: 91, pick: 'last' },
-    'depends|require|(conflict: ',
-    /\b(?:because|so) (?:you require|your (?:project|workspace) (?:depends|requires))\b|\brejecting: .{1,200}\(conflict: /i,
   ),
   rule(
     { name: 'shell-command', class: 'command', score: 88 },

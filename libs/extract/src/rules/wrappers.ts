@@ -47,11 +47,6 @@ export const WRAPPERS = [
     /collect2: error|clang(?:\+\+)?: error: linker command failed|cc1(?:plus)?: (?:all|some) warnings being treated|compilation (?:terminated|aborted|failed)|(?:tar|rsync): (?:Exiting with|Error is not recoverable)|rsync error: .{0,80}\(code|xargs: .{0,80}exited with status|BEGIN failed--|Execution halted|Errors? parsing [\w ]{1,30}$|cannot find symbol class$/i,
   ),
   rule(
-    { name: 'turbo-run', class: 'exit', score: 28, use: 'wrapper', on: 'line', pick: 'last' },
-    'fail|error|running target',
-    /^(?:ERROR +)?run failed: command|ERROR {1,3}command .{0,200} exited|^Failed: {1,6}\S+#\S+|NX {1,3}Running target|command finished with error/i,
-  ),
-  rule(
     { name: 'docker-step', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
     'non-zero code|exit code|failed to build',
     /returned a non-zero code: (?!137)|did not complete successfully: exit code: (?!137)|^Service '.{1,80}' failed to build/,
@@ -60,11 +55,6 @@ export const WRAPPERS = [
     { name: 'counts', class: 'exit', score: 24, use: 'wrapper', on: 'line', pick: 'last' },
     'error|fail|# problem|# warning|# vulnerab|tests run|total tests|ran #|tests: #|# example|# test|# run|# spec|# pass|# scenario|# step|not ok|tests passed|threadsanitizer',
     /^(?:Failed|Passed): \d+ \w+|^\W{0,4}\d+ \w+ with errors$|^\W{0,4}(?:Found )?\d+ (?:errors?|problems?|warnings?|failures?|failed|failing|fail|vulnerabilit)\b[^'"`]{0,60}$|^\W{0,4}\d+ problems? \(|^(?:Tests?|Test Suites|Test Files|Suites|Tasks|Snapshots):? .{0,80}(?:failed|fail)|^(?:Tests run|Total tests|Ran \d+|FAILED \(|Failed!(?! =>)|Failures?:? \d|FAILURES!$|Tests: \d|ERRORS!$)|^\d+ (?:examples|tests|runs|specs|passing|passed|scenarios|steps),? |^test result: FAILED|^={3,} .{0,60}\b(?:failed|error)s?\b.{0,60} ={3,}$|^Results?: .{0,60}fail|^# fail \d|^not ok \d+ - \S+\.(?:js|ts|mjs|cjs)$|^FAIL(?:ED)?$|^(?:\d+%|\d+ of) .{0,30}tests? (?:passed|failed)|^The following tests FAILED|generated \d+ warnings?|compiled with \d+ error|^ThreadSanitizer: reported \d|^\[?\d\d:\d\d \+\d+(?: ~\d+)? -\d+: Some tests failed/i,
-  ),
-  rule(
-    { name: 'some-failed', class: 'exit', score: 24, use: 'wrapper', pick: 'last' },
-    'fail|did not|not |error|must succeed|retries|attempts|tries',
-    /^\W{0,6}(?:one or more|some|several|all|not all|\d+\]?) (?:of the )?(?:[\w-]{1,30} ){0,3}(?:jobs?|tests?|checks?|steps?|tasks?|scripts?|hooks?|targets?|packages?|builds?|commands?|suites?|gates?|stages?|requirements?|validations?|workflows?|modules?|projects?) (?:have |has |were |was )?(?:fail(?:ed|ing|ures?)?|did not \w+|not \w+|errored)\W{0,3}$|\(got failure\)|\b(?:gate|check|job|workflow|step)s? must succeed|^\W{0,6}(?:[Tt]oo many|[Nn]o more|[Mm]ax(?:imum)?) (?:number of )?(?:retries|attempts|tries)(?: (?:reached|exceeded|left))?\W{0,4}(?:[Aa]borting|[Gg]iving up)?\W{0,4}$/i,
   ),
   rule(
     { name: 'exception-group', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
@@ -91,11 +81,6 @@ export const WRAPPERS = [
     { name: 'exit-not-found', class: 'command', score: 66, on: 'body', pick: 'last' },
     '127',
     /\b(?:exit(?:ed)?(?: with)?(?: code| status)?|code|status|returned|Error)[:= ]{1,3}\(?127\b/i,
-  ),
-  rule(
-    { name: 'exit-timeout', class: 'timeout', score: 66, on: 'body', pick: 'last' },
-    '124',
-    /\b(?:exit(?:ed)?(?: with)? (?:code|status)|status)[:= ]{1,3}(?:124)\b/i,
   ),
   rule(
     { name: 'exit-status', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },

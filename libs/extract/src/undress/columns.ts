@@ -138,15 +138,21 @@ interface Table {
   }[];
 }
 
+const NAMED = /\(\?<([a-z])\w*>/g;
+
 function tableOf(begins: string): Table {
   const forms = FORMS.filter(([, , , first]) =>
     begins === 'M' ? first === 'M' : first === '' || first.includes(begins),
   );
   let at = 1;
   return {
-    pattern: new RegExp(`(?:${forms.map(([, , form]) => `(${form})`).join('|')})[ \\t]?`, 'uy'),
+    // Groups are looked up by number: naming them for each line would cost more than finding them.
+    pattern: new RegExp(
+      `(?:${forms.map(([, , form]) => `(${form.replace(NAMED, '(')})`).join('|')})[ \\t]?`,
+      'uy',
+    ),
     forms: forms.map(([key, trust, form]) => {
-      const names = [...form.matchAll(/\(\?<([a-z])\w*>/g)].map(([, letter]) => letter);
+      const names = [...form.matchAll(NAMED)].map(([, letter]) => letter);
       const own = at;
       at += 1 + names.length;
       const group = (letter: string) =>
@@ -156,8 +162,6 @@ function tableOf(begins: string): Table {
   };
 }
 
-/** A line that may begin with fields or dots of which a time is the end. */
-const MARGIN = /\t|\.{4}\d/;
 /** What a column may begin with: a digit, a capital, another letter, a sign; M for such lines. */
 const TABLES = new Map(Array.from('0Aa[(<#|-*M', (begins) => [begins, tableOf(begins)]));
 
@@ -178,7 +182,8 @@ export function columnAt(text: string, from: number): Column | null {
   while (at < text.length && (text[at] === ' ' || text[at] === '\t')) at += 1;
   if (at === text.length || text[at] === '{') return null;
   return (
-    (MARGIN.test(text) ? read('M', text, from, at) : null) ??
+    // Fields or dots of which a time is the end.
+    (text.includes('\t', at) || text.includes('....', at) ? read('M', text, from, at) : null) ??
     read(beginning(text.charCodeAt(at)), text, from, at)
   );
 }

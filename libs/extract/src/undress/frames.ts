@@ -59,21 +59,24 @@ function createNode(): Node {
 /** The frames of one log. Knows nothing at first; its memory is bounded. */
 export class Frames {
   readonly #root = createNode();
-  #last: { speaker?: string; job?: string } = {};
+  #last: { speaker: string; job: string } | null = null;
 
-  /** Looks at some lines, then cuts off their frames. */
-  strip(lines: readonly string[]): Framed[] {
+  /** Looks at some lines, then cuts off their frames; nothing of a line that has none. */
+  strip(lines: readonly string[]): (Framed | undefined)[] {
     const items = lines.map((text) => ({ text, at: 0, column: columnAt(text, 0) }));
     learn(this.#root, items, 0);
     return items.map((item) => this.#cut(item));
   }
 
-  #cut({ text, column: first }: Item): Framed {
+  #cut({ text, column: first }: Item): Framed | undefined {
+    const begun = first === null ? undefined : this.#root.next.get(first.key);
+    // Behind columns that have never been dress there is no need to look.
+    if (begun === undefined || begun.misses > GIVEN_UP) return this.#bare(text);
     let node = this.#root;
     let best: { node: Node; at: number } | null = null;
     let loud: { best: { node: Node; at: number }; said: Said } | null = null;
     let said = NOTHING;
-    let pending = { ...NOTHING };
+    let pending = NOTHING;
     let at = 0;
     let timed = false;
     let numbered = false;
@@ -82,8 +85,6 @@ export class Frames {
       const column = count === 0 ? first : columnAt(text, at);
       const child = column === null ? undefined : node.next.get(column.key);
       if (column === null || child === undefined) break;
-      // Behind columns that have never been dress there is no need to look.
-      if (best === null && child.misses > GIVEN_UP) break;
       const verdict = judge(column, child, node, {
         anchored: best !== null,
         spoken: pending.speaker !== '',
@@ -92,13 +93,8 @@ export class Frames {
         numbered,
       });
       if (verdict === 'text') break;
-      pending.job ||= column.job ?? '';
       timed ||= column.key.includes('time');
-      // A name behind the level is a logger's.
-      if (column.speaker !== undefined && (pending.level === '' || column.trust === 'sure'))
-        pending.speaker += (pending.speaker && ' ') + column.speaker;
-      pending.level ||= column.level ?? '';
-      pending.partial ||= column.partial;
+      pending = withColumn(pending, column);
       at = column.end;
       numbered ||= NUMBERED.test(column.key);
       const above = node;
@@ -115,7 +111,6 @@ export class Frames {
       worded = false;
       best = { node, at };
       said = pending;
-      pending = { ...said };
     }
     // What a program prints in several lines has its time on the first of them.
     if (loud !== null) {
@@ -123,13 +118,11 @@ export class Frames {
       said = loud.said;
     }
     if (best === null) {
-      const child = first === null ? undefined : this.#root.next.get(first.key);
-      if (child !== undefined) child.misses += 1;
-      return { ...said, ...this.#last, text, framed: false };
+      begun.misses += 1;
+      return this.#bare(text);
     }
-    const begun = first === null ? undefined : this.#root.next.get(first.key);
-    if (begun !== undefined) begun.misses = Number.NEGATIVE_INFINITY;
-    this.#last = timed ? { speaker: said.speaker, job: said.job } : {};
+    begun.misses = Number.NEGATIVE_INFINITY;
+    this.#last = timed ? { speaker: said.speaker, job: said.job } : null;
     let from = best.at;
     const most = Math.min(
       text.length,
@@ -138,9 +131,26 @@ export class Frames {
     while (from < most && text[from] === ' ') from += 1;
     return { ...said, text: text.slice(from), framed: true };
   }
+
+  /** A line without a frame goes on with what the one above it was part of. */
+  #bare(text: string): Framed | undefined {
+    return this.#last === null ? undefined : { ...NOTHING, ...this.#last, text, framed: false };
+  }
 }
 
-type Said = { speaker: string; job: string; level: string; partial: boolean };
+type Said = Pick<Framed, 'speaker' | 'job' | 'level' | 'partial'>;
+
+function withColumn(said: Said, { job, speaker, level, partial, trust }: Column): Said {
+  if (job === undefined && speaker === undefined && level === undefined && !partial) return said;
+  // A name behind the level is a logger's.
+  const isName = speaker !== undefined && (said.level === '' || trust === 'sure');
+  return {
+    job: said.job || (job ?? ''),
+    speaker: isName ? said.speaker + (said.speaker && ' ') + speaker : said.speaker,
+    level: said.level || (level ?? ''),
+    partial: said.partial || partial,
+  };
+}
 
 function isLoud(level: string): boolean {
   return severityNamed(level) === 'error';
@@ -157,7 +167,8 @@ type Item = { readonly text: string; readonly at: number; readonly column: Colum
 function learn(node: Node, items: readonly Item[], depth: number): void {
   node.lines += items.length;
   const groups = new Map<string, { column: Column; items: Item[]; loud: number }>();
-  for (const { text, at, column } of items) {
+  for (const item of items) {
+    const { text, at, column } = item;
     let from = at;
     while (from < text.length && text[from] === ' ') from += 1;
     if (from >= text.length) node.blank += 1;
@@ -168,7 +179,7 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
     groups.set(column.key, group);
     if (column.trust === 'heard') node.labels += 1;
     if (column.level !== undefined && isLoud(column.level)) group.loud += 1;
-    group.items.push({ text, at, column });
+    group.items.push(item);
   }
   for (const [key, group] of groups) {
     let child = node.next.get(key);

@@ -1,11 +1,12 @@
 /** The way to the broker. Bundled into dist/lib/nats.cjs with the NATS client. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import { connect } from '@nats-io/transport-node';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { BrokerAddress } from '../files/broker-address.ts';
 import { Broker, TIMEOUT } from './broker.ts';
 import { connectionFailure } from './failure.ts';
+import { authenticator } from './login.ts';
 
 export type { Broker, Stored } from './broker.ts';
 export { loginKeyOf, newLogin } from './login.ts';
@@ -27,10 +28,11 @@ export interface BrokerLogin extends BrokerAddress {
 export async function openBroker(login: BrokerLogin): Promise<Broker> {
   const { url, ca, seed, name, api } = login;
   const tls = url.startsWith('tls://') && { tls: ca === undefined ? {} : { ca: authority(ca) } };
+  const challenged = authenticator(seed);
   try {
     const connection = await connect({
       servers: url.replace(/^\w+:\/\//, ''),
-      authenticator: nkeyAuthenticator(Buffer.from(seed, 'latin1')),
+      authenticator: challenged,
       ...{ name, timeout: TIMEOUT, pingInterval: PING_INTERVAL, maxPingOut: 2 },
       ...{ maxReconnectAttempts: -1, reconnectTimeWait: 500, noAsyncTraces: true },
       ...tls,

@@ -65,7 +65,7 @@ export function figuresOf(history: readonly Deploy[], period: Period): Figures {
 }
 
 /** The deploys whose version was later rolled back manually. */
-export function leftByHand(history: readonly Deploy[]): Set<Deploy> {
+function leftByHand(history: readonly Deploy[]): Set<Deploy> {
   const left = new Set<Deploy>();
   /** The last good deploy of each version. */
   const good = new Map<string, Deploy>();
@@ -82,7 +82,7 @@ export function leftByHand(history: readonly Deploy[]): Set<Deploy> {
   return left;
 }
 
-/** From the commit to the success. */
+/** Time from the commit to the success. */
 function leadOf({ result, committed, end }: Deploy): number | undefined {
   if (result !== 'success' || committed === undefined || end === undefined) return undefined;
   return Math.max(0, end - committed);

@@ -11,6 +11,8 @@ import { Shipper } from '../run/ship.ts';
 
 /** Between two checks whether the state has changed, in ms. */
 const STATE_INTERVAL = 10_000;
+/** From a result to the report of the new state, in ms: an order that waits comes first. */
+const STATE_DELAY = 500;
 
 export const run = command({
   name: 'run',
@@ -43,7 +45,8 @@ export const run = command({
       tick();
       note(`${server} is connected to ${address?.url}`);
       void shipper.run(broker);
-      const ended = serveOrders({ ...agent, step: stepPublisher(agent, broker) }, broker, tick);
+      const done = () => void setTimeout(tick, STATE_DELAY).unref();
+      const ended = serveOrders({ ...agent, step: stepPublisher(agent, broker) }, broker, done);
       // A refused login closes the connection for good; systemd restarts the agent.
       const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
       if (stopped) return { status: EXIT.ok };

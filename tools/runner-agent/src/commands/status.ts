@@ -38,7 +38,7 @@ const SHOWN = 10;
 
 export const status = command({
   name: 'status',
-  about: 'Show whether the agent runs, its newest orders, and what waits to be sent',
+  about: 'Show whether the agent runs, its newest orders, and what is left to send',
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
     const { server, broker } = agent.config;

@@ -5,10 +5,10 @@ import { harmlessLine } from '@runner/common/text/harmless';
 
 export const backup = command({
   name: '',
-  about: 'Write an encrypted backup of everything that git does not have',
+  about: 'Write an encrypted backup of everything that is not in git',
   details:
-    'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. It can be\n' +
-    'opened by runner restore and by age. Without --recipient and --passphrase-file it prompts for a\n' +
+    'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. runner\n' +
+    'restore and age can decrypt it. Without --recipient and --passphrase-file it prompts for a\n' +
     'passphrase.',
   options: {
     to: {
@@ -28,7 +28,7 @@ export const backup = command({
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },
-    'with-shared': { kind: 'flag', about: "Also the instances' shared folders" },
+    'with-shared': { kind: 'flag', about: "Include the instances' shared folders" },
   },
   examples: [
     'runner backup --to shop-server.age --recipient age1…',
@@ -37,7 +37,7 @@ export const backup = command({
   async run({ io, paths, options }) {
     const { to, recipient } = options;
     if (to === '-' && io.stdout.isTTY)
-      throw usage('a backup is not shown on a terminal: name a file, or use a pipe');
+      throw usage('a backup is not shown on a terminal: use a file or a pipe');
     const [{ backUp }, { sealingKey }] = await Promise.all([
       import('@runner/backup/backup'),
       import('@runner/backup/key'),

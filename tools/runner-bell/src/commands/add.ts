@@ -28,7 +28,7 @@ export const add = command({
       kind: 'value',
       placeholder: 'TYPE',
       choices: SIGNERS,
-      about: 'Type of the host that calls [default: that of the app]',
+      about: "Type of the calling host [default: the app's]",
     },
     url: {
       kind: 'value',
@@ -50,7 +50,7 @@ export const add = command({
     if (bellOf(folder, app))
       throw new Failure(
         'app_exists',
-        `'${app}' has a bell already: run runner bell remove ${app} first to make a new secret`,
+        `'${app}' has a bell already: run runner bell remove ${app} first to create a new secret`,
       );
     const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
     const secret = newSecret(type);

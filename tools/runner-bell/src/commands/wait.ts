@@ -12,13 +12,13 @@ export const wait = command({
   name: 'wait',
   about: 'Wait for a call, on systems without systemd',
   details:
-    'Prints the apps that were called, and ends. A loop with runner fetch --deploy deploys at each call,\n' +
+    'Prints the apps that were called, and exits. A loop with runner fetch --deploy deploys on each call,\n' +
     'and at least once every TIME.',
   options: {
     timeout: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'End after this long (30s, 5m, 1h) without a call',
+      about: 'Exit after this long (30s, 5m, 1h) without a call',
     },
     dir: DIR,
   },

@@ -5,11 +5,11 @@ import { type Cancelled, cancelDeploy } from '../cancel-deploy.ts';
 
 export const cancel = command({
   name: '',
-  about: 'End a running deploy',
+  about: 'Cancel a running deploy',
   details:
-    'Ends it as Ctrl-C would: the switch is rolled back, and the failure does not count. Waits until the\n' +
-    'deploy has ended and prints how. A fetch --deploy that is deploying the app ends too. A rollback\n' +
-    'cannot be cancelled. If no deploy is running, the status is 0.',
+    'Works like Ctrl-C: the switch is rolled back, and the failure does not count. Waits until the deploy\n' +
+    'has ended and prints the result. A fetch --deploy goes on with its other apps. A rollback cannot be\n' +
+    'cancelled. If no deploy is running, the exit status is 0.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   exits: [
     [1, 'The deploy had succeeded before it could be cancelled'],
@@ -33,7 +33,7 @@ export const cancel = command({
     const at = outcome.stage === null ? '' : ` at ${harmlessLine(outcome.stage)}`;
     const now =
       outcome.rolled_back === false
-        ? 'The rollback failed: it is uncertain what runs now, check the app.'
+        ? 'The rollback failed: it is uncertain what is running now, check the app.'
         : active === null
           ? 'Nothing is active.'
           : `${harmlessLine(active)} is active.`;

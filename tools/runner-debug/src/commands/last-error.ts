@@ -35,7 +35,7 @@ export const lastError = command({
   name: 'last-error',
   about: 'Print the newest deploy failure of an app: version, time, full error',
   details:
-    'Without a failure on record, the status is 0 and the JSON is null. If other users could have\n' +
+    'Without a failure on record, the exit status is 0 and the JSON is null. If other users could have\n' +
     'changed the log, registry, configuration or master key, or read a secret, nothing is shown: each\n' +
     'finding is printed with the command that fixes it.',
   positionals: { app: { required: true, about: 'Name of the app' } },

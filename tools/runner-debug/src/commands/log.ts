@@ -108,7 +108,7 @@ function headline(kept: KeptLog, isRunning: boolean): string {
         ? 'succeeded'
         : isRunning
           ? 'is in progress'
-          : 'has no end on record';
+          : 'has no recorded end';
   const when = timestamp === null ? '' : ` ${isRunning ? 'since' : 'at'} ${timestamp}`;
   const what = version === null ? app : `${app} ${version}`;
   return harmlessLine(`deploy ${deployId} of ${what} ${ended}${when}: ${path}`);

@@ -18,10 +18,10 @@ export const deploy = command({
   name: '',
   about: 'Deploy an app from git',
   details:
-    'Builds the newest commit in a folder of its own, switches to it, starts it and waits until it is\n' +
+    'Builds the newest commit in a separate folder, switches to it, starts it and waits until it is\n' +
     "healthy. If that fails, the previous version is restored. The commit's .deploy.yml says what to do.\n" +
     'With --json each step is one line, and the last line is the result: deployed, failed or\n' +
-    'rolled_back. If --ref or --instance leaves an instance at another commit than the head of the\n' +
+    'rolled_back. If --ref or --instance leaves an instance on another commit than the head of the\n' +
     'branch, fetch --deploy skips that head until the next push.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
@@ -73,7 +73,7 @@ export const deploy = command({
     }
     const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
     const how = outcome.rollback_error
-      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
+      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : result === 'rolled_back'
         ? `Rolled back. ${now}`
         : now;

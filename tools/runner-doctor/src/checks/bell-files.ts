@@ -2,7 +2,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
-import { type CheckContext, type Found, problem } from '../foundation/finding.ts';
+import { type Context, type Found, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
@@ -20,7 +20,7 @@ interface Wanted {
 
 /** The bell's user reads the secrets and writes into `wake`; runner writes the secrets and empties `wake`. */
 export async function bellFiles(
-  { io, paths }: CheckContext,
+  { io, paths }: Context,
   dir: string,
   apps: readonly string[],
 ): Promise<Found[]> {

@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
 import { bellFiles } from './bell-files.ts';
@@ -31,7 +24,7 @@ interface Bell {
   readonly last_call: string | null;
 }
 
-export async function bell(context: CheckContext): Promise<readonly Found[]> {
+export async function bell(context: Context): Promise<readonly Found[]> {
   const { io } = context;
   const dir = io.env.RUNNER_BELL_DIR || '/var/lib/runner-bell';
   if (namesIn(dir).length === 0) return [ok('no app has a bell')];
@@ -64,13 +57,13 @@ export async function bell(context: CheckContext): Promise<readonly Found[]> {
   );
 }
 
-function registered({ paths }: CheckContext, app: string): Found[] {
+function registered({ paths }: Context, app: string): Found[] {
   if (findApp(paths, app)) return [];
   return [warning(`'${app}' has a bell but is not registered`, `runner bell remove ${word(app)}`)];
 }
 
 /** Without systemd another process listens, which is not checked. */
-async function unitsOf({ io }: CheckContext): Promise<Found[]> {
+async function unitsOf({ io }: Context): Promise<Found[]> {
   const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const shown = await showUnits(io, names, ['Listen']);
   if (!shown) return [];
@@ -107,7 +100,7 @@ async function answering({ Listen = '' }: Unit): Promise<Found[]> {
 }
 
 /** A call that no fetch has handled: the path unit or the service does not work. */
-function unhandledCalls({ io }: CheckContext, wake: string): Found[] {
+function unhandledCalls({ io }: Context, wake: string): Found[] {
   const old = namesIn(wake).find((name) => {
     const stats = statSync(join(wake, name), { throwIfNoEntry: false });
     return stats !== undefined && io.now().getTime() - stats.mtimeMs > LONG;

@@ -1,5 +1,5 @@
 /** Whether the chats can be reached, according to `runner notify status`. */
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 interface Channel {
@@ -15,7 +15,7 @@ interface Channel {
 
 const LOOK = 'runner notify status';
 
-export async function chats(context: CheckContext): Promise<readonly Found[]> {
+export async function chats(context: Context): Promise<readonly Found[]> {
   const asked = await runOwnTool<Channel>(context, 'runner-notify', ['status'], {
     wanted: 'channels',
     purpose: 'the chats could not be checked',

@@ -6,16 +6,9 @@ import { deployPolicyOf, notifySettingsOf, pick } from '@runner/common/config/se
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
-export function config({ io, paths }: CheckContext): readonly Found[] {
+export function config({ io, paths }: Context): readonly Found[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);

@@ -9,20 +9,13 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { leftovers } from './leftovers.ts';
 
 /** A temporary file that is older was left by a killed command, in milliseconds. */
 const STRAY_AGE = 3_600_000;
 
-export async function deploys({ io, paths }: CheckContext): Promise<readonly Found[]> {
+export async function deploys({ io, paths }: Context): Promise<readonly Found[]> {
   const { apps } = listApps(paths);
   // An invalid config.yml is reported by the `config` check.
   const unlimited = { retries: { max: Number.POSITIVE_INFINITY, waits: [] }, now: io.now() };

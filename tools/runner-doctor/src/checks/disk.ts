@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 const MIB = 1_048_576;
 /** Less free space is a problem. A deploy needs 16 MiB plus four times the size of the repository. */
@@ -13,7 +13,7 @@ const LOW_INODES = 5_000;
 const SHARE = 0.1;
 const PLENTY = 10_240 * MIB;
 
-export function disk({ paths }: CheckContext): readonly Found[] {
+export function disk({ paths }: Context): readonly Found[] {
   const at = existing(paths.root);
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;

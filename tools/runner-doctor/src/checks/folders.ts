@@ -12,7 +12,7 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
@@ -37,7 +37,7 @@ export function unlessClosed(names: () => readonly string[]): readonly string[] 
   }
 }
 
-export function folders({ io, paths }: CheckContext): readonly Found[] {
+export function folders({ io, paths }: Context): readonly Found[] {
   if (look(paths.root) === undefined)
     return [
       warning(
@@ -111,7 +111,7 @@ function misowned(path: string, account: number, paths: Paths): { path: string; 
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
-function closed(folders: readonly string[], io: CheckContext['io'], account: number): Found[] {
+function closed(folders: readonly string[], io: Context['io'], account: number): Found[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);

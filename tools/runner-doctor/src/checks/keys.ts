@@ -8,12 +8,12 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: CheckContext): readonly Found[] {
+export function keys({ io, paths }: Context): readonly Found[] {
   const sealed: AppState[] = [];
   const unreadable: Found[] = [];
   visitApps(

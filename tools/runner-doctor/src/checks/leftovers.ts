@@ -5,13 +5,10 @@ import type { AppState } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
-import { type CheckContext, type Found, warning } from '../foundation/finding.ts';
+import { type Context, type Found, warning } from '../foundation/finding.ts';
 
 /** Folders of abandoned builds, and releases that are no longer kept. */
-export function leftovers(
-  { io, paths }: Pick<CheckContext, 'io' | 'paths'>,
-  app: AppState,
-): Found[] {
+export function leftovers({ io, paths }: Pick<Context, 'io' | 'paths'>, app: AppState): Found[] {
   if (app.deploying) return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));

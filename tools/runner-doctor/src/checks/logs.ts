@@ -4,14 +4,7 @@ import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** A log that is rotated daily is far smaller, in bytes. */
 const LARGE = 67_108_864;
@@ -40,7 +33,7 @@ function rotating({ root, auditLog, fetchLog }: Paths): string {
   return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
 }
 
-export function logs({ paths }: CheckContext): readonly Found[] {
+export function logs({ paths }: Context): readonly Found[] {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))

@@ -1,7 +1,7 @@
 /** Whether the programs that a deploy needs are installed, and new enough. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const TIMEOUT = 15_000;
@@ -16,7 +16,7 @@ const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
 
 type Version = readonly [major: number, minor: number];
 
-export async function programs({ io }: CheckContext): Promise<readonly Found[]> {
+export async function programs({ io }: Context): Promise<readonly Found[]> {
   const path = io.env.PATH ?? '';
   const git = await runFor(io, TIMEOUT, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');

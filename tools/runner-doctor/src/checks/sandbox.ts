@@ -6,9 +6,9 @@ import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
-import { type CheckContext, type Found, ok, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
 
-export function sandbox({ io: { env }, paths }: CheckContext): readonly Found[] {
+export function sandbox({ io: { env }, paths }: Context): readonly Found[] {
   const mode = modeOf(paths, env);
   if (mode === undefined) return [];
   if (mode === 'off') return [ok('the sandbox is switched off in the configuration')];

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 
 /** A message that waits longer is reported, in milliseconds. */
 const LONG = 3_600_000;
@@ -15,7 +15,7 @@ const isMessage = (name: string): boolean =>
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-export function spool({ io, paths }: CheckContext): readonly Found[] {
+export function spool({ io, paths }: Context): readonly Found[] {
   const now = io.now().getTime();
   const found: Found[] = [];
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));

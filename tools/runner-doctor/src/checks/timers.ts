@@ -7,14 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
 
@@ -51,7 +44,7 @@ const SERVICE = 'runner-fetch.service';
 const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
 
-export async function timers(context: CheckContext): Promise<readonly Found[]> {
+export async function timers(context: Context): Promise<readonly Found[]> {
   const { io, paths } = context;
   const names = neededNames(context);
   const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
@@ -79,7 +72,7 @@ export async function timers(context: CheckContext): Promise<readonly Found[]> {
 }
 
 /** All but the digest's timer, unless notify.digest is set. */
-function neededNames({ io, paths }: CheckContext): Timer[] {
+function neededNames({ io, paths }: Context): Timer[] {
   const wantsDigest = () => {
     try {
       return notifySettingsOf(readConfig(paths), io.env).digest;
@@ -99,7 +92,7 @@ function isForAnother(service: Unit | undefined, root: string): boolean {
   return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
 }
 
-function cronLine({ io, paths }: CheckContext, name: Timer): string {
+function cronLine({ io, paths }: Context, name: Timer): string {
   const { tool, args, when } = TIMERS[name];
   const command = `${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
   // In a crontab, % ends the line.
@@ -107,10 +100,7 @@ function cronLine({ io, paths }: CheckContext, name: Timer): string {
 }
 
 /** The timers can neither read nor write files of another account. */
-async function ofAnotherUser(
-  { io, paths }: CheckContext,
-  service: Unit | undefined,
-): Promise<Found[]> {
+async function ofAnotherUser({ io, paths }: Context, service: Unit | undefined): Promise<Found[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
   const id = await runFor(io, TIMEOUT, 'id', ['-u', user]);

@@ -1,7 +1,7 @@
 /** Whether the code host accepts every token, and until when, according to `runner tokens test --all`. */
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type CheckContext, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 /** A token that expires sooner is reported, in days. */
@@ -21,7 +21,7 @@ interface Verdict {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens(context: CheckContext): Promise<readonly Found[]> {
+export async function tokens(context: Context): Promise<readonly Found[]> {
   const { io, paths } = context;
   const asked = await runOwnTool<Verdict>(context, 'runner-tokens', ['test', '--all'], {
     wanted: 'tokens',

@@ -11,16 +11,9 @@ import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
 import { obstructions } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
-import {
-  type CheckContext,
-  type Found,
-  ok,
-  orOk,
-  problem,
-  warning,
-} from '../foundation/finding.ts';
+import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
-export async function traffic({ paths }: CheckContext): Promise<readonly Found[]> {
+export async function traffic({ paths }: Context): Promise<readonly Found[]> {
   const { apps } = listApps(paths);
   const all = apps.flatMap((app) => instancesOf(paths, app));
   if (all.length === 0) return [ok('no app has traffic')];

@@ -3,9 +3,9 @@ import { listApps } from '@runner/common/apps/store';
 import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
-import { type CheckContext, type Found, orOk, problem } from '../foundation/finding.ts';
+import { type Context, type Found, orOk, problem } from '../foundation/finding.ts';
 
-export function units({ paths }: CheckContext): readonly Found[] {
+export function units({ paths }: Context): readonly Found[] {
   const found = listApps(paths).apps.flatMap((app) => {
     const file = activeFile(paths, app);
     return file ? unlistedUnits(file) : [];

@@ -15,7 +15,7 @@ export const doctor = command({
     'that fixes it. Exits with 1 if there is a problem.\n' +
     '\n' +
     'With --sandbox, runs attempts to escape without the sandbox, as a build and as a hook, against\n' +
-    'decoy files and a decoy process. Exits with 1 if an attempt succeeds or the sandbox cannot run.',
+    'decoy files and a decoy process. Exits with 1 if an attempt succeeds or the sandbox does not work.',
   options: {
     offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
     sandbox: {

@@ -28,14 +28,14 @@ export interface Examination {
 /** A finding without the name of its check. */
 export type Found = Omit<Finding, 'check'>;
 
-export interface CheckContext {
+export interface Context {
   readonly io: Io;
   readonly paths: Paths;
   readonly offline: boolean;
 }
 
 /** A Failure that it throws becomes a problem. */
-export type Check = (context: CheckContext) => Promise<readonly Found[]> | readonly Found[];
+export type Check = (context: Context) => Promise<readonly Found[]> | readonly Found[];
 
 export const ok = (message: string): Found => ({ level: 'ok', message, mend: null });
 

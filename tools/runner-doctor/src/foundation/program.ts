@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
 import { jsonObject } from '@runner/common/text/json';
-import { type CheckContext, type Found, problem } from './finding.ts';
+import { type Context, type Found, problem } from './finding.ts';
 
 /** Time limit of runner's own tools, which call services, in milliseconds. */
 const OWN_TIMEOUT = 15_000;
@@ -94,7 +94,7 @@ export function runFor(
  * `purpose` is its message, `again` its command.
  */
 export async function runOwnTool<T>(
-  { io, paths }: CheckContext,
+  { io, paths }: Context,
   tool: string,
   args: readonly string[],
   { wanted, purpose, again }: { wanted: string; purpose: string; again: string },

@@ -1,4 +1,4 @@
-/** The target of the attempts: a fake root and home, and a process in place of the runner. */
+/** The target of the attempts: a fake root and home, and a process instead of the runner. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -69,7 +69,7 @@ function inside(outside: Result, found: Result | undefined): Result | null {
 }
 
 /** Whether an attempt got out of a profile that should have stopped it. */
-export function hasEscaped({ build, app, open_to_app }: Tried): boolean {
+function hasEscaped({ build, app, open_to_app }: Tried): boolean {
   return build === 'reached' || (app === 'reached' && !open_to_app);
 }
 

@@ -30,7 +30,7 @@ export const edit = command({
       conflicts: ['public'],
       about: 'Reuse the token of a registered app',
     },
-    public: { kind: 'flag', about: 'Forget the token: the repository is public' },
+    public: { kind: 'flag', about: 'Remove the token: the repository is public' },
     ...APP_LOGIN_OPTIONS,
     ckey: {
       kind: 'flag',

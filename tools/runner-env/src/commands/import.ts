@@ -6,8 +6,8 @@ export const importSecrets = command({
   about: 'Set the secrets of a .env file',
   details:
     'Reads NAME=value lines: bare, in single quotes (literal) or in double quotes (with \\n, \\", \\\\ and\n' +
-    '\\$). Quoted values may hold line breaks. Nothing is expanded. If a line cannot be read, none is set.\n' +
-    'Other secrets of the app stay.',
+    '\\$). Quoted values may contain line breaks. Nothing is expanded. If a line cannot be read, none is\n' +
+    'set. Other secrets of the app are kept.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     file: {

@@ -7,8 +7,8 @@ export const set = command({
   details:
     'Reads the value from a hidden prompt, or from --file. It is stored encrypted, and passed to the\n' +
     'app, its hooks and its health check as an environment variable from the next start on. A build gets\n' +
-    'it only if build.env in .deploy.yml names it. A value of 12 characters with a letter and a digit, or\n' +
-    'of 24 of any kind, is redacted in every log and message.',
+    'it only if build.env in .deploy.yml lists it. Values of at least 12 characters with a letter and a\n' +
+    'digit, or at least 24 of any kind, are redacted in every log and message.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     name: { required: true, about: 'Name of the variable' },

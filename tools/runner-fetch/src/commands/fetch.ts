@@ -17,13 +17,13 @@ export const fetch = command({
   name: '',
   about: 'Look for new commits, and deploy them',
   details:
-    'Checks the code host for each app and prints one line per app, which logs/fetch.log also gets. Made\n' +
-    'for a timer: runs may overlap. The status is that of the worst app. It is 0 if nothing is new, and\n' +
-    'for an app that is blocked (its commit failed too often), on hold (rolled back by hand), being\n' +
-    'deployed or waiting: a failed commit is tried again after 1 minute, then 10 (retry_after in\n' +
-    'config.yml). An app that does not run is reported, not started. An app that goes down, or whose\n' +
-    'branch cannot be checked, is announced once, and once more when that is over. The status is 1 if\n' +
-    'logs/fetch.log cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
+    'Checks the code host for each app and prints one line per app, also to logs/fetch.log. Made for a\n' +
+    'timer: runs may overlap. The exit status is that of the worst app. It is 0 if nothing is new, and\n' +
+    'for an app that is blocked (its commit failed too often), on hold (rolled back), being deployed or\n' +
+    'waiting: a failed commit is tried again after 1 minute, then 10 (retry_after in config.yml). An app\n' +
+    'that is not running is reported, not started. When an app goes down or its branch cannot be checked,\n' +
+    'one notification is sent, and another when it works again. The exit status is 1 if logs/fetch.log\n' +
+    'cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { kind: 'flag', about: 'Deploy what is new' },
@@ -62,7 +62,11 @@ export const fetch = command({
         ...{ io, paths, apps, deploy: options.deploy, jobs, notify: !options['no-notify'] },
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
-        onResult: async ({ result: { status: _, checks: __, ...result }, isNews, follows }) => {
+        onResult: async ({
+          result: { status: _, checks: __, returns: ___, ...result },
+          isNews,
+          follows,
+        }) => {
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)

@@ -11,10 +11,11 @@ const COUNT = 20;
 
 export const history = command({
   name: '',
+  needsRoot: true,
   about: 'List the deploys, one per line',
   details:
     'Oldest first, from the audit log. RESULT is success, failed (before the switch, or the rollback\n' +
-    'failed), rolled_back, interrupted or running. The version of a rollback by hand has a ← before it.\n' +
+    'failed), rolled_back, interrupted or running. A ← marks the version of a manual rollback.\n' +
     'TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --json each\n' +
     'deploy is one line.',
   positionals: { app: { about: 'Only deploys of this app' } },
@@ -22,7 +23,7 @@ export const history = command({
     since: {
       kind: 'value',
       placeholder: 'TIME',
-      about: 'Only deploys that began at this time or later',
+      about: 'Only deploys that started at this time or later',
     },
     lines: {
       kind: 'value',

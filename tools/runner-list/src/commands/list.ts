@@ -18,12 +18,12 @@ interface Listing {
 
 export const list = command({
   name: '',
-  about: 'Show the registered apps and what runs',
+  about: 'Show the registered apps and what is running',
   details:
     'States: ok, new (never deployed), held (a commit is on hold), paused, stopped, failing, stale (fetch\n' +
-    'cannot check for new commits), blocked (the same commit failed too often), down (an instance does not\n' +
-    'run), broken (the previous version did not start either), interrupted (the deploy died), deploying.\n' +
-    'Supervisors are given 2 s to answer. An app that cannot be read is reported on stderr; the status is\n' +
+    'cannot check for new commits), blocked (the same commit failed too often), down (an instance is not\n' +
+    'running), broken (the previous version did not start either), interrupted (the deploy died), deploying.\n' +
+    'Supervisors have 2 s to answer. An app that cannot be read is reported on stderr; the exit status is\n' +
     'then 1.',
   options: { offline: OFFLINE },
   async run({ io, paths, options, note }) {
@@ -61,7 +61,9 @@ function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[]
     app.app,
     stateOf(app, instance),
     instance?.instance ?? '-',
-    instance?.current?.version ?? '-',
+    instance?.restored
+      ? `${instance.restored.version} (to deploy)`
+      : (instance?.current?.version ?? '-'),
     instance?.active_since?.slice(0, 16).replace('T', ' ') ?? '-',
     `${repoLabel(app)}#${app.tags ? `${app.tags.pattern} ${app.tags.semver ?? ''}`.trim() : app.branch}${app.paths ? `:${app.paths.join(',')}` : ''}`,
   ];

@@ -6,6 +6,7 @@ import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
+  needsRoot: true,
   about: 'Deliver queued messages',
   details:
     'Delivers queued messages, oldest first and within the rate limits of the services, and exits when\n' +
@@ -13,7 +14,7 @@ export const flush = command({
     'process is delivering, it leaves the work to that process.\n' +
     '\n' +
     'Messages that a service refuses are set aside (see `runner notify queue`) and do not change the\n' +
-    'status.',
+    'exit status.',
   options: {
     channel: channelOption(
       'Only these channels; all means every chat but not the code host [default: everything]',

@@ -17,6 +17,7 @@ interface Shown {
 
 export const queue = command({
   name: 'queue',
+  needsRoot: true,
   about: 'Manage queued and given-up messages',
   details: [
     'list           Queued and given-up messages, oldest first',

@@ -11,15 +11,15 @@ const STILL_QUEUED = 4;
 
 export const send = command({
   name: 'send',
-  about: 'Announce the deploy events on standard input',
+  about: 'Send notifications for the deploy events on standard input',
   details:
     'Reads one JSON record per line, as `runner audit emit` prints them, and announces DeployStarted,\n' +
     'DeploySuccess, DeployFailure and RollbackSuccess. Other records are ignored. Prints one result per\n' +
     'record and channel. The audit log is not written.\n' +
     '\n' +
-    'A record is on disk before it is first sent. What is not delivered within --wait stays queued: the\n' +
+    'Each record is saved to disk first. What is not delivered within --wait stays queued: the\n' +
     'next `send` or `flush` delivers it, for up to 24 hours. Messages that a service refuses are set\n' +
-    'aside; `runner notify queue` shows them. Neither changes the status without --strict.',
+    'aside; `runner notify queue` shows them. Neither changes the exit status without --strict.',
   options: {
     channel: channelOption(
       "Where to announce [default: the choice of the app's .deploy.yml]",

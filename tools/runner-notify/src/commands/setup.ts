@@ -11,12 +11,12 @@ export const setup = command({
   name: 'setup',
   about: 'Set up channels for notifications, and save them in config.yml',
   details:
-    'On a terminal it asks for what each service needs: a bot token and a chat, the address of a webhook\n' +
-    'or topic, a mail server. It sends a test message, then saves. Ctrl-C cancels without a change.\n' +
+    'On a terminal it asks for what each service needs: a bot token and a chat, the URL of a webhook or\n' +
+    'topic, a mail server. It sends a test message, then saves. Ctrl-C cancels without changes.\n' +
     '\n' +
-    'Without a terminal all answers come from options, files and the environment. Secrets are read from\n' +
-    'files because arguments are visible in the process list; `-` is standard input. Instead of the\n' +
-    'files you can set\n' +
+    'Without a terminal, all answers come from options, files and the environment. Secrets are read from\n' +
+    'files because arguments are visible in the process list; `-` is standard input. Instead of files you\n' +
+    'can set\n' +
     `${VARIABLES.slice(0, 4).join(', ')},\n` +
     `${VARIABLES.slice(4).join(', ')}.`,
   options: {

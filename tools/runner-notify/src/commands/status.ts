@@ -6,8 +6,8 @@ export const status = command({
   name: 'status',
   about: 'Show each channel: configured, active, and what the service reports',
   details:
-    "Asks Telegram for the bot, the chat and the bot's rights there, Discord and Slack for the webhook,\n" +
-    'ntfy for the token, the mail server for the login. Sends no message. Secrets are masked.',
+    "Checks the bot, the chat and the bot's rights with Telegram, the webhook with Discord and Slack, the\n" +
+    'token with ntfy, the login with the mail server. Sends no message. Secrets are masked.',
   options: {
     offline: { kind: 'flag', about: 'Do not contact the services' },
   },

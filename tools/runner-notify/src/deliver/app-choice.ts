@@ -32,7 +32,7 @@ export function appChoice(
     return readDeployFile(readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX)).notify;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    warn(`${project}: ${error.message}; it is announced on every active channel`);
+    warn(`${project}: ${error.message}; the message goes to every active channel`);
     return 'all';
   }
 }

@@ -152,7 +152,8 @@ export class Destination {
       writeState(paths, channel, digest, this.#state);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      if (!this.#noted) note(`${channel}: ${error.message}: other processes cannot know its rates`);
+      if (!this.#noted)
+        note(`${channel}: ${error.message}: other processes cannot see its rate limits`);
       this.#noted = true;
     }
   }

@@ -153,7 +153,7 @@ async function tryOut(
     const answer = await dialogue.choose('What now?', [
       'Try again',
       other,
-      'Save it although no test message arrived',
+      'Save anyway, without a delivered test message',
       'Stop without saving',
     ]);
     if (answer === 1) return 'other';

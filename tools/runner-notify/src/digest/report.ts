@@ -84,7 +84,7 @@ function attentionOf(paths: Paths, now: number): string[] {
   const tokens = apps.flatMap(({ app, reported, state }) => {
     const end = reported?.token?.ends ?? state.repohost_token_ends ?? '';
     const left = Date.parse(end) - now;
-    return left < ENDING ? [`  ${app}: its token ends on ${end.slice(0, 10)}`] : [];
+    return left < ENDING ? [`  ${app}: its token expires on ${end.slice(0, 10)}`] : [];
   });
   return [
     ...states,

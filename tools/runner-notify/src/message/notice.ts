@@ -18,7 +18,7 @@ import { type Changes, changesIn } from './changes.ts';
 import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
-export const SUMMARY_MAX = 800;
+const SUMMARY_MAX = 800;
 /** Full error log of the second failure message, in code points: fits both services. */
 export const LOG_MAX = 3800;
 /** Characters of a deploy_id: docs/audit-log.md. */
@@ -83,7 +83,7 @@ const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   RollbackSuccess: 'rollback',
 };
 
-/** What a notice depends on beside the record. */
+/** What a notice depends on, apart from the record. */
 export interface NoticeOptions {
   redact(text: string): string;
   readonly verboseErrors: boolean;

@@ -131,10 +131,10 @@ function placed(fields: LogRecord, line: string): LogRecord {
 /** A record that is announced; undefined for another kind; else what is wrong with it. */
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);
-  if (typeof kind !== 'string' || kind === '') return 'the record names no event_type';
+  if (typeof kind !== 'string' || kind === '') return 'the record has no event_type';
   if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
-  if (typeof project !== 'string' || project.trim() === '') return 'the record names no project';
+  if (typeof project !== 'string' || project.trim() === '') return 'the record has no project';
   return { kind: kind as MessageKind, project, fields };
 }
 

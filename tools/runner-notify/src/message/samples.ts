@@ -49,7 +49,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
   const branch = { deploy_id: null, version: 'main', domain: undefined };
   const active = { deploy_id: null, version: 'v1.2.9' };
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
-  const advice = 'make a new one and run runner edit shop --token -';
+  const advice = 'create a new one and run runner edit shop --token -';
   return [
     [
       'DeployFailure',
@@ -62,7 +62,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     ],
     [
       'CheckRecovered',
-      { ...branch, reason: `new commits could not be checked since ${now.toISOString()}` },
+      { ...branch, reason: `the branch could not be checked since ${now.toISOString()}` },
     ],
     ['AppDown', { ...active, reason: 'not restarted automatically; run: runner start shop' }],
     ['AppUp', active],
@@ -70,7 +70,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
       'TokenEnding',
       {
         ...branch,
-        reason: `the token of shop ends in 7 days, at ${ends}: ${advice}`,
+        reason: `the token of shop expires in 7 days, at ${ends}: ${advice}`,
         expires_at: ends,
       },
     ],

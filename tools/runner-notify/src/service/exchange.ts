@@ -155,7 +155,7 @@ export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
     return {
       class: 'wait',
       delay: delayOf(answer),
-      problem: problem(true, 'the service asks for a pause'),
+      problem: problem(true, 'the service asks to wait'),
     };
   if (status === 413)
     return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '@runner/common/text/json';
 
 export type Fields = JsonObject;
 
-/** An object of an answer; empty when it is none. */
+/** An object of an answer; empty when it is not an object. */
 export function fieldsOf(value: unknown): Fields {
   return isObject(value) ? value : {};
 }

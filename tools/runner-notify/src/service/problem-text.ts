@@ -5,6 +5,6 @@ import type { Problem } from './contract.ts';
 /** `Bad Request: chat not found (sendMessage, 400)`; the hint is printed separately. */
 export function problemText({ description, method, code }: Partial<Problem>): string {
   const where = [method, description?.includes(String(code)) ? undefined : code];
-  const told = where.filter((each) => each !== undefined).join(', ');
-  return harmlessLine(`${description ?? ''}${told && ` (${told})`}`);
+  const source = where.filter((each) => each !== undefined).join(', ');
+  return harmlessLine(`${description ?? ''}${source && ` (${source})`}`);
 }

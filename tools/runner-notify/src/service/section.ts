@@ -22,7 +22,7 @@ export function sectionService(
   return {
     movingKey: undefined,
     codeEscapes: false,
-    unhealthy: 'it accepts no messages',
+    unhealthy: 'it does not accept messages',
     placeholders,
     identityOf: (credentials) => own.secretsOf(credentials).join('\n'),
     addressOf: () => ({}),

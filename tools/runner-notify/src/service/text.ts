@@ -18,7 +18,7 @@ export interface Markup {
 
 const same = (text: string) => text;
 /** For a service without markup, and for a text whose formatting was refused. */
-export const plainText: Markup = {
+const plainText: Markup = {
   words: same,
   bold: same,
   code: same,

@@ -29,7 +29,7 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
   const named = channel === undefined ? undefined : channelsIn(channel);
   const fromStdin = ALL.filter(({ variable, name }) => variable && options[name] === '-');
   const [first, second] = fromStdin.map(({ name }) => `'--${name} -'`);
-  if (second) throw usage(`${first} cannot be used with ${second}: there is one standard input`);
+  if (second) throw usage(`${first} cannot be used with ${second}: both read standard input`);
   for (const each of ALL) {
     const value = options[each.name];
     if (value === undefined) continue;

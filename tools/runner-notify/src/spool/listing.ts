@@ -55,7 +55,7 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
     const found = all.get(id);
     if (found) return found;
     const where =
-      places.length === 1 && places[0] === 'dead' ? 'was given up' : 'waits or was given up';
+      places.length === 1 && places[0] === 'dead' ? 'was given up' : 'is waiting or was given up';
     throw new Failure('message_not_found', `no message '${id}' ${where}`, { id });
   });
 }

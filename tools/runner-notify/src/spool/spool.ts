@@ -12,9 +12,9 @@ import { type Entry, parseEntry } from './entry.ts';
 import { channelOf, type EntryName, entryNames } from './names.ts';
 
 /** Largest file that is read, in bytes: the longest input line, escaped. */
-export const ENTRY_MAX = 33_554_432;
+const ENTRY_MAX = 33_554_432;
 /** How many messages that were given up are kept for each channel. */
-export const DEAD_MAX = 1_000;
+const DEAD_MAX = 1_000;
 
 /** The two places of an entry. */
 export type Place = 'queue' | 'dead';

@@ -68,12 +68,12 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
     ];
   }
   if (!active) {
-    const words = 'configured, but notify.channel does not name it';
+    const words = 'configured, but notify.channel does not include it';
     return [style.dim('–'), problem ? `${words}; ${problemText(problem)}` : words];
   }
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
   if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
-  if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` starts it again')];
+  if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` restarts it')];
   return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not checked'];
 }
 

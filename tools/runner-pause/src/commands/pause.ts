@@ -5,11 +5,12 @@ import { harmlessLine } from '@runner/common/text/harmless';
 
 export const pause = command({
   name: '',
+  needsRoot: true,
   about: 'Pause the automatic deploys of an app',
   details:
-    'fetch --deploy deploys nothing of the app until the pause ends, but keeps checking and logs once\n' +
-    'what waits. runner deploy asks first, or needs --force; runner rollback always works. The app keeps\n' +
-    'running.',
+    'Until the pause ends, fetch --deploy does not deploy the app; it keeps checking and logs once which\n' +
+    'commit is waiting. runner deploy asks first, or needs --force; runner rollback always works. The app\n' +
+    'keeps running.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
     all: { kind: 'flag', about: 'All registered apps' },

@@ -7,10 +7,11 @@ import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   name: '',
-  about: 'Show how much disk the apps use, and remove what is no longer needed',
+  needsRoot: true,
+  about: 'Show disk usage, and remove what is no longer needed',
   details:
-    'Removes releases that no instance runs or can go back to, folders of killed builds, all but the\n' +
-    'newest 20 deploy logs of each app, unused objects of the mirrors, and the rest of removed apps.\n' +
+    'Removes releases that no instance runs or can roll back to, folders of killed builds, all but the\n' +
+    'newest 20 deploy logs of each app, unused objects of the mirrors, and leftovers of removed apps.\n' +
     'Never removes shared files. An app whose lock is held is skipped.',
   positionals: { app: { about: 'Name of the app [default: all apps]' } },
   options: {

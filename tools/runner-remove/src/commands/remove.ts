@@ -8,8 +8,8 @@ export const remove = command({
   about: 'Remove an app and stop it',
   details:
     'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +
-    'files stay unless you pass --purge; the audit log always stays. If an instance cannot be stopped,\n' +
-    'the app stays registered unless you pass --force.',
+    'files are kept unless you pass --purge; the audit log is always kept. If an instance cannot be\n' +
+    'stopped, the app stays registered unless you pass --force.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     yes: { kind: 'flag', short: 'y', about: 'Do not ask for confirmation' },

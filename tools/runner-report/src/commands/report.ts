@@ -16,6 +16,7 @@ interface Drawn {
 
 export const report = command({
   name: '',
+  needsRoot: true,
   about: 'Write an HTML report of the deploys',
   details:
     'One HTML file without scripts: active versions, outcomes per day, durations, version history, causes\n' +

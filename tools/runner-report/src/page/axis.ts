@@ -15,7 +15,7 @@ export function timeScale({ since, until }: Period): TimeScale {
 }
 
 /** About seven round times with labels. */
-export function timeTicks({ since, until }: Period): { at: number; label: string }[] {
+function timeTicks({ since, until }: Period): { at: number; label: string }[] {
   return scaleUtc([since, until], [0, 1])
     .ticks(7)
     .map((date) => ({ at: date.getTime(), label: labelOf(date, until - since) }));

@@ -1,4 +1,4 @@
-import type { Restored } from '@runner/backup/restore';
+import type { RanInstance, Restored } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
@@ -7,7 +7,7 @@ export const restore = command({
   about: 'Restore a backup into an empty root',
   details:
     'The root must be empty or freshly installed. The whole backup is checked before anything is written.\n' +
-    'fetch --deploy then builds the releases again. Without --identity and --passphrase-file it prompts\n' +
+    'The first fetch --deploy then deploys what each app ran, and keeps holds and blocks. Without --identity and --passphrase-file it prompts\n' +
     'for a passphrase.',
   positionals: {
     file: { required: true, about: 'The backup; - reads standard input' },
@@ -35,14 +35,24 @@ export const restore = command({
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };
   },
-  human({ root, created, apps, files, units }: Restored, style) {
-    const names = apps.map(harmlessLine).join(', ') || 'none';
+  human({ root, created, apps, ran, files, unset, units }: Restored, style) {
+    const names = apps.map((app) => harmlessLine(labelOf(app, ran))).join(', ') || 'none';
     return [
       `Restored ${style.bold(harmlessLine(root))} from the backup of ${created}: ${files} files`,
       `Apps: ${names}`,
+      ...(unset.length === 0 ? [] : [harmlessLine(`Not set on shared files: ${unset.join(', ')}`)]),
       ...(units === null ? [] : [`Units to copy to /etc: ${harmlessLine(units)}`]),
       'Next: runner doctor, then runner fetch --deploy',
       '',
     ].join('\n');
   },
 });
+
+/** `shop v1`, `shop v1 (stopped)`, `shop (web v1, worker v2)`; the name alone if nothing ran. */
+function labelOf(app: string, all: readonly RanInstance[]): string {
+  const ran = all.filter((each) => each.app === app);
+  const shown = ({ version, stopped }: RanInstance) => `${version}${stopped ? ' (stopped)' : ''}`;
+  const words = [...new Set(ran.map(shown))];
+  if (words.length < 2) return [app, ...words].join(' ');
+  return `${app} (${ran.map((each) => `${each.instance} ${shown(each)}`).join(', ')})`;
+}

@@ -4,6 +4,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 
 export const resume = command({
   name: '',
+  needsRoot: true,
   about: 'Resume the automatic deploys of an app',
   details: 'The next fetch --deploy deploys what has waited.',
   positionals: { app: { about: 'Name of the app; required without --all' } },

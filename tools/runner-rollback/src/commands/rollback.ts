@@ -7,10 +7,10 @@ import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 
 export const rollback = command({
   name: '',
-  about: 'Go back to the previous version',
+  about: 'Roll back to the previous version',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
-    'from is put on hold: fetch --deploy skips it until a new push or a deploy by hand. A version that is\n' +
+    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. A version that is\n' +
     'broken is started again.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
@@ -22,7 +22,7 @@ export const rollback = command({
     instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
     force: {
       kind: 'flag',
-      about: 'Also to a version without traffic, for which you have changed the proxy',
+      about: 'Allow a version without traffic; change the proxy first',
     },
     ...ID_OPTIONS,
     'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
@@ -67,7 +67,7 @@ export const rollback = command({
       return `${style.green('Rolled back')} ${name}${movesText(outcome)} [${id}]\n`;
     }
     const now = outcome.rollback_error
-      ? `${harmless(outcome.rollback_error)}. It is uncertain what runs now: check the app.`
+      ? `${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : `${harmlessLine(version ?? '')} is active as before.`;
     return `${style.red('Failed')} to roll back ${name} [${id}]. ${now}\n`;
   },
@@ -86,7 +86,7 @@ function unchangedText(outcome: RollbackOutcome): string {
   const { app, version, failed_version: failed, earlier_version: earlier } = outcome;
   const [active, left] = [version, failed].map((each) => harmlessLine(each ?? ''));
   const way = earlier
-    ? `to go back from ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
+    ? `to undo ${active}: runner rollback ${harmlessLine(app)} --to ${harmlessLine(earlier)}`
     : 'there is no earlier version';
   const what = active === left ? `deploying it again failed` : `${left} failed and was not kept`;
   return `${active} is active: ${what}; ${way}\n`;

@@ -6,8 +6,9 @@ export const start = command({
   name: '',
   about: 'Start an app',
   details:
-    'Starts the active version with the current secrets, waits until it is healthy, and ends a stop.\n' +
-    '--boot starts every app that neither runs nor was stopped; runner-boot.service calls it.',
+    'Starts the active version with the current secrets and waits until it is healthy. The app is no\n' +
+    'longer stopped. --boot starts every app that is not running and was not stopped;\n' +
+    'runner-boot.service calls it.',
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,

@@ -7,6 +7,7 @@ import { statsText } from '../stats-text.ts';
 
 export const stats = command({
   name: '',
+  needsRoot: true,
   about: 'Count deploys, failures, and how long they took',
   details:
     'Deploys per day, lead time (from the commit to the success), change failure rate, time to restore,\n' +
@@ -19,7 +20,7 @@ export const stats = command({
       kind: 'value',
       placeholder: 'TIME',
       default: '30d',
-      about: 'Only deploys that began at this time or later',
+      about: 'Only deploys that started at this time or later',
     },
     prometheus: {
       kind: 'flag',

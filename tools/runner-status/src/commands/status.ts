@@ -24,8 +24,8 @@ export const status = command({
   name: '',
   about: 'Show one app in detail, or check all of them',
   details:
-    'Shows what runs of each instance, since when and from which commit; the last failure; which process\n' +
-    'holds the lock; the disk it uses; and what decides about the next automatic deploy. With --check the\n' +
+    "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
+    'holds the lock; disk usage; and what decides about the next automatic deploy. With --check the exit\n' +
     'status is 1 while an app is broken, down, blocked or stale, for monitoring.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {

@@ -9,7 +9,7 @@ export const list = command({
   about: 'List the stored tokens by fingerprint, and the apps that share each',
   details:
     'Needs no network. Apps without a token, or whose token cannot be opened, are reported on stderr; for\n' +
-    'the latter the status is 1. Without the master key an error is printed instead of the list.',
+    'the latter the exit status is 1. Without the master key it prints an error and no list.',
   options: {
     wide: { kind: 'flag', short: 'w', about: 'Also show when each token expires, as last tested' },
   },
@@ -37,5 +37,5 @@ export const list = command({
 });
 
 function endWords({ expires_at: end }: TokenGroup): string {
-  return ` | ${end === undefined ? 'no known end' : `ends ${end.slice(0, 10)}`}`;
+  return ` | ${end === undefined ? 'no known expiry' : `expires ${end.slice(0, 10)}`}`;
 }

@@ -7,7 +7,7 @@ export const rekey = command({
   details:
     'The old key is removed last, once everything opens with the new one. If rekey is killed, everything\n' +
     'still opens, and the next run continues. If a token or a secret cannot be opened, the old key stays,\n' +
-    'the app is reported on stderr, and the status is 1.',
+    'the app is reported on stderr, and the exit status is 1.',
   options: {
     'dry-run': {
       kind: 'flag',

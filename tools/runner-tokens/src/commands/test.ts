@@ -24,8 +24,8 @@ export const test = command({
   name: 'test',
   about: "Ask the code host whether an app's token is valid",
   details:
-    "Asks the code host's API, and git whether it can read the repository. The status is 1 if the app has\n" +
-    'no token, one of the two refuses it, or the host does not answer.',
+    "Checks the token with the code host's API and with git. The exit status is 1 if the app has no token,\n" +
+    'either refuses it, or the host does not answer.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
     all: { kind: 'flag', about: 'Test every distinct token, a few at a time' },
@@ -33,7 +33,7 @@ export const test = command({
       kind: 'flag',
       short: 'q',
       about:
-        'With --all, for a daily timer: print only problems, and announce tokens that expire soon',
+        'With --all, for a daily timer: print only problems, and send a notification about tokens that expire soon',
     },
   },
   async run(context) {

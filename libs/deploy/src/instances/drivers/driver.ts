@@ -64,7 +64,7 @@ export function runFor(
   return runStep(log, signal, { stage: 'start', cwd, env, ...step });
 }
 
-/** Whether an instance runs, as far as its supervisor can know. */
+/** Whether an instance is running, if its supervisor can know. */
 export type Status = 'running' | 'stopped' | 'unknown';
 
 /** What to ask a supervisor's client about one instance. */
@@ -99,7 +99,7 @@ export interface Driver {
   prepare?(target: Target): void;
   /** The user that the target runs as, if it is another one than runner's. */
   user?(target: Target): string | undefined;
-  /** Starts the target in place of what runs for its instance. Throws a StepFailure of stage `start`. */
+  /** Starts the target, replacing what runs for its instance. Throws a StepFailure of stage `start`. */
   start(target: Target): Promise<Started>;
   /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
   live?(target: Target): Promise<void>;

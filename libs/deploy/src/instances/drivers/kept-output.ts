@@ -14,7 +14,7 @@ const DRAINED = 500;
 
 /**
  * Arguments: the file, its size. It waits for the writer of the app before, which may have some output
- * left, but not for one that goes on because something holds its pipe. A link that the app made is not
+ * left, but not for one that keeps running because something holds its pipe. A link that the app made is not
  * followed. On a full disk output is thrown away: an app that waits for its output would stop serving.
  */
 const WRITER = `umask 027; LC_ALL=C; export LC_ALL; file=$1 max=$2 flags=append,nofollow

@@ -119,7 +119,7 @@ function refuseTaken(target: Target, start: Pm2): void {
   const whose = app ? `for ${instance} of ${app}` : 'that runner did not start';
   throw new StepFailure(
     'start',
-    `start: the name '${taken.name}' is taken: pm2 runs a process of that name ${whose}; give this one a name of its own`,
+    `start: the name '${taken.name}' is taken: pm2 runs a process of that name ${whose}; give this one another name`,
     '',
   );
 }

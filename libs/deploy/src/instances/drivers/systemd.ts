@@ -87,7 +87,7 @@ async function control(
   } catch (error) {
     const isRefused = error instanceof StepFailure && NOT_ALLOWED.test(error.output);
     if (!isRefused || start.user) throw error;
-    throw withReason(error, `does /etc/runner/units name ${unit}?`);
+    throw withReason(error, `does /etc/runner/units list ${unit}?`);
   }
 }
 

@@ -34,7 +34,7 @@ function readList(): string | undefined {
 
 /** Why a unit cannot be controlled, and what to type. */
 export function unlistedWords(unit: string): string {
-  return `${UNITS_FILE} does not name ${unit}, so runner may not restart it`;
+  return `${UNITS_FILE} does not list ${unit}, so runner may not restart it`;
 }
 
 /** Whether systemd refuses to control a unit, asked with a verb that stops and starts nothing. */

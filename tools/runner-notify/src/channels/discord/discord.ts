@@ -66,7 +66,7 @@ export const discord: Service = {
   credentials: ['discord_webhook'],
   movingKey: undefined,
   secret: 'address',
-  unhealthy: 'the webhook accepts no messages',
+  unhealthy: 'the webhook does not accept messages',
   method: METHOD,
   edits: true,
   codeEscapes: false,

@@ -30,7 +30,7 @@ export async function setUpDiscord(situation: Situation): Promise<Prepared> {
       check: (webhook) => lookAt(situation, webhook),
       failure: new Failure(
         'delivery_failed',
-        `no webhook address that works in ${ATTEMPTS} attempts, nothing was changed`,
+        `no working webhook address in ${ATTEMPTS} attempts, nothing was changed`,
       ),
     });
     const { name, channel_id } = fieldsOf(facts.webhook);

@@ -48,7 +48,7 @@ const writing = textWriting({
 });
 
 /** Sends through one server, to all recipients at once. */
-export function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
+function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload }, timeout) => {
     const { subject, text, message_id: messageId, references } = payload;
@@ -82,7 +82,7 @@ export const email = sectionService(
     title: 'E-mail',
     credentials: ['email.smtp', 'email.from', 'email.to'],
     secret: 'server',
-    unhealthy: 'the mail server accepts no messages',
+    unhealthy: 'the mail server does not accept messages',
     method: METHOD,
     mask(address) {
       const url = URL.canParse(address) ? new URL(address) : undefined;

@@ -37,7 +37,7 @@ interface SmtpError extends Error {
 
 const LOGIN = 'check the user and the password in notify.email.smtp';
 const NETWORK = "check the server's network, and the address of the mail server";
-const TLS = 'check the certificate of the mail server; smtp:// needs STARTTLS there';
+const TLS = 'check the certificate of the mail server; smtp:// needs STARTTLS';
 
 /** RFC 5321 4.2.1: 4xx may succeed later, 5xx never does. */
 function outcomeOf(call: Call, error: SmtpError): Outcome {

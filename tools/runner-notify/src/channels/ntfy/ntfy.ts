@@ -88,7 +88,7 @@ function topicOf({ url }: Settings): { readonly server: string; readonly topic: 
 }
 
 /** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
-export function connectNtfy(settings: Settings, line: Line): Channel {
+function connectNtfy(settings: Settings, line: Line): Channel {
   const { server, topic } = topicOf(settings);
   const token = settings.token?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });

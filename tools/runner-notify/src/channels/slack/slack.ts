@@ -61,12 +61,12 @@ const writing = textWriting({
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /no_service|no_active_hooks|invalid_token|no_team|team_disabled/,
-    'check the webhook address: it was removed or switched off; make a new one in the settings of the Slack app',
+    'check the webhook address: it was removed or turned off; create a new one in the settings of the Slack app',
   ],
   [/channel_not_found|channel_is_archived/, 'check that the channel of the webhook exists'],
   [
     /action_prohibited|posting_to_general_channel_denied/,
-    'an administrator of the workspace does not allow this',
+    'an administrator of the workspace has forbidden this',
   ],
 ];
 
@@ -97,7 +97,7 @@ function judgeProbe(call: Call, answer: HttpAnswer): Outcome {
 const addressOf = ({ webhook }: { readonly webhook: { reveal(): string } }) => webhook.reveal();
 
 /** Announces through one webhook. */
-export function connectSlack(settings: Parameters<typeof addressOf>[0], line: Line): Channel {
+function connectSlack(settings: Parameters<typeof addressOf>[0], line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload: body }, timeout) =>
     exchange(call, addressOf(settings), { method: 'POST', body, timeout }, judge);
@@ -117,7 +117,7 @@ export const slack = sectionService(
     title: 'Slack',
     credentials: ['slack.webhook'],
     secret: 'address',
-    unhealthy: 'the webhook accepts no messages',
+    unhealthy: 'the webhook does not accept messages',
     method: METHOD,
     mask: maskedAddress,
     secretsOf: ({ slack: hook }) => {

@@ -63,7 +63,7 @@ async function chatFacts(
   }
   throw new Failure(
     'delivery_failed',
-    `no chat was found in ${ATTEMPTS} attempts, nothing was changed`,
+    `no chat found in ${ATTEMPTS} attempts, nothing was changed`,
   );
 }
 

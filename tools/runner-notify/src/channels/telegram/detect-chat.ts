@@ -18,7 +18,7 @@ const SHOWN_MAX = 12;
 const PRIVACY_NOTE =
   'group privacy is on, so other messages do not reach the bot (to change it: @BotFather, /setprivacy, Disable, then remove the bot from the group and add it again)';
 
-/** Undefined: the person enters the chat id by hand, and knows why. */
+/** Undefined: the person enters the chat id, and knows why. */
 export async function detectChat(
   dialogue: Dialogue,
   bot: Bot,
@@ -42,7 +42,7 @@ async function hasWebhook(dialogue: Dialogue, bot: Bot): Promise<boolean> {
   if ('problem' in reply || reply.value === '') return false;
   dialogue.warn(`Another program uses this bot: its webhook at ${reply.value} gets all updates`);
   dialogue.say(
-    'Telegram then shows no chats (409 Conflict). The webhook stays as it is; messages can still be sent. Enter the chat id by hand, or press Ctrl-C and create a separate bot.',
+    'Telegram then shows no chats (409 Conflict). The webhook stays as it is; messages can still be sent. Enter the chat id, or press Ctrl-C and create a separate bot.',
   );
   return true;
 }
@@ -54,7 +54,7 @@ function invite(dialogue: Dialogue, { username, readsAll }: Me): void {
   if (!readsAll) {
     dialogue.say(`In a group send /start@${username}: ${PRIVACY_NOTE}.`);
   }
-  dialogue.say('A channel shows only if the bot is an administrator of it.');
+  dialogue.say('A channel is listed only if the bot is one of its administrators.');
 }
 
 async function waitForChats(
@@ -89,7 +89,7 @@ async function waitForChats(
     }
     const chats = seenChats(reply.value);
     if (reply.value.length >= UPDATES_MAX)
-      dialogue.warn('The bot has many old updates: a newer message may not show in this list');
+      dialogue.warn('The bot has many old updates: newer messages may be missing from this list');
     if (chats.length > 0) return chats;
   }
   dialogue.warn('No message arrived within 2 minutes');

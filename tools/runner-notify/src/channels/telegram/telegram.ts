@@ -22,7 +22,7 @@ const METHOD = 'sendMessage';
 const EDIT_METHOD = 'editMessageText';
 
 /** Announces in one chat, or in one topic of it. */
-export function connectTelegram(settings: Settings, line: Line): Channel {
+function connectTelegram(settings: Settings, line: Line): Channel {
   const { apiUrl, botToken } = settings;
   const bot = openBot(apiUrl, botToken, line);
   let { chatId } = settings;

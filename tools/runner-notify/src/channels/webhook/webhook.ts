@@ -95,7 +95,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
   const problem = (retryable: boolean, hint: string) =>
     problemOf(call, status, status, words, retryable, hint);
   if (status === 410)
-    return { class: 'gone', problem: problem(false, 'the receiver does not want any more events') };
+    return { class: 'gone', problem: problem(false, 'the receiver has unsubscribed') };
   if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
   return {
     class: 'retry',
@@ -104,7 +104,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** Posts to one address. */
-export function connectWebhook({ url, secret }: Settings, line: Line): Channel {
+function connectWebhook({ url, secret }: Settings, line: Line): Channel {
   const send: Channel['send'] = ({ payload: body }, timeout) => {
     const seconds = Math.floor(Date.now() / 1000);
     const headers = (text: string) =>

@@ -1,0 +1,41 @@
+/** A command that ends an outage ends it for the record and the chats too, before the next `fetch` looks. */
+import { changeRegistry } from '@runner/common/apps/change';
+import { findApp, writeApp } from '@runner/common/apps/store';
+import { summaryOf } from '@runner/common/apps/summary';
+import { Failure } from '@runner/common/foundation/failure';
+import { whatRuns } from '../instances/running.ts';
+import { type Announcing, announceChanges } from './announce.ts';
+import { changesOf } from './changes.ts';
+
+/** A summary shows failures, an announcement does not. */
+const UNUSED = { max: 3, waits: [] };
+
+/**
+ * Announces what is over of what was announced of an app. A trouble with it is only noted: the command
+ * has done its work.
+ */
+export async function announceOver(
+  request: Announcing & { readonly app: string },
+  command: string,
+): Promise<void> {
+  const { io, paths, reporter, app: name } = request;
+  try {
+    const before = findApp(paths, name);
+    if (!before?.reported?.down?.length && !before?.reported?.check?.length) return;
+    const view = { retries: UNUSED, now: io.now(), ...(await whatRuns(request, [before])) };
+    const changes = changeRegistry(paths, io, command, () => {
+      const app = findApp(paths, name);
+      if (!app) return [];
+      const summary = summaryOf(paths, app, view);
+      const { waits, tag } = app.reported ?? {};
+      const seen = { deploys: false, check: app.check_failed ?? null, summary, waits, tag };
+      const found = changesOf(app, seen);
+      writeApp(paths, { ...app, reported: found.reported });
+      return found.changes.map((change) => ({ app, change }));
+    });
+    await announceChanges(request, changes);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    reporter.note(`${error.message}; the next fetch announces what is over (${error.code})`);
+  }
+}
