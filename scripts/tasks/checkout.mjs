@@ -57,12 +57,16 @@ export function run(
     // Ctrl-C reaches the program as well, which may have to clean up: it decides when to end.
     const patient = () => {};
     process.on('SIGINT', patient);
+    // SIGTERM reaches this process alone.
+    const end = () => child.kill('SIGTERM');
+    process.on('SIGTERM', end);
     const output = [];
     child.stdout?.on('data', (chunk) => output.push(chunk));
     child.stderr?.on('data', (chunk) => output.push(chunk));
     child.on('error', reject);
     child.on('close', (status) => {
       process.off('SIGINT', patient);
+      process.off('SIGTERM', end);
       resolve({ status: status ?? 1, output: Buffer.concat(output).toString() });
     });
   });

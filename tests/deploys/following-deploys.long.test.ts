@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitEnvironment } from '@runner/testing/git-repos';
 import { run } from '@runner/testing/run';
@@ -70,9 +70,9 @@ test('a rollback by hand outlives pushes to other paths, and one ls-remote is a 
   }
   assert.is((await run('runner-rollback', ['shop'], { root })).status, 0);
   await world.push('v3', { ...SHOP, files: { 'shop/docs/index': '3' } });
-  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back by hand');
+  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back');
   const before = git.requests.length;
-  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back by hand');
+  assert.is(await fetch(world), 'shop: on hold: v2 was rolled back');
   assert.ok(git.requests.length - before <= 3);
   await world.push('v4', { ...SHOP, files: { 'shop/version': 'v4' } });
   assert.is(await fetch(world), 'shop: deployed v4');
@@ -97,6 +97,19 @@ test('apps of one repository are asked for with one ls-remote', async ({ world }
   const { stdout } = await run('runner-fetch', ['a', 'b', 'c', 'd', 'e', 'f'], { root });
   assert.is(stdout.match(/new commit/g)?.length, 6);
   assert.is(git.requests.length - before, 2);
+});
+
+test('an app without a token is not told that its token cannot read a repository', async ({
+  world: { root, git },
+}) => {
+  await git.createRepo('acme/open', { public: true });
+  const add = ['--repo', 'acme/open', '--branch', 'main', '--public', '--name', 'open'];
+  assert.is((await run('runner-add', add, { root })).status, 0);
+  rmSync(git.path('acme/open'), { recursive: true });
+  assert.is(
+    (await run('runner-fetch', ['open'], { root })).stdout,
+    'open: the code host has no public repository acme/open\n',
+  );
 });
 
 test('what is followed is checked when it is given', async ({ world: { root } }) => {

@@ -70,10 +70,24 @@ test('rolling back twice keeps the head of the branch on hold', async ({ world }
   assert.equal([held.commit, held.head, held.commits.length], [head, head, 2]);
   const fetched = await fetchDeploy(world);
   assert.equal([fetched.status, fetched.stdout], [0, 'shop: on hold: v4 was rolled back\n']);
+  const { reason } = world.state().held as { reason: string };
+  assert.is(reason, 'v4 was rolled back by hand');
   assert.is(await world.page(), 'v2');
   await world.push('v5');
   assert.match((await fetchDeploy(world)).stdout, /^shop: deployed v5$/m);
   assert.is(world.state().held, null);
+});
+
+test('a hold says what was rolled back, and which newer commit waits', async ({ world }) => {
+  await deployAll(world, 'v1', 'v2');
+  await world.push('v3');
+  await run('runner-fetch', [], { root: world.root });
+  await rollback(world);
+  assert.is((await fetchDeploy(world)).stdout, 'shop: on hold: v2 was rolled back; v3 waits\n');
+  const { stdout } = await run('runner-status', ['shop', '--json'], { root: world.root });
+  const { held, next } = JSON.parse(stdout);
+  assert.is(held.reason, 'v2 was rolled back by hand; v3 waits');
+  assert.is(next, `held until the next push to main: ${held.reason}`);
 });
 
 test('a head that --ref skipped stays on hold when another version is rolled back', async ({
@@ -81,9 +95,10 @@ test('a head that --ref skipped stays on hold when another version is rolled bac
 }) => {
   await deployAll(world, 'v1', 'v2');
   await world.push('v3');
+  await run('runner-fetch', [], { root: world.root });
   assert.is((await world.deploy(['--ref', 'v2'])).status, 0);
   await rollback(world, ['--to', 'v1']);
-  assert.match((await fetchDeploy(world)).stdout, /^shop: on hold: /);
+  assert.is((await fetchDeploy(world)).stdout, 'shop: on hold: v2 was rolled back; v3 waits\n');
   assert.is(await world.page(), 'v1');
 });
 

@@ -246,6 +246,8 @@ export interface AppState {
   last_checked: string | null;
   /** Head of the branch when it was last fetched; absent in states written by 0.1.0. */
   head?: string | undefined;
+  /** The version of a commit that was the head. */
+  head_version?: { commit: string; version: string };
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;

@@ -3,7 +3,7 @@
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { ranWords, returnsOf } from '@runner/common/apps/restored';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, type CommitChecks, heldCommits, pauseOf } from '@runner/common/apps/state';
+import { type AppState, type CommitChecks, pauseOf } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';
@@ -120,9 +120,7 @@ export function decide(
     return result('blocked', `deploy blocked, same commit failed ${times}`);
   }
   if (why === 'held' && app.held) {
-    const { reason } = app.held;
-    const isItself = heldCommits(app.held).includes(commit) && !/ deployed by hand$/.test(reason);
-    const what = isItself ? `${version} was rolled back` : reason;
+    const what = app.held.reason.replace(' was rolled back by hand', ' was rolled back');
     return result('held', `on hold: ${what}`);
   }
   if (app.stopped) return result('stopped', `${version} waits: ${stoppedWords(app.stopped)}`);

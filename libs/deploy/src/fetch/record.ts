@@ -50,7 +50,7 @@ export async function recordResults(
         ...app,
         last_checked: view.now.toISOString(),
         check_failed: check,
-        ...(result.commit !== null && !result.returns && { head: result.commit }),
+        ...(!result.returns && headOf(result)),
         ...(result.checks && { checks: result.checks }),
         reported: { ...found.reported, said },
       });
@@ -76,6 +76,11 @@ function readable(paths: Paths, name: string): AppState | undefined {
 function withHealth(result: FetchResult, { state, next }: AppSummary): FetchResult {
   if (result.result !== 'up_to_date' || (state !== 'down' && state !== 'broken')) return result;
   return { ...result, result: 'not_running', text: `up to date, but ${state}: ${next}` };
+}
+
+function headOf({ commit, version }: FetchResult): Pick<AppState, 'head' | 'head_version'> {
+  if (commit === null) return {};
+  return { head: commit, ...(version !== null && { head_version: { commit, version } }) };
 }
 
 /** An error dates from the first of consecutive ones with its code. */

@@ -112,11 +112,18 @@ function holdAfter(
   );
   if (isAtHead) return null;
   const before = app.held ? heldCommits(app.held) : [];
+  // The head itself: rolled back now, or before.
+  const known = left.find(({ commit }) => commit === head);
+  const isKept = app.held?.commit === head && / was rolled back by hand$/.test(app.held.reason);
+  const isNamed = app.head_version?.commit === head;
+  const waits = (isNamed && app.head_version?.version) || head.slice(0, 12);
+  const other = `${newest.version} was rolled back by hand; ${waits} waits`;
+  const own = known ? `${known.version} was rolled back by hand` : undefined;
   return {
     commit: head,
     head,
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     ...hold,
-    reason: `${newest.version} was rolled back by hand`,
+    reason: own ?? (isKept && app.held ? app.held.reason : other),
   };
 }

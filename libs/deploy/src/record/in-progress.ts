@@ -19,13 +19,11 @@ export function begin(
   what: Omit<Deploying, 'pid' | 'started' | 'boot_id' | 'start_time'>,
 ): void {
   const now = io.now().toISOString();
+  const { commit, version, passed_over: head = commit } = what;
   changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
-    ...(!what.rollback && {
-      last_checked: now,
-      check_failed: null,
-      head: what.passed_over ?? what.commit,
-    }),
+    ...(!what.rollback && { last_checked: now, check_failed: null, head }),
+    ...(!what.rollback && head === commit && { head_version: { commit, version } }),
     deploying: { ...what, ...processOf(io), started: now },
   }));
 }
