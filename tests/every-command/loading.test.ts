@@ -64,9 +64,9 @@ for (const [command, files] of [
   ['notify flush', []],
   ['notify queue list', []],
   ['debug last-error shop', []],
-  ['debug extract', ['extract.cjs', 'known-secrets.cjs']],
+  ['debug extract', ['extract.cjs']],
   ['start --boot', ['deploy.cjs', 'yaml.cjs']],
-  ['remove shop --yes', ['deploy.cjs', 'yaml.cjs', 'known-secrets.cjs']],
+  ['remove shop --yes', ['deploy.cjs', 'yaml.cjs']],
   ['add --repo acme/blog --branch main --public', ['registration.cjs']],
 ] as const) {
   test(`runner ${command} loads ${files.join(', ') || 'nothing'}`, async () => {

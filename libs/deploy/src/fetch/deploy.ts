@@ -68,6 +68,7 @@ export async function deployRestored(
     const what = { ref: commit, instance, returns: true, confirm };
     const { result, ...rest } = await attempt(request, { app, commit, version }, what);
     all.push({ ...rest, result: { ...result, returns: true } });
+    if (rest.outcome?.interrupted) break;
   }
   const bad = all.find(({ result }) => result.status !== 0);
   const result = fetchResult(app, 'skipped', 'what ran before the restore was deployed meanwhile');

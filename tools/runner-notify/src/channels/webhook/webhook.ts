@@ -2,8 +2,10 @@
  * Each event as JSON to any address, signed as Standard Webhooks says:
  * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
  */
+
 import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
+import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
@@ -20,6 +22,10 @@ type Settings = SectionSettings['webhook'];
 const RATES: readonly Rate[] = [{ count: 10, per: 1_000 }];
 /** Bytes of a body: the specification recommends 20 kB at most. */
 const BODY_MAX = 20_000;
+/** Bytes that the id takes. */
+const ID_BYTES = 50;
+/** The shortest log worth sending, in code points. */
+const LOG_MIN = 100;
 const METHOD = 'POST event';
 
 /** The id is the same in every attempt, so that the receiver can skip duplicates. */
@@ -59,17 +65,26 @@ function eventOf(notice: Notice, text: string): Fields {
   };
 }
 
+/** With as much of the log as the body has room for. */
+function withLog(event: Fields, log: string): Fields {
+  const fits = (whole: Fields) => Buffer.byteLength(JSON.stringify(whole)) < BODY_MAX - ID_BYTES;
+  for (let points = codePoints(log); points > LOG_MIN; points = Math.floor(points * 0.9)) {
+    const whole = { ...event, log: headAndTail(log, points) };
+    if (fits(whole)) return whole;
+  }
+  return event;
+}
+
 const writing = textWriting({
   ...PLAIN,
   channel: 'webhook',
   titled: false,
   max: BODY_MAX / 4,
-  fits: (text) => Buffer.byteLength(JSON.stringify(text)) <= BODY_MAX / 2,
-  payload: (text, _, __, notice, share) =>
-    withId({
-      ...eventOf(notice, text),
-      ...(notice.log !== undefined && share === 1 && { log: notice.log }),
-    }),
+  fits: (text) => Buffer.byteLength(JSON.stringify(text)) <= BODY_MAX * 0.4,
+  payload: (text, _, __, notice, share) => {
+    const event = eventOf(notice, text);
+    return withId(share === 1 ? withLog(event, notice.log ?? '') : event);
+  },
 });
 
 /** The headers of a request; the signature is over the id, the time and the body as sent. */
