@@ -69,7 +69,7 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/audit-log.md',
-    line: 'runner audit tail -f --json | jq .version               # as they come, through rotations',
+    line: 'runner audit tail -f --json | jq .version               # live, through rotations',
     reason: 'it follows the log and never ends; tail -f has tests of its own',
   },
   {
