@@ -162,9 +162,12 @@ test('a failure that looks like the doing of the sandbox names the line for conf
     await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
     const above = join(world.root, '..');
-    const allowed = config.replace('apps: { shop: off }', `allow: { shop: [${above}] }`);
+    const allowed = config.replace(
+      'apps: { shop: off }',
+      `allow: { shop: [${JSON.stringify(above)}] }`,
+    );
     writeFileSync(join(world.root, 'config.yml'), allowed);
-    const script = `touch ${above}/made && test ! -e ${world.root}/mkey`;
+    const script = `touch ${word(`${above}/made`)} && test ! -e ${word(`${world.root}/mkey`)}`;
     await world.push('v3', { deploy: build(script) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
   }));

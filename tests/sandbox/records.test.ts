@@ -1,6 +1,7 @@
 /** What an app can do with the records of its own process and with its folders. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { word } from '@runner/common/text/shell';
 import { processesIn } from '@runner/testing/processes';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -51,14 +52,14 @@ test('an app that puts the records of another app in place of its own does not e
 test('an app writes its release, its shared files and its HOME, and replaces no folder that runner uses', async () => {
   const world = await makeWorld();
   const app = join(world.root, 'apps/shop');
-  const own = `${app}/instances/default`;
   const tries = [
-    ...['touch made', 'touch $RUNNER_SHARED/made', 'touch ~/made'],
-    ...[`touch ${own}/run/pid.json`, `touch ${own}/run/output.log`, `mv ${own}/run ${own}/x`],
-    ...[`ln -sfn /tmp ${own}/current`, `mv ${own} ${own}x`, `mv ${own}/shared ${own}/x`],
-    ...[`mv ${app}/instances ${app}/x`, `touch ${app}/releases/x`, 'mv $RUNNER_RELEASE ../x'],
+    ...['touch made', 'touch "$RUNNER_SHARED/made"', 'touch ~/made'],
+    ...['touch "$own/run/pid.json"', 'touch "$own/run/output.log"', 'mv "$own/run" "$own/x"'],
+    ...['ln -sfn /tmp "$own/current"', 'mv "$own" "$own"x', 'mv "$own/shared" "$own/x"'],
+    ...['mv "$app/instances" "$app/x"', 'touch "$app/releases/x"', 'mv "$RUNNER_RELEASE" ../x'],
   ];
-  const hook = tries.map((each) => `${each} 2>/dev/null; echo status $?`).join('\n');
+  const places = `app=${word(app)}; own="$app/instances/default"\n`;
+  const hook = places + tries.map((each) => `${each} 2>/dev/null; echo status $?`).join('\n');
   const deploy = `${deployFile(world.port)}hooks:\n  post_deploy: |\n    ${hook.replaceAll('\n', '\n    ')}\n`;
   await world.push('v1', { deploy });
   assert.is((await world.deploy([], REQUIRED)).status, 0);
