@@ -18,7 +18,8 @@ test('public keys and signatures are those of the NATS client', () => {
 test('what is not the seed of a user is refused', () => {
   const seed = Buffer.from(nkeys.createUser().getSeed()).toString('latin1');
   const account = Buffer.from(nkeys.createAccount().getSeed()).toString('latin1');
-  const damaged = seed.replace(/.$/, seed.endsWith('A') ? 'B' : 'A');
+  // The last two bits of the last letter mean nothing: from A to B would change only them.
+  const damaged = seed.replace(/.$/, seed.endsWith('A') ? 'E' : 'A');
   for (const bad of ['', 'junk', seed.slice(1), damaged, account])
     assert.throws(() => loginKeyOf(bad, 'the file'), /^the file does not hold a key$/);
 });
