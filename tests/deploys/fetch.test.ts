@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
@@ -295,54 +294,6 @@ test('a check that goes well again is no longer reported as failing', async ({ w
   await change('acme/shop');
   assert.is((await world.deploy()).status, 0);
   assert.is(checkFailed(world), null, 'a deploy has found out as well');
-});
-
-test('a deploy by hand ends what fetch announced, and the next outage is announced again', async ({
-  world,
-}) => {
-  await world.push('v1', { deploy: 'notify: {}\n' });
-  await world.deploy();
-  const before = world.events().length;
-  const edit = (branch: string) =>
-    run('runner-edit', ['shop', '--branch', branch], { root: world.root });
-  for (let time = 1; time <= 2; time += 1) {
-    await edit('nope');
-    await fetch(world, ['--deploy']);
-    await fetch(world, ['--deploy']);
-    await edit('main');
-    assert.is((await world.deploy()).status, 0);
-  }
-  const once = ['DeployFailure', 'DeployStarted', 'DeploySuccess', 'CheckRecovered'];
-  assert.equal(world.kinds().slice(before), [...once, ...once]);
-});
-
-test('a start by hand ends what fetch announced as down, and the next outage is announced again', async ({
-  world,
-}) => {
-  await world.push('v1');
-  await world.deploy();
-  const before = world.events().length;
-  for (const [tool, ...args] of [
-    ['runner-deploy', 'shop'],
-    ['runner-start', 'shop'],
-    ['runner-restart', 'shop'],
-    ['runner-rollback', 'shop', '--to', 'v1'],
-  ] as const) {
-    killApp(world.root, 'shop');
-    await until(async () => (await world.page()) === null, 'it still answers');
-    await fetch(world, ['--deploy']);
-    await fetch(world, ['--deploy']);
-    const done = await run(tool, args, { root: world.root });
-    assert.is(done.status, 0, done.stderr);
-  }
-  const own = ['DeploySuccess', 'AppStarted', 'AppRestarted', 'RollbackSuccess'];
-  assert.equal(
-    world
-      .kinds()
-      .slice(before)
-      .filter((kind) => kind !== 'DeployStarted'),
-    own.flatMap((kind) => ['AppDown', kind, 'AppUp']),
-  );
 });
 
 test('a fetch log that cannot be written is reported once, with status 1; the decisions are printed', async ({
