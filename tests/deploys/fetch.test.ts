@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CREDENTIAL, pausedAt } from './faults.ts';
