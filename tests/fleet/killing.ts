@@ -83,7 +83,7 @@ export interface Sent {
 let orders = 0;
 let pushed: Promise<unknown> = Promise.resolve();
 
-/** Sends a deploy of a new commit to servers; with `kill` that command is killed after so many ms, and repeated. */
+/** Orders a deploy of a new commit. With `kill`, the command is killed after that many ms, and repeated. */
 export async function sendOrder(
   world: World,
   { operator }: Stage,

@@ -40,6 +40,8 @@ export interface Hold {
   commits?: string[];
   /** Who chose the other version; absent in states written by 0.1.0. */
   by?: string;
+  /** The version of the head, if that was rolled back itself. */
+  rolled_back?: string;
 }
 
 /** Whether `fetch --deploy` skips a commit, given as a test for it. */

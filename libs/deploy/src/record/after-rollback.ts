@@ -112,18 +112,16 @@ function holdAfter(
   );
   if (isAtHead) return null;
   const before = app.held ? heldCommits(app.held) : [];
-  // The head itself: rolled back now, or before.
-  const known = left.find(({ commit }) => commit === head);
-  const isKept = app.held?.commit === head && / was rolled back by hand$/.test(app.held.reason);
+  const earlier = app.held?.commit === head ? app.held.rolled_back : undefined;
+  const itself = left.find(({ commit }) => commit === head)?.version ?? earlier;
   const isNamed = app.head_version?.commit === head;
   const waits = (isNamed && app.head_version?.version) || head.slice(0, 12);
-  const other = `${newest.version} was rolled back by hand; ${waits} waits`;
-  const own = known ? `${known.version} was rolled back by hand` : undefined;
   return {
     commit: head,
     head,
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     ...hold,
-    reason: own ?? (isKept && app.held ? app.held.reason : other),
+    ...(itself !== undefined && { rolled_back: itself }),
+    reason: `${itself ?? newest.version} was rolled back by hand${itself === undefined ? `; ${waits} waits` : ''}`,
   };
 }
