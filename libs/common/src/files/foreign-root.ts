@@ -22,6 +22,6 @@ export function refuseForeignRoot(
   const root = word(paths.root);
   throw new Failure(
     'guard_tripped',
-    `${root} belongs to user ${owner}, whose commands must not run as root; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
+    `${root} belongs to user ${owner}: root neither runs nor writes anything there; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
   );
 }
