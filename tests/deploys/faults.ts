@@ -12,9 +12,19 @@ type Moment = string;
 export const staged = (stage: string): Moment =>
   `name === 'renameSync' && args[1].endsWith('/state/shop.json') && text(args[1]).includes('"stage": "${stage}"')`;
 
+/** The last line of the audit log has these texts. */
+const lastRecordHas = (...texts: readonly string[]): Moment =>
+  `${JSON.stringify(texts)}.every((each) => text(process.env.RUNNER_ROOT + '/logs/deploy-events.jsonl').trimEnd().split('\\n').at(-1).includes(each))`;
+
 /** The last line of the audit log is of this kind. */
 export const recorded = (kind: string): Moment =>
-  `name === 'fdatasyncSync' && text(process.env.RUNNER_ROOT + '/logs/deploy-events.jsonl').trimEnd().split('\\n').at(-1).includes('${kind}')`;
+  `name === 'fdatasyncSync' && ${lastRecordHas(kind)}`;
+
+/** The state with the success of v2 begins to be written. */
+export const SUCCESS_OPENED: Moment = `name === 'openSync' && String(args[0]).includes('/state/.shop.json') && ${lastRecordHas('DeploySuccess', '"v2"')}`;
+
+/** The state with the success of v2 was written. */
+export const SUCCESS_WRITTEN: Moment = `name === 'renameSync' && args[1].endsWith('/state/shop.json') && ${lastRecordHas('DeploySuccess', '"v2"')}`;
 
 /** The folder of the unfinished release was made. */
 export const EXPORTING: Moment = `name === 'mkdirSync' && String(args[0]).includes('/.tmp-')`;

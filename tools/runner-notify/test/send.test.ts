@@ -34,6 +34,23 @@ test('what audit emit prints is announced in a pipeline of the shell', async () 
   assert.equal([ended.status, ended.stderr], [0, '']);
 });
 
+test('with --once a record of the audit log is sent once, and without it each time', async () => {
+  const emit = 'runner-audit emit DeployStarted --project shop --version v1 --deploy-id 12345678';
+  const ended = await shell(
+    `${emit} > "$RUNNER_ROOT/record" && for option in --once --once '' ''; do
+      runner-notify send $option < "$RUNNER_ROOT/record" || exit
+    done`,
+    { root: chats.root },
+  );
+  const [telegram, discord] = ['telegram ', 'discord  '].map(
+    (channel) => `delivered  ${channel} DeployStarted shop v1 [12345678]`,
+  );
+  const line = (times: string) => `${telegram}, ${times}\n${discord}, ${times}\n`;
+  assert.is(ended.stdout, line('1 message').repeat(4));
+  assert.equal([ended.status, ended.stderr], [0, '']);
+  assert.equal([chats.bot.messages.length, chats.hook.messages.length], [3, 3]);
+});
+
 test('lines that are not records are reported by number, the others are sent, and the status is 1', async () => {
   const ended = await chats.send([
     'nonsense',

@@ -9,7 +9,7 @@ import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../record/after-failure.ts';
 import { succeededState } from '../record/after-success.ts';
-import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../record/events.ts';
+import { announce, eventsOf, rolledBackEvents } from '../record/events.ts';
 import { secretsStarted, writeEnd } from '../record/in-progress.ts';
 import { isBack, type Job, type Move, problemsOf } from '../record/operation.ts';
 import type { StepFailure } from '../run/step.ts';
@@ -70,14 +70,14 @@ export function concludeSuccess(
     changes,
     ...previousFields(job, instance),
   }));
-  const recorded = recordAnyway(job, events);
+  // Before the state: a kill between the two announces it once more rather than never.
+  announce(job, events);
   const deployed_at = events[0]?.timestamp ?? job.io.now().toISOString();
   const start = file.start.type;
   const deployed: Deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
   secretsStarted(job);
   const choice = { ...job, by: initiatorOf(job.io, job.trigger) };
   writeEnd(job, (app) => succeededState(app, instances, deployed, file.keep, choice));
-  for (const event of recorded) job.notifier.send(event);
   const outcome = { result: 'deployed' as const, active_version: version, ...seen };
   return { ...baseOf(job, instances, end.duration_ms), ...outcome };
 }

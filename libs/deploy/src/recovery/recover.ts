@@ -173,7 +173,7 @@ async function finishDeploy(
     ? app
     : await notifying(operation, dead, (notifier) => {
         secretsStarted(operation);
-        // It was not sent: that comes after the state.
+        // The kill may have come before it was sent.
         for (const sent of eventsLike(event, records)) notifier.send(sent);
         return changeApp(paths, io, 'deploy', app.app, (state) =>
           succeededState(state, names, deployed, keep, choice),

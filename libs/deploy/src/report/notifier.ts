@@ -48,7 +48,8 @@ export function startNotifier(
     return { ...silent, finish: async () => [`${program} is missing: no notification is sent`] };
   const named = hasStatus ? 'code-host' : (choice ?? 'all');
   const channel = choice === 'own' ? [] : ['--channel', named];
-  const args = [program, 'send', '--root', root, ...channel];
+  // A killed deploy may have sent an event that its recovery sends again.
+  const args = [program, 'send', '--once', '--root', root, ...channel];
   // A process group of its own: Ctrl-C ends the deploy, but not its notifications.
   const child = spawn(process.execPath, args, {
     env: notifierEnvironment(io.env),

@@ -37,6 +37,10 @@ export const send = command({
       kind: 'flag',
       about: 'Exit with 1 when a message was refused, with 4 when one is still queued',
     },
+    once: {
+      kind: 'flag',
+      about: 'Skip a record of the audit log that a channel got lately',
+    },
     'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
   },
   exits: [[STILL_QUEUED, 'With --strict: a message is still queued']],
@@ -58,6 +62,7 @@ export const send = command({
       wait,
       channel: options.channel,
       dryRun: options['dry-run'],
+      once: options.once,
     });
     if (!sound) return { status: EXIT.failed };
     if (!options.strict) return {};

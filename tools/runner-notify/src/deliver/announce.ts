@@ -1,9 +1,10 @@
 /** Announces records: chooses channels, queues messages, and waits for their delivery up to a time limit. */
 import { isStateEvent } from '@runner/common/audit/events';
+import { textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import type { DestinationName } from '@runner/common/config/channels';
 import { commitMessage } from '../channels/code-host/message.ts';
-import { type Announceable, chunksOf, linesOf } from '../message/records.ts';
+import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { appChoice } from './app-choice.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
@@ -19,6 +20,8 @@ export interface AnnounceOptions extends OpenOptions {
   readonly wait: number;
   /** Queues and sends nothing. */
   readonly dryRun: boolean;
+  /** Sends no record again that was delivered before. */
+  readonly once?: boolean;
 }
 
 export interface Announcer {
@@ -78,9 +81,10 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
       }
       const event = storedEvent({ ...record.fields, deploy_id: subject.deployId }, opened.redact);
       const notice = once(() => opened.noticeOf({ ...record, fields: event }));
+      const place = options.once ? textOf(event, PLACE) || null : null;
       const deliveries = destinations.map(async (name): Promise<Result> => {
         const what = `${name}: ${subject.eventType} of ${subject.project}`;
-        const entry = newEntry(name, event, new Date(clock.now()));
+        const entry = newEntry(name, event, new Date(clock.now()), place);
         const stored = { ...record, fields: event };
         const messages = async () => opened.messagesOf(name, stored, notice);
         const { failure, delivery } = delivererFor(name).deliver(entry, wait, once(messages));
@@ -132,7 +136,7 @@ export interface Announced {
  */
 export async function announceAll(
   context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
-  options: Pick<AnnounceOptions, 'wait' | 'channel' | 'dryRun'>,
+  options: Pick<AnnounceOptions, 'wait' | 'channel' | 'dryRun' | 'once'>,
 ): Promise<Announced> {
   const { io, paths, title, note } = context;
   const results: Result['result'][] = [];

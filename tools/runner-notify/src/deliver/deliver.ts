@@ -3,7 +3,7 @@
  * rates, with retries. The caller holds the channel's lock.
  */
 import type { Channel, Complaint, Message, Outcome } from '../service/contract.ts';
-import { type Entry, spoolProblem } from '../spool/entry.ts';
+import { type Entry, requestOf, spoolProblem } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import type { Destination } from './destination.ts';
@@ -101,7 +101,7 @@ async function attempt(
   if (messages.length === 0) return end('dead', { ...found, problem: UNREADABLE });
   const message = messages[found.sent];
   if (!message) return end('delivered', { ...found, sent: messages.length });
-  const request = `${name}#${found.sent}`;
+  const request = requestOf(name, found);
   if (destination.isDone(request) || hasNothingToEdit(channel, destination, message))
     return settle(queue, clock, work, { ...found, attempting: null }, DELIVERED, end);
   const stopped = destination.stopped();

@@ -8,6 +8,7 @@ import type { DestinationName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { Problem } from '../service/contract.ts';
+import type { EntryName } from './names.ts';
 
 /** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
 export interface Entry {
@@ -28,6 +29,8 @@ export interface Entry {
   readonly attempting: string | null;
   /** A message was sent again although the first may have arrived. */
   readonly maybe_duplicate: boolean;
+  /** Place of its record in the audit log if it must not be sent twice; null: it may. */
+  readonly once: string | null;
 }
 
 /** An event as it is stored: without secrets, and of its fields those with plain values and `changes`. */
@@ -52,8 +55,18 @@ function inside(value: unknown, redact: (text: string) => string, depth = DEPTH)
   return Object.fromEntries(entries.map(([key, each]) => [key, inside(each, redact, depth - 1)]));
 }
 
+/** Identifies a request of an entry among those that were answered. */
+export function requestOf(name: EntryName, { once, sent }: Entry): string {
+  return `${once ?? name}#${sent}`;
+}
+
 /** A new entry for a stored event. */
-export function newEntry(channel: DestinationName, event: LogRecord, now: Date): Entry {
+export function newEntry(
+  channel: DestinationName,
+  event: LogRecord,
+  now: Date,
+  once: string | null = null,
+): Entry {
   return {
     version: 1,
     channel,
@@ -66,6 +79,7 @@ export function newEntry(channel: DestinationName, event: LogRecord, now: Date):
     problem: null,
     attempting: null,
     maybe_duplicate: false,
+    once,
   };
 }
 
@@ -98,6 +112,7 @@ export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry |
     problem: problemIn(value.problem),
     attempting: time(value.attempting),
     maybe_duplicate: value.maybe_duplicate === true,
+    once: typeof value.once === 'string' ? value.once : null,
   };
 }
 

@@ -9,8 +9,8 @@ export interface PostedMessage {
 
 /** How many messages are kept: enough for this many simultaneous deploys. */
 const MESSAGES_MAX = 200;
-/** How many completed requests are kept; only the last one may be needed. */
-const DONE_MAX = 8;
+/** How many completed requests are kept: a killed deploy's last event is sent again soon after. */
+const DONE_MAX = 100;
 
 /** The newest of both, as the state keeps them. */
 export function bounded(done: readonly string[], messages: readonly PostedMessage[]) {

@@ -41,7 +41,7 @@ export interface State {
   /** ISO 8601 UTC. */
   readonly last_success: string | null;
   readonly last_error: (Problem & { readonly at: string }) | null;
-  /** Requests that were answered, `<entry>#<message>`: a killed process may not have saved their entries. */
+  /** Requests that were answered, as requestOf() names them: the process that made them may have been killed since. */
   readonly done: readonly string[];
   /** With `notify.edit`, oldest first. */
   readonly messages: readonly PostedMessage[];
