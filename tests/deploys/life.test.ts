@@ -1,7 +1,16 @@
 /** Start, stop, restart, pause and deploy windows. */
-import { appendFileSync, readFileSync, renameSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { run, shellWord, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, type World } from './world.ts';
@@ -61,6 +70,62 @@ test('stop is remembered until start or deploy, and recorded with its user', asy
   assert.is((await stateOf(world)).state, 'ok');
   assert.is((await type(world, 'stop', 'shop', '--instance', 'web')).status, 1);
   assert.is((await type(world, 'audit', 'verify')).status, 0);
+});
+
+test('stopping what is stopped changes and records nothing', async ({ world }) => {
+  await world.push('v1', {
+    deploy: 'instances: { default: {}, web: {} }\nstart: { type: process, run: exec sleep 300 }\n',
+  });
+  assert.is((await world.deploy()).status, 0);
+  const stop = (...args: string[]) => type(world, 'stop', 'shop', ...args);
+  assert.is((await stop('--instance', 'default', '--reason', 'moving')).status, 0);
+  const { stdout } = await stop();
+  assert.is(stdout, 'Stopped already: shop v1 (default)\nStopped shop v1 (web)\n');
+  const { stopped } = await stateOf(world);
+  assert.equal([stopped.instances, stopped.reason], [['default', 'web'], 'moving']);
+  const again = JSON.parse((await stop('--json')).stdout);
+  assert.is(again.result, 'unchanged');
+  assert.equal((await stateOf(world)).stopped, stopped);
+  assert.is(world.kinds().filter((kind) => kind === 'AppStopped').length, 2);
+  assert.is((await stop('--reason', 'for good')).status, 0);
+  assert.is((await stateOf(world)).stopped.reason, 'for good');
+});
+
+test('an interrupted stop or start is remembered, a failed start is not', async ({ world }) => {
+  const folder = temporaryFolder('steps');
+  const [going, gate, bad] = ['going', 'gate', 'bad'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const step = join(folder, 'step');
+  const wait = `touch ${shellWord(going)}; until [ -e ${shellWord(gate)} ]; do sleep 0.05; done`;
+  writeFileSync(step, `${wait}; [ ! -e ${shellWord(bad)} ]\n`);
+  const line = JSON.stringify(`sh ${shellWord(step)}`);
+  writeFileSync(gate, '');
+  await world.push('v1', { deploy: `start: { type: command, run: ${line} }\nstop: ${line}\n` });
+  assert.is((await world.deploy()).status, 0);
+  const interrupted = async (tool: string, args: string[], signal: NodeJS.Signals) => {
+    for (const file of [gate, going]) rmSync(file);
+    const running = start(`runner-${tool}`, ['shop', ...args], { root: world.root });
+    await until(() => existsSync(going), 'it began');
+    process.kill(running.pid, signal);
+    await running.done;
+    writeFileSync(gate, '');
+    return (await stateOf(world)).stopped;
+  };
+  const stopped = await interrupted('stop', ['--reason', 'moving'], 'SIGINT');
+  assert.equal([stopped.instances, stopped.reason], [['default'], 'moving']);
+  assert.is((await fetched(world)).result, 'up_to_date');
+  assert.is(world.kinds().includes('AppDown'), false);
+  writeFileSync(bad, '');
+  assert.is((await type(world, 'start', 'shop')).status, 1);
+  assert.equal((await stateOf(world)).stopped, stopped);
+  rmSync(bad);
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    assert.is(await interrupted('start', [], signal), null);
+    assert.is((await type(world, 'stop', 'shop')).status, 0);
+  }
 });
 
 test('start --boot starts what a reboot ended', async ({ world }) => {
@@ -151,7 +216,10 @@ test('outside its deploy windows a version waits, said once', async ({ world }) 
   assert.is(logged(world).length, 1);
   assert.is(world.kinds().filter((kind) => kind === 'DeployWaiting').length, 1);
   const { next, windows } = await stateOf(world);
-  assert.match(next, /^the next fetch --deploy deploys commit [0-9a-f]{12}$/);
+  assert.match(
+    next,
+    /^the next fetch --deploy deploys commit [0-9a-f]{12}; outside its deploy windows until more than a year from now$/,
+  );
   assert.equal(windows, {
     rules: [`freeze ${today}..9000-01-01 UTC`],
     open: false,
@@ -166,7 +234,10 @@ test('outside its deploy windows a version waits, said once', async ({ world }) 
     /paused: +since [\d-]+ [\d:]+ UTC by \S+, until 2999-01-01 00:00:00 UTC\n +sale\n/,
   );
   assert.match(stdout, /windows: +closed until more than a year from now\n +freeze /);
-  assert.match(stdout, /next: +.*\n +outside its deploy windows/);
+  assert.match(
+    stdout,
+    /next: +paused [^;]*; sooner: runner resume shop;\s+outside its deploy windows/,
+  );
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { runOnTerminal } from '@runner/testing/terminal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, type World } from './world.ts';
@@ -148,6 +149,11 @@ test('exec passes environment, input, status and signals through', async ({ worl
   assert.is((await exec(['--', 'sh', '-c', 'kill -TERM $$'])).status, 143);
   assert.is((await exec(['--', 'sh', '-c', 'kill -KILL $$'])).status, 137);
   assert.match((await exec(['--instance', 'web', '--', 'true'])).stderr, /instance_not_found/);
+  const { text } = await runOnTerminal('runner-exec', ['shop', '--', 'sh', '-c', 'echo $TERM'], {
+    root,
+  });
+  assert.is(text, 'xterm\r\n');
+  assert.is((await exec(['--', 'sh', '-c', 'echo $TERM'])).stdout, '\n');
   const statuses: [string, number, RegExp][] = [
     [
       'nosuch',

@@ -67,22 +67,26 @@ export async function runBoot(context: LifeContext): Promise<Answer> {
   }
 }
 
-const WORDS: Readonly<Record<LifeInstance['result'], string>> = {
-  started: 'Started',
-  stopped: 'Stopped',
-  restarted: 'Restarted',
-  unchanged: 'Runs already:',
-  failed: 'Failed:',
-};
-
-/** A line for each instance. */
-export function lifeText(value: LifeOutcome | { apps: LifeOutcome[] }, style: Style): string {
-  if ('apps' in value) return value.apps.map((each) => lifeText(each, style)).join('');
-  const line = ({ instance, version, result, error }: LifeInstance) => {
-    const word = result === 'failed' ? style.red(WORDS[result]) : style.green(WORDS[result]);
-    const why = error === undefined ? '' : `: ${harmless(error)}`;
-    const name = `${harmlessLine(value.app)} ${harmlessLine(version)}`;
-    return `${word} ${style.bold(name)} (${harmlessLine(instance)})${why}\n`;
+/** A line for each instance; `already`: where nothing was to be done. */
+function textWith(already: string) {
+  const words: Readonly<Record<LifeInstance['result'], string>> = {
+    started: 'Started',
+    stopped: 'Stopped',
+    restarted: 'Restarted',
+    unchanged: already,
+    failed: 'Failed:',
   };
-  return value.instances.map(line).join('');
+  return function text(value: LifeOutcome | { apps: LifeOutcome[] }, style: Style): string {
+    if ('apps' in value) return value.apps.map((each) => text(each, style)).join('');
+    const line = ({ instance, version, result, error }: LifeInstance) => {
+      const word = result === 'failed' ? style.red(words[result]) : style.green(words[result]);
+      const why = error === undefined ? '' : `: ${harmless(error)}`;
+      const name = `${harmlessLine(value.app)} ${harmlessLine(version)}`;
+      return `${word} ${style.bold(name)} (${harmlessLine(instance)})${why}\n`;
+    };
+    return value.instances.map(line).join('');
+  };
 }
+
+export const lifeText = textWith('Runs already:');
+export const stopText = textWith('Stopped already:');

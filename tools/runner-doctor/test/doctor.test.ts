@@ -209,6 +209,10 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     `warning config: ${file}:1: mine is not a known key`,
     `warning config: ${file}:3: notify.chanel is not a known key`,
   ]);
+  put(root, 'config.yml', 'deploy_windows: [{ app: shopp, allow: mon }]\n');
+  assert.equal((await examined(root)).troubles, [
+    `warning config: ${file}:1: deploy_windows: no app called 'shopp' is registered`,
+  ]);
   rmSync(file);
   assert.equal((await examined(root)).troubles, []);
 });

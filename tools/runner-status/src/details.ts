@@ -58,11 +58,15 @@ export async function detailed(
     const used = each.running ? usageOf(pidsOf(paths, summary.app, each, view)) : undefined;
     return used ? [[each.instance, used] as const] : [];
   });
+  const windows = await windowsFor(paths, summary.app, view.now);
+  // A window that is closed comes on top of what else decides.
+  const closed = windows?.text ? `; outside its deploy windows ${windows.text}` : '';
   return {
     ...summary,
+    next: summary.next + closed,
     secrets: namesOf(paths, summary.app),
     usage: Object.fromEntries(usage),
-    windows: await windowsFor(paths, summary.app, view.now),
+    windows,
     checks: waitingOf(app),
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };

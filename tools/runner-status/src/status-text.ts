@@ -115,11 +115,6 @@ function windowsRow({ windows }: Detailed): [string, string[]][] {
   return [['windows:', [windows.open ? 'open' : `closed ${windows.text}`, ...windows.rules]]];
 }
 
-/** A window that is closed comes on top of what else decides. */
-function nextLines({ next, windows }: Detailed): string[] {
-  return windows && !windows.open ? [next, `outside its deploy windows ${windows.text}`] : [next];
-}
-
 function diskRow({ disk }: Detailed): [string, string[]][] {
   if (!disk || disk.total === 0) return [];
   const size = (bytes: number | null) => (bytes === null ? '?' : sizeText(bytes));
@@ -186,7 +181,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
   rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
-  rows.push(['next:', nextLines(app)]);
+  rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);
   return rows;
 }

@@ -124,6 +124,10 @@ test('an app on hold shows since when and why', async () => {
     await shown({ instances: running('v2'), held: HELD }),
     /^ {2}state: +held\n[\s\S]*\n {2}held: +commit 0123456789ab since 2026-05-04 11:00:00 UTC\n +rolled back\n {2}next: +held until the next push to main: rolled back\n$/,
   );
+  assert.match(
+    await shown({ instances: running('v2'), held: HELD, head: 'f'.repeat(40) }),
+    /^ {2}state: +held\n[\s\S]*\n {2}next: +the next fetch --deploy deploys commit ffffffffffff\n$/,
+  );
 });
 
 test('an app that is being deployed shows by whom and how far; the lock, who really holds it', async () => {

@@ -82,14 +82,14 @@ export function nextOf(
         : `paused until runner resume ${name}`;
     }
     case 'held':
+      if (waits(app, retries.max)) break;
       return `held until the next ${news}: ${held?.reason}`;
     case 'new':
       return `the next fetch --deploy; or run: runner deploy ${name}`;
-    default:
-      return waits(app, retries.max)
-        ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`
-        : `the next ${news}`;
   }
+  return waits(app, retries.max)
+    ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`
+    : `the next ${news}`;
 }
 
 /** Whether a commit that was seen is still to be deployed; with `paths` it may change nothing of the app. */

@@ -31,7 +31,10 @@ export function execIn(
   // The sandbox is a session of its own, without the operator's terminal.
   const { env, ...program } =
     confinement && hasTerminal(io) ? onOwnTerminal(plain, target.env) : plain;
-  const command = { ...program, cwd, env: { ...target.env, ...env } };
+  // Programs ask it what the terminal can do.
+  const { TERM } = io.stdout.isTTY ? io.env : {};
+  const terminal = TERM === undefined ? {} : { TERM };
+  const command = { ...program, cwd, env: { ...terminal, ...target.env, ...env } };
   let forward = (_: NodeJS.Signals) => {};
   // Before the start: the command may run before this process continues.
   const remove = io.onSignal((signal) => {

@@ -3,9 +3,9 @@ import { openSecrets } from '@runner/common/app-secrets/open';
 import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -28,7 +28,7 @@ import { asStepFailure, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { announceOver } from '../watch/over.ts';
 import { chosenInstances } from './chosen.ts';
-import { type LifeInstance, recordDone, type Verb } from './record.ts';
+import { type LifeInstance, recordDone, rememberAhead, type Verb } from './record.ts';
 
 /** What the command line asks for. */
 export interface LifeRequest {
@@ -84,7 +84,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
         { ...operation, deployId, log },
         verb === 'stop' ? 'started' : 'today',
       );
-      const instances = await eachInstance(operation, verb, base, chosen);
+      const instances = await eachInstance(operation, { ...request, verb }, base, chosen);
       recordDone(operation, verb, instances, request.reason);
       const result = overall(instances, verb);
       return { app: app.app, result, instances, duration_ms: Math.round(io.elapsed() - began) };
@@ -97,6 +97,8 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
   }
 }
 
+type Wanted = Pick<LifeRequest, 'reason'> & { readonly verb: Verb };
+
 interface Chosen {
   readonly name: string;
   readonly current: Deployed;
@@ -106,7 +108,7 @@ interface Chosen {
 
 async function eachInstance(
   operation: Operation,
-  verb: Verb,
+  wanted: Wanted,
   base: TargetBase,
   chosen: readonly [string, Deployed][],
 ): Promise<LifeInstance[]> {
@@ -115,7 +117,7 @@ async function eachInstance(
     const { version } = current;
     try {
       const target = keptTarget(base, instance, current);
-      const result = await one(operation, verb, base, { name: instance, current, target });
+      const result = await one(operation, wanted, base, { name: instance, current, target });
       done.push({ instance, version, result });
     } catch (error) {
       const failure = asStepFailure(error, 'start');
@@ -132,17 +134,21 @@ async function eachInstance(
   return done;
 }
 
-/** Whether an instance is as `start` would make it. */
-function hasRun(target: ReleaseTarget, verb: Verb): boolean {
-  return verb === 'start' && askNow(driverFor(target.start).status(target)) === 'running';
+/** Whether an instance is as it is to be. A new reason is recorded. */
+function isDone(target: ReleaseTarget, { verb, reason }: Wanted, wasStopped: boolean): boolean {
+  const status = () => askNow(driverFor(target.start).status(target));
+  if (verb === 'start') return status() === 'running';
+  return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
 }
 
 async function one(
-  { reporter, app }: Operation,
-  verb: Verb,
+  operation: Operation,
+  wanted: Wanted,
   base: TargetBase,
   { name, current, target }: Chosen,
 ): Promise<LifeInstance['result']> {
+  const { reporter, app } = operation;
+  const { verb, reason } = wanted;
   if (!target)
     throw new StepFailure(
       'start',
@@ -157,7 +163,7 @@ async function one(
       '',
       'operator',
     );
-  if (hasRun(target, verb)) return 'unchanged';
+  if (isDone(target, wanted, app.stopped?.instances.includes(name) ?? false)) return 'unchanged';
   if (verb === 'stop') {
     if (target.start.type === 'command' && target.stop === undefined)
       throw new StepFailure(
@@ -166,13 +172,18 @@ async function one(
         '',
         'operator',
       );
-    await reported(reporter, `stop ${name}`, () => stopAllOf(base, name, target));
-    return 'stopped';
   }
-  const isAnew = verb === 'start' || (await endsFirst(target));
-  await reported(reporter, `${verb} ${name}`, () =>
-    switchBack(base, name, isAnew ? undefined : target, current),
-  );
+  const takeBack = rememberAhead(operation, verb, name, reason);
+  try {
+    await reported(reporter, `${verb} ${name}`, async () => {
+      if (verb === 'stop') return stopAllOf(base, name, target);
+      const isAnew = verb === 'start' || (await endsFirst(target));
+      return switchBack(base, name, isAnew ? undefined : target, current);
+    });
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
   return DONE[verb];
 }
 

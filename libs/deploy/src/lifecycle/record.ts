@@ -1,7 +1,7 @@
 /** What is recorded of a start, stop or restart: in the audit log, and in the state of the app. */
 import { changeApp } from '@runner/common/apps/change';
 import { withoutStopped } from '@runner/common/apps/operator';
-import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
 import type { OperatorEvent } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
@@ -17,7 +17,7 @@ export type Verb = 'start' | 'stop' | 'restart';
 export interface LifeInstance {
   instance: string;
   version: string;
-  /** `unchanged`: it ran already. */
+  /** `unchanged`: it ran already, or was stopped already. */
   result: 'started' | 'stopped' | 'restarted' | 'unchanged' | 'failed';
   error?: string;
 }
@@ -54,10 +54,43 @@ export function recordDone(
     ),
   );
   recordAnyway(operation, events);
-  const good = instances
-    .filter(({ result }) => result !== 'failed')
-    .map(({ instance }) => instance);
-  remember(operation, verb, good, { since: timestamp, by: user, reason: reason ?? null });
+  const left = (result: LifeInstance['result']) =>
+    result === 'failed' || (result === 'unchanged' && verb === 'stop');
+  const good = instances.filter(({ result }) => !left(result));
+  try {
+    const names = good.map(({ instance }) => instance);
+    remember(operation, verb, names, { since: timestamp, by: user, reason: reason ?? null });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.code, `${error.message}; the change was not saved`);
+  }
+}
+
+/**
+ * Remembers it before it is done, so that what a kill leaves is as the operator wants it. Returns what
+ * takes that back after a failure. A full disk does not keep an app running.
+ */
+export function rememberAhead(
+  operation: Operation,
+  verb: Verb,
+  name: string,
+  reason: string | undefined,
+): () => void {
+  const { io, paths, app } = operation;
+  const { stopped = null } = requireApp(paths, app.app);
+  const wasStopped = stopped?.instances.includes(name) ?? false;
+  if (wasStopped === (verb === 'stop')) return () => {};
+  const by = initiatorOf(io, 'manual');
+  const anyway = (change: () => void) => {
+    try {
+      change();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+    }
+  };
+  const how = { since: io.now().toISOString(), by, reason: reason ?? null };
+  anyway(() => remember(operation, verb, [name], how));
+  return () => anyway(() => changeApp(paths, io, verb, app.app, (now) => ({ ...now, stopped })));
 }
 
 /** The state is what `fetch`, doctor and the next boot go by. */
@@ -68,20 +101,19 @@ function remember(
   how: { since: string; by: string; reason: string | null },
 ): void {
   if (names.length === 0) return;
-  const change = (now: AppState): AppState => {
-    const others = withoutStopped(now, names)?.instances ?? [];
-    if (verb === 'stop') return { ...now, stopped: { ...how, instances: [...others, ...names] } };
+  changeApp(paths, io, verb, app, (now) => {
+    const rest = withoutStopped(now, names);
+    if (verb === 'stop') {
+      const instances = [...(rest?.instances ?? []), ...names];
+      // One reason for all: that of the others stays if there is no newer one.
+      const kept = now.stopped?.reason ?? null;
+      return { ...now, stopped: { ...how, reason: how.reason ?? kept, instances } };
+    }
     const instances = { ...now.instances };
     for (const name of names) {
       const instance = instances[name];
       if (instance?.broken) instances[name] = { ...instance, broken: null };
     }
-    return { ...now, instances, stopped: withoutStopped(now, names) };
-  };
-  try {
-    changeApp(paths, io, verb, app, change);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw new Failure(error.code, `${error.message}; the change was not saved`);
-  }
+    return { ...now, instances, stopped: rest };
+  });
 }

@@ -3,6 +3,7 @@ import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
 import { deployPolicyOf, notifySettingsOf, pick } from '@runner/common/config/settings';
+import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
@@ -14,18 +15,34 @@ export function config({ io, paths }: Context): readonly Found[] {
     const file = readConfig(paths);
     pick(file, Object.keys(KEYS), []);
     codeHostsOf(file, io.env);
-    deployPolicyOf(file);
+    const { windows } = deployPolicyOf(file);
     notifySettingsOf(file, io.env);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
-    return orOk(foreign, 'config.yml is valid');
+    const windowsLine = lineOf(file.tree, 'deploy_windows');
+    const strangers = windows.flatMap(({ app }) =>
+      app === undefined || isThere(paths.state(app))
+        ? []
+        : [
+            warning(
+              `${paths.config}:${windowsLine}: deploy_windows: no app called '${app}' is registered`,
+              edit(windowsLine),
+            ),
+          ],
+    );
+    return orOk([...foreign, ...strangers], 'config.yml is valid');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
     return [problem(error.message, edit(typeof line === 'number' ? line : 1))];
   }
+}
+
+function lineOf(tree: Tree, name: string): number {
+  const entries = tree.kind === 'map' ? tree.entries : [];
+  return entries.find(({ key }) => key === name)?.line ?? 1;
 }
 
 /** Unknown keys are allowed, but often misspelt. */

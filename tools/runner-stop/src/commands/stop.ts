@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
-import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/life';
+import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 
 export const stop = command({
@@ -34,7 +34,7 @@ export const stop = command({
     return { value: await stopAllBeforeTraffic(io, paths, args.app) };
   },
   human: (value: LifeOutcome | StoppedBefore, style) =>
-    'duration_ms' in value ? lifeText(value, style) : beforeText(value, style),
+    'duration_ms' in value ? stopText(value, style) : beforeText(value, style),
 });
 
 function beforeText({ app, result, instances }: StoppedBefore, style: Style): string {
