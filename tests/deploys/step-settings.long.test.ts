@@ -24,6 +24,35 @@ test('hooks.timeout is the time limit of each hook', async ({ world }) => {
   assert.match(String(world.events().at(-1)?.error), /^hook: `sleep 300` ran out of time \(1 s\)/);
 });
 
+test('a build that prints without end reaches its time limit', async ({ world }) => {
+  const run = `yes ${'long '.repeat(200)}`;
+  await world.push('v1', { deploy: `build: { run: "${run}", timeout: 1s }\n` });
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(
+    String(world.events().at(-1)?.error),
+    /^build: `yes long .*` ran out of time \(1 s\)/,
+  );
+});
+
+test('a build that makes a hole in its output ends like any other', async ({ world }) => {
+  const holes = 'echo first; truncate -s 300G /proc/self/fd/1; echo last';
+  await world.push('v1', { deploy: `build: '${holes}'\n` });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  const { deploy_id: id } = world.events().at(-1) ?? {};
+  const log = readFileSync(join(world.root, `logs/deploys/shop/${id}.log`), 'utf8');
+  assert.match(log, /\d+ bytes left out …/);
+  assert.match(log, /last\n/);
+});
+
+test('what `tee /dev/stderr` empties is logged on', async ({ world }) => {
+  await world.push('v1', { deploy: `build: 'seq 1000; sleep 0.3; echo both | tee /dev/stderr'\n` });
+  const done = await world.deploy(['-v']);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stdout + done.stderr, /\n1000\n(.*\n)*both\n/);
+});
+
 test('start.stop_timeout is how long an app has to end', async ({ world }) => {
   const stubborn = deployFile(world.port)
     .replace('exec node server.js', "trap '' TERM; while :; do node server.js; sleep 1; done")

@@ -19,6 +19,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
+import { subjects } from '../../libs/fleet/src/broker/subjects.ts';
 import { openWay, type Way } from './cut.ts';
 import { lines, makeStage, type Stage } from './stage.ts';
 import { must } from './world.ts';
@@ -252,6 +253,39 @@ withBroker(
       servers: { gaps: number }[];
     };
     assert.is(servers[0]?.gaps, 1);
+  },
+);
+
+withBroker(
+  'a server that is set up again, with other keys, keeps its history; its old key is no longer valid',
+  async (scene) => {
+    const { operator, roots, broker } = scene;
+    const [root, text] = [roots.web2 as string, written(scene, 'web2')];
+    await scene.killAgent('web2');
+    renameSync(join(root, 'agent'), join(root, 'agent.old'));
+    await must(operator.fleet(['remove', 'web2']));
+    await operator.enrol('web2', root, 'web');
+    await scene.startBroker();
+    await must(operator.fleet(['broker', 'check']));
+    await scene.startAgent('web2');
+    write(scene, 'web2', 3);
+    const wanted = written(scene, 'web2');
+    assert.ok(wanted.startsWith(text) && wanted !== text);
+    await until(async () => (await central(scene, 'web2')) === wanted, 'it is not the log');
+    await must(operator.fleet(['verify', '--server', 'web2']));
+    const thief = temporaryFolder('thief');
+    cpSync(join(root, 'agent.old'), join(thief, 'agent'), { recursive: true });
+    cpSync(join(root, 'logs'), join(thief, 'logs'), { recursive: true });
+    const [old = ''] = (await must(run('runner-agent', ['ship'], { root: thief }))).split('\n');
+    const login = {
+      ...{ url: broker.url, ca: undefined, name: 'forger' },
+      seed: readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim(),
+    };
+    const connection = await openBroker(login);
+    await connection.store(subjects.events('web2'), old);
+    await connection.close();
+    const forged = await operator.fleet(['verify', '--server', 'web2']);
+    assert.equal([forged.status, /is not signed by web2/.test(forged.stdout)], [1, true]);
   },
 );
 

@@ -165,6 +165,30 @@ test('an order that cannot be written down is not begun, and is carried out late
   assert.equal(await judged(world, operator.signed('unhold', 'shop')), [0, 'resumed', null]);
 });
 
+test('the result of a deploy that failed names its stage once, and the cause', async ({
+  world,
+  operator,
+}) => {
+  const ref = await world.push('v-bad', {
+    deploy: 'build: "echo ENOSPC: no space left on device; exit 3"\n',
+  });
+  const { stdout } = await exec(world, operator.signed('deploy', 'shop', { ref }));
+  const { status, message } = resultIn(stdout);
+  assert.is(status, 'failed');
+  assert.match(String(message), /^build: (?!build: ).*status 3: .*no space left/);
+});
+
+test('an empty pipe is not a success', async ({ world, operator }) => {
+  const ended = [
+    await exec(world, ''),
+    ...(await Promise.all(
+      [['sign'], ['results', '-']].map((args) => operator.fleet(args, { stdin: '' })),
+    )),
+  ];
+  for (const { status, stderr } of ended)
+    assert.ok(status === 1 && /is empty: .* \(order_invalid\)\n$/.test(stderr), stderr);
+});
+
 test('order and sign make in a pipe what exec takes', async ({ world, operator }) => {
   const stdin = await must(operator.fleet(['order', 'unhold', 'shop', '--on', 'web']));
   const order = await must(operator.fleet(['sign'], { stdin }));

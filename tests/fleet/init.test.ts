@@ -1,10 +1,12 @@
-/** `fleet init` and `agent init`: what is not an address, a name or a file is refused, and nothing is written. */
-import { existsSync, writeFileSync } from 'node:fs';
+/** `fleet init`, `fleet add` and `agent init`: what is not an address, a name or a file is refused, and nothing is written. */
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { FleetServer } from '../../libs/fleet/src/files/operator.ts';
+import { makeOperator, must } from './world.ts';
 
 const GOOD = 'nats://127.0.0.1:4222';
 
@@ -44,6 +46,28 @@ test('a name that allowed_signers cannot have, and a file that does not exist, a
     assert.equal([status, stderr.includes(`'${args[0]} <`)], [2, true], stderr);
   }
   assert.not(existsSync(join(root, 'fleet')));
+});
+
+test('add keeps the groups and the keys that a server had, also after remove', async () => {
+  const { root, fleet, enrol } = await makeOperator();
+  const [one, other] = [temporaryFolder('web1'), temporaryFolder('web1-again')];
+  const known = async () =>
+    (JSON.parse(await must(fleet(['list', '--json']))) as { servers: FleetServer[] }).servers[0];
+  await enrol('web1', one, 'web,db');
+  const before = await known();
+  await enrol('web1', one);
+  assert.equal(await known(), before);
+  await must(fleet(['remove', 'web1']));
+  await enrol('web1', other, 'web');
+  const after = await known();
+  assert.equal([after?.groups, after?.former], [['web'], [before?.key]]);
+  assert.is.not(after?.key, before?.key);
+  const stdin = await must(run('runner-agent', ['keys'], { root: other }));
+  const same = await fleet(['add', 'web1', '--group', 'web1'], { stdin });
+  assert.equal([same.status, /name_invalid/.test(same.stderr)], [1, true], same.stderr);
+  const wrong = await fleet(['add', 'web1', '--group', 'a b'], { stdin });
+  assert.equal([wrong.status, /lower-case letters/.test(wrong.stderr)], [2, true], wrong.stderr);
+  assert.equal(readdirSync(join(root, 'fleet/servers')), ['web1.json']);
 });
 
 test('a file that holds no key is named', async () => {

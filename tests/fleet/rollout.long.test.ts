@@ -1,5 +1,13 @@
 /** Agents on a real broker: presence, canary and batches, and orders that are repeated, altered or late. */
-import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
 import { run } from '@runner/testing/run';
@@ -101,7 +109,7 @@ withBroker('a canary that fails: the others are never ordered', async (stage) =>
   const shown = await stage.fleet('results', String(end?.rollout));
   assert.equal(
     shown.lines.map(({ status: each }) => each),
-    ['failed', 'no_answer', 'no_answer'],
+    ['failed', 'not_ordered', 'not_ordered'],
   );
   await stage.world.push('v3', { deploy: deployFile() });
 });
@@ -139,6 +147,10 @@ withBroker(
     assert.match((await stage.fleet('deploy', 'shop', ...alone)).stderr, /use --ref with the full/);
     const refused = await stage.fleet('deploy', 'shop');
     assert.equal([refused.status, refused.lines[0]?.error], [1, 'server_offline']);
+    assert.match(
+      String(refused.lines[0]?.message),
+      /^no answer from web3 \(last seen [^)]+ ago\);/,
+    );
     const { stdout } = await stage.operator.fleet([
       'unhold',
       'shop',
@@ -218,6 +230,16 @@ withBroker(
     assert.equal([good.status, good.lines.at(-1)?.done], [0, 3], good.stdout + good.stderr);
   },
 );
+
+withBroker('a restriction in agent.yml takes effect without a restart', async (stage) => {
+  const file = join(stage.roots.web2 as string, 'agent/agent.yml');
+  const before = readFileSync(file, 'utf8');
+  appendFileSync(file, 'allow: { alice: { apps: [blog] } }\n');
+  const refused = await stage.fleet('hold', 'shop', '--on', 'web2');
+  assert.equal([refused.status, refused.lines[1]?.code], [1, 'signer_unknown']);
+  writeFileSync(file, before);
+  assert.is((await stage.fleet('unhold', 'shop', '--on', 'web2')).status, 0);
+});
 
 withBroker('bad input is refused before a server is asked', async ({ operator }) => {
   const deploy = (...args: string[]) => operator.fleet(['deploy', 'shop', ...args]);

@@ -38,6 +38,18 @@ test('nothing that the user planted runs as root, and the command to type is nam
     ['runner-exec', 'exec shop', ['shop', 'true']],
     ['runner-logs', 'logs shop', ['shop']],
     ['runner-changes', 'changes shop', ['shop']],
+    ['runner-edit', 'edit', ['shop', '--branch', 'other']],
+    ['runner-add', 'add', ['--repo', 'acme/other', '--branch', 'main', '--token-from', 'shop']],
+    ['runner-env', 'env', ['unset', 'shop', 'NAME']],
+    ['runner-tokens', 'tokens rekey', ['rekey']],
+    ['runner-pause', 'pause', ['shop']],
+    ['runner-resume', 'resume', ['shop']],
+    ['runner-cancel', 'cancel shop', ['shop']],
+    [
+      'runner-audit',
+      'audit emit',
+      ['emit', 'DeployStarted', '--project', 'shop', '--version', '1'],
+    ],
   ] as const) {
     const { status, stderr } = await run(tool, args, { root });
     assert.is(status, 1, tool);

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { trafficFiles } from '@runner/testing/traffic-app';
@@ -38,6 +39,20 @@ test('with ports, the flag file in live names the port of the version that is li
   assert.equal(failed, []);
   assert.equal(versions, ['v0', 'v1']);
   proxy.close();
+});
+
+test('a named pipe that the app puts in place of the flag file is replaced', async ({ world }) => {
+  const ports = [await freePort(), await freePort()];
+  const more = `traffic: { type: ports, ports: [${ports.join(', ')}], drain: 100ms }\n`;
+  for (const name of ['v0', 'v1', 'v2']) {
+    const { status, stderr } = await world.ship(name, 'good', more);
+    assert.is(status, 0, stderr);
+    for (const port of ports) {
+      const flag = join(world.dir, 'live', String(port));
+      rmSync(flag, { force: true });
+      execFileSync('mkfifo', [flag]);
+    }
+  }
 });
 
 test('a command moves the requests; one that fails leaves them where they are', async ({

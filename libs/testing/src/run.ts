@@ -111,6 +111,8 @@ export function cleanEnvironment(options: RunOptions = {}): Record<string, strin
     TMPDIR: tmpdir(),
     // Builds of tests look at and write into folders of the test; tests/sandbox asks for the sandbox.
     RUNNER_SANDBOX: process.env.TESTS_SANDBOX ?? 'off',
+    // The machine may have a bell of its own.
+    RUNNER_BELL_DIR: join(homeFolder, 'bell'),
   };
   if (options.root !== undefined) environment.RUNNER_ROOT = options.root;
   for (const [name, value] of Object.entries(options.env ?? {})) {

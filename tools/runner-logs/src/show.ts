@@ -63,7 +63,7 @@ type Outputs = readonly {
 /** What is active, as its `.deploy.yml` says. */
 async function ofActive(context: Shower, { app, only }: Subject, wanted: Wanted): Promise<Outputs> {
   const { io, paths } = context;
-  const { refuseForeignRoot } = await import('@runner/common/guards/foreign-root');
+  const { refuseForeignRoot } = await import('@runner/common/files/foreign-root');
   refuseForeignRoot(context, `logs ${app}`);
   const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
   return activeTargets(context, app, only).flatMap((target) =>

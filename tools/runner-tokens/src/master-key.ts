@@ -55,7 +55,7 @@ function checkKeys({ io, paths }: RekeyContext): boolean {
 /** Throws `mkey_missing`, `not_writable`, `locked`. */
 export function rekeyAll(context: RekeyContext): Rekeyed {
   const { io, paths, note } = context;
-  const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'rekey', body);
+  const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'tokens rekey', body);
   checkKeys(context);
   // More than one key: an earlier run was interrupted, or another one is running.
   const resumed = underLock(() => {

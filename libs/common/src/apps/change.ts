@@ -1,5 +1,6 @@
 /** Changes the registry under its lock, always from the state on disk. */
 
+import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
 import type { Io } from '../foundation/io.ts';
@@ -10,7 +11,10 @@ import { requireTrustedApp, writeApp } from './store.ts';
 /** Longest wait for another command's change, in seconds. */
 const WAIT = 20;
 
-/** Runs `change` under the registry's lock. Throws `locked` after `wait` seconds. */
+/**
+ * Runs `change` under the registry's lock. Throws `locked` after `wait` seconds, `guard_tripped` as root
+ * in another user's root: files of root there would shut its owner out.
+ */
 export function changeRegistry<T>(
   paths: Paths,
   io: Io,
@@ -18,6 +22,7 @@ export function changeRegistry<T>(
   change: () => T,
   wait = WAIT,
 ): T {
+  refuseForeignRoot({ io, paths }, command);
   const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
     sweepStrays(paths.stateDir, io.now());

@@ -2,6 +2,7 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
 import { isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
@@ -43,11 +44,12 @@ export function requireWritable(paths: Paths): void {
  */
 export function editConfig(
   paths: Paths,
-  io: Pick<Io, 'now' | 'pid'>,
+  io: Pick<Io, 'now' | 'pid' | 'uid'>,
   command: string,
   changes: readonly ConfigChange[],
   head = '',
 ): void {
+  refuseForeignRoot({ io, paths }, command);
   const holder = holderFor(io, command);
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {

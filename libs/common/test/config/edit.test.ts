@@ -12,7 +12,7 @@ import * as assert from 'uvu/assert';
 import { told } from '../cli/refusal.ts';
 import { freshRoot, plant } from '../files/scratch.ts';
 
-const io = { pid: 1, now: () => new Date(0) };
+const io = { uid: 1, pid: 1, now: () => new Date(0) };
 const BOT = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
 const edit = (paths: Paths, ...changes: ConfigChange[]) => editConfig(paths, io, 'test', changes);

@@ -1,8 +1,8 @@
 /** `runner changes`: the commits between two versions of an app. */
 import type { AppState, Deployed } from '@runner/common/apps/state';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
-import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { type Commit, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';

@@ -4,7 +4,7 @@
  */
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
-import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';

@@ -1,5 +1,5 @@
 /** The slots of an instance: taking one, sending the requests to it, and leaving the other. */
-import { chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
 import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
@@ -98,10 +98,12 @@ function letPass(folder: string): void {
     chmodSync(folder, (mode & 0o7777) | 0o001);
 }
 
-/** The file by which a proxy sees the port of the live slot. */
+/** The file by which a proxy sees the port of the live slot. The app may have put anything there. */
 function makeFlag(path: string): void {
-  const { O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  closeSync(openSync(path, O_CREAT | O_NOFOLLOW | O_WRONLY, 0o644));
+  const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) removeIfThere(path);
+  // Without O_NONBLOCK a named pipe would be waited for.
+  closeSync(openSync(path, O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
 }
 
 function refuseLongPath(base: TargetBase, { instance }: ReleaseTarget): void {

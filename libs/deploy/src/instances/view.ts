@@ -4,10 +4,10 @@ import type { View } from '@runner/common/apps/instance-summary';
 import { retryPolicyFor } from '@runner/common/apps/retries';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
+import { foreignOwner } from '@runner/common/files/foreign-root';
 import { isRunning } from '@runner/common/files/process';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { foreignOwner } from '@runner/common/guards/foreign-root';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {

@@ -1,12 +1,12 @@
 /** `runner prune`: where the disk goes, app by app, and removing what nothing needs. */
 import { type Disk, diskOf, sizesOf } from '@runner/common/apps/disk';
 import { appNames, requireApp } from '@runner/common/apps/store';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
 import { lockApp } from '../record/lock.ts';

@@ -1,13 +1,13 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { progressText } from '@runner/common/apps/progress';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
-import { refuseForeignRoot } from '@runner/common/guards/foreign-root';
 
 /** Between two attempts to take the lock, in milliseconds. */
 const POLL = 300;

@@ -1,5 +1,15 @@
 /** Release folders: making, linking and removing them. A finished release is never changed. */
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statfsSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
@@ -121,33 +131,42 @@ export function refuseLinks(release: string, folder: string, what: string): void
 
 /**
  * Removes a folder tree, read-only folders too. Never throws: returns why something is left, a
- * sentence, or undefined.
+ * sentence, or undefined. What an app left running may put a link in place of a folder meanwhile: rm
+ * does not follow it, as Node's own does.
  */
 export function removeTree(path: string): string | undefined {
-  const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 2 });
-  try {
-    remove();
-    return undefined;
-  } catch {
-    // A build may leave folders that even their owner cannot write, as `go mod download` does.
-    makeWritable(path);
-  }
-  try {
-    remove();
-    return undefined;
-  } catch (error) {
-    return `${path} cannot be removed: ${systemWords(error)}`;
-  }
+  if (!isThere(path)) return undefined;
+  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+  const remove = () => spawnSync('rm', ['-rf', '--', path], { env, encoding: 'utf8' });
+  if (remove().status === 0) return undefined;
+  // A build may leave folders that even their owner cannot write, as `go mod download` does.
+  makeWritable(path);
+  const { status, stderr, error } = remove();
+  if (status === 0) return undefined;
+  const words = error ? systemWords(error) : stderr.trim().split(': ').at(-1)?.toLowerCase();
+  return `${path} cannot be removed: ${words}`;
 }
 
+/** Linux has it, Node does not name it: opens what may not be read. */
+const O_PATH = 0o10000000;
+
 function makeWritable(path: string): void {
+  let fd: number;
   try {
-    if (!lstatSync(path).isDirectory()) return;
-    chmodSync(path, 0o700);
+    fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    // A file, or a link.
+    return;
+  }
+  const folder = `/proc/self/fd/${fd}`;
+  try {
+    chmodSync(folder, 0o700);
+    for (const name of namesIn(folder)) makeWritable(join(folder, name));
   } catch {
     // Another user's folder: removing it reports that.
+  } finally {
+    closeSync(fd);
   }
-  for (const name of namesIn(path)) makeWritable(join(path, name));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The file that a step writes to, and copying it into the log while the step runs. */
-import { closeSync, constants, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { readRange, removeIfThere } from '@runner/common/files/read';
@@ -12,6 +12,14 @@ import type { Redactor } from '@runner/common/secrets/redactor';
 export const BLOCK = 262_144;
 export const NEWLINE = 0x0a;
 
+/** How much one call copies while the step runs, in bytes: its time limit and Ctrl-C must be heard. */
+const AT_ONCE = 1_048_576;
+/** Of output that is this far ahead of the log, in bytes, only the end is copied; it may have holes. */
+const AHEAD_MAX = 33_554_432;
+const END = 4_194_304;
+/** Longer than any key or secret that begins in what was left out, in bytes. */
+const HIDDEN = 1_048_576;
+
 /**
  * Returns what copies the whole lines written since the last call, redacted, or with `all` everything
  * left. A secret that the step has printed in part is held back until it is complete.
@@ -22,6 +30,7 @@ export function copierOf(
   add: (text: string) => void,
 ): (all: boolean) => void {
   let position = 0;
+  let hidden = 0;
   let held = '';
   const decoder = new StringDecoder('utf8');
   // The lines of a private key may arrive one at a time.
@@ -30,11 +39,26 @@ export function copierOf(
     const text = held + piece;
     const at = cut(text);
     held = text.slice(at);
-    if (at > 0) add(redact(text.slice(0, at)));
+    if (at > 0 && hidden === 0) add(redact(text.slice(0, at)));
+    hidden = Math.max(0, hidden - at);
+  };
+  const leaveOut = (to: number) => {
+    show(decoder.end() + keys.end(), (text) => text.length);
+    add(`\n… ${to + HIDDEN - position} bytes left out …\n`);
+    position = to;
+    hidden = HIDDEN;
   };
   return (all) => {
-    for (;;) {
-      const bytes = readRange(raw, position, BLOCK);
+    const { size } = fstatSync(raw);
+    // Emptied by the step, as `tee /dev/stderr` does.
+    if (size < position) position = 0;
+    if (size - position > AHEAD_MAX) {
+      if (!all) return;
+      leaveOut(size - END);
+    }
+    const end = all ? size : Math.min(size, position + AT_ONCE);
+    while (position < end) {
+      const bytes = readRange(raw, position, Math.min(BLOCK, end - position));
       const isFull = bytes.length === BLOCK;
       const lines = bytes.lastIndexOf(NEWLINE) + 1;
       const isCut = isFull && lines === 0;

@@ -18,7 +18,7 @@ export function brokerConfiguration({ url, operator, servers, store }: BrokerSet
   const isTls = scheme === 'tls';
   const listen = isTls ? `0.0.0.0:${host.split(':').at(-1)}` : host;
   return `# nats-server of the fleet, printed by: runner fleet broker config
-# Print it again after runner fleet add and remove, then: systemctl reload nats-server
+# Print it again after runner fleet add and remove, then: systemctl restart nats-server
 server_name: runner-fleet
 listen: "${listen}"
 max_payload: ${MESSAGE_MAX}

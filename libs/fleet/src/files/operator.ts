@@ -1,4 +1,5 @@
 /** The operator's files: `fleet/fleet.yml`, the key for the broker, and one file per server. */
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { readTrusted } from '@runner/common/files/trusted';
@@ -91,22 +92,25 @@ export interface FleetServer {
   readonly nkey: string;
   /** Public key that signs its results and events. */
   readonly key: string;
+  /** Keys that it had before it was set up again, oldest first: they signed its older messages. */
+  readonly former?: readonly string[];
 }
 
 const NKEY = /^U[A-Z2-7]{55}$/;
 const KEY = /^ed25519:[A-Za-z0-9_-]{43}$/;
 
-/** Parses the output of `runner agent keys`; undefined if it is invalid. */
-export function serverOf(text: string, groups?: readonly string[]): FleetServer | undefined {
+/** Parses a server's file or the output of `runner agent keys`, which has no groups; undefined if it is invalid. */
+export function serverOf(text: string): FleetServer | undefined {
   const value = jsonObject(text);
-  const [server, nkey, key] = [value?.server, value?.nkey, value?.key].map(String);
-  const known = groups ?? (Array.isArray(value?.groups) ? value.groups.map(String) : []);
+  const [server = '', nkey = '', key = ''] = [value?.server, value?.nkey, value?.key].map(String);
+  const list = (all: unknown) => (Array.isArray(all) ? all.map(String) : []);
+  const [groups, former] = [list(value?.groups), list(value?.former)];
   const good =
-    isServerName(server ?? '') &&
-    NKEY.test(nkey ?? '') &&
-    KEY.test(key ?? '') &&
-    known.every(isServerName);
-  return good ? ({ server, groups: known, nkey, key } as FleetServer) : undefined;
+    isServerName(server) &&
+    NKEY.test(nkey) &&
+    [key, ...former].every((each) => KEY.test(each)) &&
+    groups.every(isServerName);
+  return good ? { server, groups, nkey, key, ...(former.length > 0 && { former }) } : undefined;
 }
 
 /** All servers, sorted by name. Throws `config_invalid`. */
@@ -116,20 +120,44 @@ export function readServers(root: string): FleetServer[] {
     .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
     .map((name) => {
       const path = join(servers, name);
-      const found = serverOf(readIfThere(path, 65_536)?.toString('utf8') ?? '');
+      const found = readServer(path);
       if (found && `${found.server}.json` === name) return found;
-      throw new Failure('config_invalid', `${path} is damaged: run runner fleet add again`);
+      throw new Failure(
+        'config_invalid',
+        `${path} is damaged: delete it and run runner fleet add again`,
+      );
     });
 }
 
-export function writeServer(root: string, server: FleetServer): void {
-  const { servers } = operatorFiles(root);
-  makeFolder(servers);
-  writeWhole(join(servers, `${server.server}.json`), `${JSON.stringify(server, null, 2)}\n`, 0o640);
+const readServer = (path: string) => serverOf(readIfThere(path, 65_536)?.toString('utf8') ?? '');
+
+const fileOf = (root: string, server: string) =>
+  join(operatorFiles(root).servers, `${server}.json`);
+/** Of a removed server, so that its messages can be verified when it comes back with other keys. */
+const removedFileOf = (root: string, server: string) => `${fileOf(root, server)}.removed`;
+
+/** Adds or replaces a server; keeps the groups unless there are `groups`, and the keys it had before. */
+export function writeServer(
+  root: string,
+  { server, nkey, key }: FleetServer,
+  groups: readonly string[] | undefined,
+): FleetServer {
+  const now = readServer(fileOf(root, server));
+  const before = now ?? readServer(removedFileOf(root, server));
+  const keys = before ? [...(before.former ?? []), before.key] : [];
+  const former = keys.filter((each) => each !== key);
+  const written: FleetServer = {
+    ...{ server, groups: groups ?? now?.groups ?? [], nkey, key },
+    ...(former.length > 0 && { former }),
+  };
+  makeFolder(operatorFiles(root).servers);
+  writeWhole(fileOf(root, server), `${JSON.stringify(written, null, 2)}\n`, 0o640);
+  removeIfThere(removedFileOf(root, server));
+  return written;
 }
 
 export function removeServer(root: string, server: string): void {
-  removeIfThere(join(operatorFiles(root).servers, `${server}.json`));
+  renameSync(fileOf(root, server), removedFileOf(root, server));
 }
 
 /** The named servers and members of named groups; all if `on` is undefined. Throws `server_unknown`. */

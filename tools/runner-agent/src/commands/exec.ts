@@ -1,13 +1,10 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
-import { readAll } from '@runner/common/foundation/io';
+import { inputLines } from '@runner/fleet/order/input';
 import { sealedOf } from '@runner/fleet/order/order';
 import { isDone, resultOf } from '@runner/fleet/order/result';
 import { openAgent } from '../orders/agent.ts';
 import { handle } from '../orders/handle.ts';
-
-/** Of standard input, in bytes. */
-const INPUT_MAX = 16_777_216;
 
 export const exec = command({
   name: 'exec',
@@ -18,7 +15,7 @@ export const exec = command({
   plain: true,
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
-    const lines = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
+    const lines = inputLines(io, 'runner fleet sign');
     let status: number = EXIT.ok;
     for (const [index, line] of lines.entries()) {
       const order = sealedOf(line);

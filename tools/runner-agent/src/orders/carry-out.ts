@@ -81,7 +81,7 @@ export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order):
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');
-  const message = text('message') ?? [text('stage'), text('error')].filter(Boolean).join(': ');
+  const message = text('message') ?? failureText(text('stage'), text('error'), text('cause'));
   return {
     status: statusOf(status, text('result'), code),
     code,
@@ -93,6 +93,13 @@ export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order):
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
   };
+}
+
+/** The first line of an error, its stage unless the error says it, and the cause. */
+function failureText(stage: string | null, error: string | null, cause: string | null): string {
+  const [first = ''] = (error ?? '').split('\n');
+  const isNamed = stage === null || first.startsWith(`${stage}: `);
+  return [...(isNamed ? [] : [stage]), first, ...(cause ? [cause] : [])].filter(Boolean).join(': ');
 }
 
 /** Pauses or resumes the app, like runner-pause and runner-resume. */

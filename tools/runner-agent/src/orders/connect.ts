@@ -17,7 +17,7 @@ export async function connect({ config, paths }: Agent, purpose?: string): Promi
   const problem = !(await broker.isLimitedTo(accountOf(server)))
     ? `lets ${server} reach more than its own subjects: load the output of runner fleet broker config`
     : !(await broker.hasMailbox(server))
-      ? `has no mailbox for ${server}: run runner fleet broker check`
+      ? `has no mailbox for ${server}: restart it after runner fleet add, then run runner fleet broker check`
       : undefined;
   if (problem === undefined) return broker;
   await broker.close();

@@ -2,7 +2,7 @@
 import { requireApp } from '@runner/common/apps/store';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
-import { requireSigners } from '@runner/fleet/files/agent';
+import { readAgent, requireSigners } from '@runner/fleet/files/agent';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { Status } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
@@ -18,12 +18,14 @@ export interface Refusal {
 /** How far the operator's clock may be ahead, in ms. */
 const SKEW = 60_000;
 
-/** Why the order is not trusted; undefined: it is. Throws `fleet_not_configured`, `guard_tripped`, `signing_failed`. */
+/** Why the order is not trusted; undefined: it is. Throws `fleet_not_configured`, `config_invalid`, `guard_tripped`, `signing_failed`. */
 export async function signerRefusal(
-  { config }: Agent,
+  { paths }: Agent,
   sealed: SealedOrder,
   order: Order,
 ): Promise<Refusal | undefined> {
+  // Read for each order, so that a restriction takes effect without a restart.
+  const config = await readAgent(paths.root);
   const refused = (code: string, message: string): Refusal => ({
     status: 'refused',
     code,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { batchOf, type Checked, FIRST_PREV, packed } from '@runner/fleet/events/batch';
-import { digestOf, publicKeyOf, seal } from '@runner/fleet/order/seal';
+import { digestOf, publicKeyOf, seal, signedText } from '@runner/fleet/order/seal';
 import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { LogReader } from './log-piece.ts';
@@ -31,7 +31,8 @@ export class Shipper {
   async loadCheckpoint(broker: Broker): Promise<void> {
     const { signKey, config } = this.agent;
     const stored = await broker.last('EVENTS', subjects.events(config.server));
-    const checked = stored && batchOf(stored.text, config.server, publicKeyOf(signKey));
+    const own = { server: config.server, key: publicKeyOf(signKey) };
+    const checked = stored && batchOf(signedText('events', stored.text, own));
     this.last = { stored, checked };
   }
 

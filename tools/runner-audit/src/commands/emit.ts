@@ -3,6 +3,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
@@ -71,6 +72,7 @@ export const emit = command({
   ],
   async run(context) {
     const { args, options } = context;
+    refuseForeignRoot(context, 'audit emit');
     if (args.event === undefined) {
       const given = Object.entries(options).find(
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,

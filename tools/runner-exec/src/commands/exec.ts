@@ -24,7 +24,7 @@ export const exec = command({
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
     const { io, paths, args, options } = context;
-    const { refuseForeignRoot } = await import('@runner/common/guards/foreign-root');
+    const { refuseForeignRoot } = await import('@runner/common/files/foreign-root');
     refuseForeignRoot({ io, paths }, `exec ${args.app}`);
     const { activeTargets, execIn } = await import('@runner/deploy/active');
     const [target] = activeTargets(context, args.app, options.instance);

@@ -5,7 +5,7 @@ import type { Verb } from '@runner/fleet/order/order';
 import { openFleet } from '../rollout/connect.ts';
 import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
-import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
+import { makePlan, type OrderOptions, type PlanLine, planWords } from '../rollout/plan.ts';
 import { KEY, ON } from './plumbing.ts';
 
 const REASON = {
@@ -94,15 +94,10 @@ export function rolloutText(line: PlanLine | ServerLine | RolloutSummary, style:
   return `${text}Next steps:\n${verbs.map((verb) => `  runner fleet ${verb} ${rollout}\n`).join('')}`;
 }
 
-function planText({ verb, app, commit, version, batches, absent }: PlanLine, style: Style): string {
-  const servers = batches.flat().length + absent.length;
-  if (servers === 0) return `${harmlessLine(app)}: nothing to do\n`;
-  const what = commit === null ? '' : ` ${commit.slice(0, 12)} (${harmlessLine(version ?? '')})`;
-  const steps = [
-    ...batches.map((batch) => batch.join(' ')),
-    ...(absent.length > 0 ? [`waiting for ${absent.join(' ')}`] : []),
-  ];
-  return `${style.bold(`${verb} ${harmlessLine(app)}`)}${what} on ${servers}: ${steps.join(', then ')}\n`;
+function planText(line: PlanLine, style: Style): string {
+  const app = harmlessLine(line.app);
+  if (line.batches.flat().length + line.absent.length === 0) return `${app}: nothing to do\n`;
+  return `${style.bold(`${line.verb} ${app}`)}${planWords(line)}\n`;
 }
 
 export const deploy = command({

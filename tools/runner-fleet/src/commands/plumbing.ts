@@ -1,15 +1,12 @@
 import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
-import { readAll } from '@runner/common/foundation/io';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
+import { inputLines } from '@runner/fleet/order/input';
 import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
 import { openFleet } from '../rollout/connect.ts';
 import { deliver, deliveryOf } from '../rollout/delivery.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
-
-/** Of standard input, in bytes. */
-export const INPUT_MAX = 16_777_216;
 
 export const ON = {
   kind: 'value',
@@ -59,10 +56,7 @@ export const sign = command({
   options: { key: KEY },
   plain: true,
   async run(context) {
-    const lines = readAll(context.io.stdin, INPUT_MAX, 'standard input')
-      .split('\n')
-      .filter(Boolean);
-    for (const [index, body] of lines.entries()) {
+    for (const [index, body] of inputLines(context.io, 'runner fleet order').entries()) {
       if (!orderOf(body)) throw new Failure('order_invalid', `line ${index + 1} is not an order`);
       const sealed = await signOrder(context, body, context.options.key);
       context.io.stdout.write(`${JSON.stringify(sealed)}\n`);
@@ -86,7 +80,7 @@ export const send = command({
   async run(context) {
     const { io, paths, options, print } = context;
     const wait = waitOf(options.wait, 0);
-    const orders = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
+    const orders = inputLines(io, 'runner fleet sign');
     const servers = readServers(paths.root);
     const broker = await openFleet(context);
     const lines: ServerLine[] = [];

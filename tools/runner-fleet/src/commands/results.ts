@@ -1,13 +1,12 @@
 import { type Context, command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
-import { readAll } from '@runner/common/foundation/io';
 import { readServers } from '@runner/fleet/files/operator';
+import { inputLines } from '@runner/fleet/order/input';
 import { sealedTextOf } from '@runner/fleet/order/seal';
 import { openFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
 import { lineText, noAnswer, type ServerLine, statusOf, verified } from '../rollout/line.ts';
 import { requireRollout } from '../rollout/record.ts';
-import { INPUT_MAX } from './plumbing.ts';
 
 export const results = command({
   name: 'results',
@@ -30,8 +29,7 @@ type Reader = Pick<Context, 'io' | 'paths'>;
 
 function readLines({ io, paths }: Reader): ServerLine[] {
   const servers = readServers(paths.root);
-  const texts = readAll(io.stdin, INPUT_MAX, 'standard input').split('\n').filter(Boolean);
-  return texts.map((text) => {
+  return inputLines(io, 'runner agent exec').map((text) => {
     const line = verified(sealedTextOf(text), servers);
     if (line) return line;
     throw new Failure('signature_invalid', 'a result is not signed by its server');
@@ -41,12 +39,19 @@ function readLines({ io, paths }: Reader): ServerLine[] {
 async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
   const broker = await openFleet(context);
   try {
-    const { order: sealed } = await requireRollout(context, broker, id);
+    const { order: sealed, ordered, state } = await requireRollout(context, broker, id);
     const delivery = deliveryOf(sealed, readServers(context.paths.root));
     return await Promise.all(
       delivery.servers.map(
         async (server) =>
-          (await storedResult(broker, delivery, server)) ?? noAnswer(server, 'no answer'),
+          (await storedResult(broker, delivery, server)) ??
+          (ordered?.includes(server.server) === false
+            ? noAnswer(
+                server,
+                state === 'running' ? 'not ordered yet' : 'not ordered',
+                'not_ordered',
+              )
+            : noAnswer(server, 'no answer')),
       ),
     );
   } finally {

@@ -12,6 +12,9 @@ import {
   writeServer,
 } from '@runner/fleet/files/operator';
 
+/** A reload is not enough: nats-server (to 2.15.1) connects a new account to the others only at its next one. */
+const RESTART =
+  'Next step: install the output of runner fleet broker config, restart the broker, run runner fleet broker check\n';
 const RELOAD =
   'Next step: install the output of runner fleet broker config, and reload the broker\n';
 
@@ -21,33 +24,55 @@ export const add = command({
   details: 'Reads the output of runner agent keys, run on that server, from standard input.',
   positionals: { server: { required: true, about: 'Name of the server' } },
   options: {
-    group: { kind: 'value', placeholder: 'G,…', about: 'Groups, separated by commas' },
+    group: {
+      kind: 'value',
+      placeholder: 'G,…',
+      about: 'Groups, separated by commas [default: those it has]',
+    },
   },
   async run({ io, paths, args, options }) {
     await readFleet(paths.root);
     const name = serverName(args.server);
-    const groups = options.group?.split(',') ?? [];
-    if (!groups.every(isServerName))
-      throw usage(`invalid value '${options.group}' for '--group <G,…>': names of groups`);
-    const server = serverOf(readAll(io.stdin, 65_536, 'standard input'), groups);
+    const all = readServers(paths.root);
+    const groups = options.group?.split(',');
+    const wrong = groups?.find((each) => !isServerName(each));
+    if (wrong !== undefined)
+      throw usage(
+        `invalid value '${wrong}' for '--group <G,…>': a group has lower-case letters, digits or dashes`,
+      );
+    requireDistinct(name, groups ?? [], all);
+    const server = serverOf(readAll(io.stdin, 65_536, 'standard input'));
     if (server?.server !== name)
       throw new Failure(
         'config_invalid',
         `standard input is not the output of runner agent keys on ${name}`,
       );
-    const same = readServers(paths.root).find(
-      (each) => each.server !== name && each.nkey === server.nkey,
-    );
+    const same = all.find((each) => each.server !== name && each.nkey === server.nkey);
     if (same)
       throw new Failure(
         'broker_unsafe',
         `${same.server} has the same key: every server needs its own`,
       );
-    writeServer(paths.root, server);
-    return { value: { result: 'added', ...server } };
+    const isKnown = all.some(({ nkey, key }) => nkey === server.nkey && key === server.key);
+    const result = isKnown ? 'changed' : 'added';
+    return { value: { result, ...writeServer(paths.root, server, groups) } };
   },
-  human: ({ server }: FleetServer) => `Added ${server}\n${RELOAD}`,
+  human: ({ result, server }: FleetServer & { result: string }) =>
+    result === 'changed' ? `Changed ${server}\n` : `Added ${server}\n${RESTART}`,
 });
+
+/** Throws `name_invalid` if a group had the name of a server: `--on` takes both. */
+function requireDistinct(name: string, groups: readonly string[], all: readonly FleetServer[]) {
+  const names = [name, ...all.map(({ server }) => server)];
+  const both =
+    groups.find((each) => names.includes(each)) ??
+    all.flatMap((each) => each.groups).find((each) => each === name);
+  if (both === undefined) return;
+  throw new Failure(
+    'name_invalid',
+    `'${both}' cannot be the name of a server and of a group: choose another`,
+  );
+}
 
 export const remove = command({
   name: 'remove',

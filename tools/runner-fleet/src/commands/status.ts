@@ -5,11 +5,10 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
-import { signedText } from '@runner/fleet/order/seal';
-import { type AppOnServer, type ServerState, stateOf } from '@runner/fleet/order/state';
+import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
 import { openFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
-import { type Answer, askAll } from '../rollout/presence.ts';
+import { type Answer, askAll, lastState } from '../rollout/presence.ts';
 import { rolloutOf } from '../rollout/record.ts';
 import { ON } from './plumbing.ts';
 
@@ -67,8 +66,7 @@ async function rowOf(
   broker: Broker,
   { server, state, isForeign, ping_ms, skew }: Answer,
 ): Promise<ServerRow> {
-  const stored = state ? undefined : await broker.last('STATE', subjects.state(server.server));
-  const known = state ?? stateOf(signedText('state', stored?.text ?? '', server) ?? '');
+  const known = state ?? (await lastState(broker, server));
   return {
     ...{ server: server.server, groups: server.groups },
     state: state ? 'up' : isForeign ? 'bad' : 'offline',

@@ -2,6 +2,7 @@
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { batchOf, type Checked, FIRST_PREV, follows, unpacked } from '@runner/fleet/events/batch';
+import { ServerKeys } from '@runner/fleet/events/keys';
 import type { FleetServer } from '@runner/fleet/files/operator';
 
 /** The broker, or the output of `runner agent ship`. */
@@ -22,12 +23,14 @@ export class ServerEvents {
   readonly problems: string[] = [];
   batches = 0;
   private before: Checked | undefined;
+  private keys: ServerKeys;
   /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
   private readonly read: Map<string, number>;
   private seq = 1;
 
   constructor(server: FleetServer, positions: Record<string, number> = {}) {
     this.server = server;
+    this.keys = new ServerKeys(server);
     this.read = new Map(Object.entries(positions));
   }
 
@@ -45,18 +48,21 @@ export class ServerEvents {
   rewind(): void {
     this.seq = 1;
     this.before = undefined;
+    this.keys = new ServerKeys(this.server);
   }
 
   /** The lines that are new since the last call. */
   async *unread(broker: EventSource): AsyncGenerator<Lines> {
-    const { server, key } = this.server;
+    const { server } = this.server;
     for await (const stored of broker.all('EVENTS', subjects.events(server), this.seq)) {
       this.seq = stored.seq + 1;
-      const checked = batchOf(stored.text, server, key);
+      const { replaced } = this.keys;
+      const checked = batchOf(this.keys.next('events', stored.text));
       if (!checked) {
         this.problems.push(`message ${stored.seq} is not signed by ${server}`);
         continue;
       }
+      if (this.keys.replaced > replaced) this.before = undefined;
       if (!follows(checked, this.before))
         this.problems.push(`message ${stored.seq} of ${server} does not follow the one before it`);
       const { n, prev, file, from, to, gap } = checked.batch;

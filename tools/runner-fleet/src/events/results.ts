@@ -1,9 +1,10 @@
 /** Verifies the signatures and the chain of a server's results in the broker. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
+import { ServerKeys } from '@runner/fleet/events/keys';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { resultOf } from '@runner/fleet/order/result';
-import { digestOf, signedText } from '@runner/fleet/order/seal';
+import { digestOf } from '@runner/fleet/order/seal';
 
 export interface CheckedResults {
   readonly results: number;
@@ -12,12 +13,18 @@ export interface CheckedResults {
 
 export async function checkResults(broker: Broker, of: FleetServer): Promise<CheckedResults> {
   const { server } = of;
+  const keys = new ServerKeys(of);
   const problems: string[] = [];
-  const carriedOut = new Map<number, { body: string; prev: string | null }>();
+  let carriedOut: CarriedOut = new Map();
   let results = 0;
   for await (const { seq, text } of broker.all('RESULTS', subjects.result(server, '*'))) {
     results += 1;
-    const body = signedText('result', text, of) ?? '';
+    const { replaced } = keys;
+    const body = keys.next('result', text) ?? '';
+    if (keys.replaced > replaced) {
+      problems.push(...chainProblems(server, carriedOut));
+      carriedOut = new Map();
+    }
     const result = resultOf(body);
     if (!result) problems.push(`result ${seq} is not signed by ${server}`);
     // Refused orders have no number.
@@ -28,11 +35,18 @@ export async function checkResults(broker: Broker, of: FleetServer): Promise<Che
       carriedOut.set(result.n, { body, prev: result.prev });
     }
   }
-  // Results of agent exec are not in the broker, so numbers may be missing: compare neighbours only.
-  for (const [n, { prev }] of carriedOut) {
+  return { results, problems: [...problems, ...chainProblems(server, carriedOut)] };
+}
+
+/** Results by number. */
+type CarriedOut = Map<number, { readonly body: string; readonly prev: string | null }>;
+
+/** Results of agent exec are not in the broker, so numbers may be missing: only neighbours are compared. */
+function chainProblems(server: string, carriedOut: CarriedOut): string[] {
+  return [...carriedOut].flatMap(([n, { prev }]) => {
     const before = carriedOut.get(n - 1);
-    if (before && digestOf(before.body) !== prev)
-      problems.push(`result number ${n} of ${server} does not follow the one before it`);
-  }
-  return { results, problems };
+    return before && digestOf(before.body) !== prev
+      ? [`result number ${n} of ${server} does not follow the one before it`]
+      : [];
+  });
 }

@@ -75,6 +75,8 @@ export async function deliver(
   const digest = digestOf(delivery.sealed.body);
   const arrived: ServerLine[] = [];
   let wake = () => {};
+  const stopped = () => wake();
+  signal.addEventListener('abort', stopped);
   const stop = broker.subscribe(subjects.result('*', delivery.order.id), (text) => {
     const line = verified(sealedTextOf(text), [...open.values()]);
     if (line?.digest === digest) arrived.push(line);
@@ -106,11 +108,11 @@ export async function deliver(
       if (arrived.length > 0) continue;
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
       });
       await Promise.race([woken, pause(Math.min(look, until) - io.elapsed())]);
     }
   } finally {
+    signal.removeEventListener('abort', stopped);
     stop();
     stopSteps();
   }

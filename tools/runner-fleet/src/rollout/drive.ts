@@ -55,8 +55,11 @@ export async function drive(
   const { order, servers } = deliveryOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
   const rollout: Rollout = {
     ...{ rollout: order.id, app: order.app, by: plan.sealed.by, order: plan.sealed },
-    batches: [...plan.batches, plan.absent].map((batch) => batch.map(({ server }) => server)),
+    batches: [...plan.batches, plan.absent]
+      .filter((batch) => batch.length > 0)
+      .map((batch) => batch.map(({ server }) => server)),
     ...{ max_failures: plan.maxFailures, state: 'running', began: io.now().toISOString() },
+    ordered: [],
   };
   const claim = isHold(order.verb)
     ? undefined
@@ -74,7 +77,7 @@ export async function drive(
     remove();
     const end = summaryOf(rollout.rollout, servers.length, lines, { by, claim });
     if (claim) await claim.end(end.result);
-    else keep(paths.root, { ...rollout, state: end.result });
+    else keep(paths.root, { ...rollout, state: end.result, ordered: rollout.batches.flat() });
     await print(end);
   }
   if (by) return signalStatus(by);
@@ -102,13 +105,18 @@ async function sendBatches(
     if (stderr.isTTY) stderr.write(`${server.padEnd(12)}  ${harmlessLine(step)} …\n`);
   };
   for (const batch of plan.batches) {
-    if (signal.aborted || (claim && !(await claim.isHeld()))) return;
+    if (signal.aborted || (await isLost(claim, batch))) return;
     const waiting = { wait: plan.wait, signal, stepped };
     await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting, answered);
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
+  if (plan.absent.length === 0 || signal.aborted || (await isLost(claim, plan.absent))) return;
   await post(broker, deliveryOf(plan.sealed, plan.absent));
   for (const server of plan.absent) await answered(noAnswer(server));
+}
+
+async function isLost(claim: Claim | undefined, next: readonly FleetServer[]): Promise<boolean> {
+  return claim !== undefined && !(await claim.allows(next.map(({ server }) => server)));
 }
 
 function summaryOf(

@@ -7,10 +7,13 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { isDone, type Result, resultOf } from '@runner/fleet/order/result';
 import { isSealedBy, type Sealed } from '@runner/fleet/order/seal';
 
+/** Why a server has no result. */
+type Missing = 'no_answer' | 'not_ordered';
+
 /** One line of `--json`. */
 export interface ServerLine extends Partial<Omit<Result, 'status'>> {
   readonly server: string;
-  readonly status: Result['status'] | 'no_answer';
+  readonly status: Result['status'] | Missing;
   readonly message: string;
 }
 
@@ -18,7 +21,10 @@ export interface ServerLine extends Partial<Omit<Result, 'status'>> {
 export const noAnswer = (
   { server }: FleetServer,
   message = 'no answer yet: the order waits',
-): ServerLine => ({ server, status: 'no_answer', message });
+  status: Missing = 'no_answer',
+): ServerLine => ({ server, status, message });
+
+const isMissing = ({ status }: ServerLine) => status === 'no_answer' || status === 'not_ordered';
 
 /** Undefined unless signed by the server it names. */
 export function verified(
@@ -46,6 +52,7 @@ export function isGood(line: ServerLine): boolean {
   return (
     line.verb !== undefined &&
     line.status !== 'no_answer' &&
+    line.status !== 'not_ordered' &&
     isDone({ verb: line.verb, status: line.status })
   );
 }
@@ -60,6 +67,6 @@ export const NO_ANSWER = 4;
 /** The exit status for these results. */
 export function statusOf(lines: readonly ServerLine[]): number {
   if (lines.some(({ rollback_failed: failed }) => failed)) return EXIT.rollbackFailed;
-  if (lines.some((line) => line.status !== 'no_answer' && !isGood(line))) return EXIT.failed;
-  return lines.some(({ status }) => status === 'no_answer') ? NO_ANSWER : EXIT.ok;
+  if (lines.some((line) => !isMissing(line) && !isGood(line))) return EXIT.failed;
+  return lines.some(isMissing) ? NO_ANSWER : EXIT.ok;
 }

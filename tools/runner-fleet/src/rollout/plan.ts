@@ -2,13 +2,14 @@
 import type { Context } from '@runner/common/cli/command';
 import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
 import { isHold, type Order, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
 import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
-import { askAll, commitOf } from './presence.ts';
+import { askAll, commitOf, lastState } from './presence.ts';
 import { requireFree } from './record.ts';
 
 /** Options of every command that sends orders. */
@@ -38,6 +39,17 @@ export interface PlanLine {
   readonly batches: readonly (readonly string[])[];
   /** Servers that did not answer. */
   readonly absent: readonly string[];
+}
+
+/** The commit, the number of servers and the batches. */
+export function planWords({ commit, version, batches, absent }: PlanLine): string {
+  const name = version === null ? '' : ` (${harmlessLine(version)})`;
+  const what = commit === null ? '' : ` ${commit.slice(0, 12)}${name}`;
+  const steps = [
+    ...batches.map((batch) => batch.join(' ')),
+    ...(absent.length > 0 ? [`waiting for ${absent.join(' ')}`] : []),
+  ];
+  return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
@@ -112,7 +124,7 @@ export async function signPlan(
     await context.print(line);
     return undefined;
   }
-  if (!yes) confirm(context.io, `${verb} ${app} on ${batches.flat().join(', ')}?`);
+  if (!yes) confirm(context.io, `${verb} ${app}${planWords(line)}?`);
   const full = newOrder(context, { ...order, servers }, deadline);
   const sealed = await signOrder(context, JSON.stringify(full), key);
   await context.print({ ...line, rollout: full.id });
@@ -130,13 +142,20 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   const [first] = absent;
   if (first && (options.offline ?? 'stop') === 'stop') {
     const servers = namesOf(absent);
+    const seen = await Promise.all(absent.map((server) => seenText(context, broker, server)));
     throw new Failure(
       'server_offline',
-      `no answer from ${servers.join(', ')}; nothing was changed: try again, or give --offline wait or --offline skip`,
+      `no answer from ${seen.join(', ')}; nothing was changed: try again, or give --offline wait or --offline skip`,
       { servers },
     );
   }
   return { present, absent: options.offline === 'skip' ? [] : absent };
+}
+
+async function seenText({ io }: PlanContext, broker: Broker, server: FleetServer): Promise<string> {
+  const at = (await lastState(broker, server))?.at;
+  const age = durationText(Math.max(0, io.now().getTime() - Date.parse(at ?? '')));
+  return `${server.server} (${at === undefined ? 'never seen' : `last seen ${age} ago`})`;
 }
 
 /** Throws `interrupted`. */

@@ -54,6 +54,15 @@ export async function askAll(
   );
 }
 
+/** The state that a server stored last. */
+export async function lastState(
+  broker: Broker,
+  server: FleetServer,
+): Promise<ServerState | undefined> {
+  const stored = await broker.last('STATE', subjects.state(server.server));
+  return stateOf(signedText('state', stored?.text ?? '', server) ?? '');
+}
+
 /** What a server says about the head. */
 export type HeadThere = Head & { readonly server: FleetServer };
 

@@ -1,8 +1,9 @@
 /** The record of a rollout: in the broker, where it locks the app, and in a local file. */
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
-import { makeFolder, namesIn, readIfThere } from '@runner/common/files/read';
+import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
@@ -21,6 +22,8 @@ export interface Rollout {
   readonly max_failures: number;
   readonly state: 'running' | 'done' | 'stopped' | 'incomplete' | 'interrupted' | 'cancelled';
   readonly began: string;
+  /** Servers that were sent the order. */
+  readonly ordered?: readonly string[];
 }
 
 /** Between two renewals of a claim, in ms. */
@@ -29,6 +32,8 @@ const RENEW = 5_000;
 const DEAD = 30_000;
 /** How long to watch whether a claim that looks dead is renewed, in case the clocks disagree, in ms. */
 const LOOK_AGAIN = 8_000;
+/** How long a local file is kept, in ms: as long as the broker keeps results. */
+const KEPT = 90 * 24 * 3_600_000;
 
 export const rolloutOf = (text: string | undefined) =>
   jsonObject(text ?? '') as unknown as Rollout | undefined;
@@ -63,19 +68,34 @@ export class Claim {
     const seq = await broker.store(subject, JSON.stringify(rollout), last?.seq ?? 0);
     if (seq === undefined)
       throw new Failure('rollout_running', `another rollout of ${rollout.app} has just started`);
+    prune(root, now);
     keep(root, rollout);
     return new Claim(broker, root, rollout, seq);
   }
 
   private async renew(): Promise<void> {
     const subject = subjects.rollout(this.rollout.app);
-    const seq = await this.broker.store(subject, JSON.stringify(this.rollout), this.seq);
-    if (seq === undefined) this.lost = true;
-    else this.seq = seq;
+    const store = () => this.broker.store(subject, JSON.stringify(this.rollout), this.seq);
+    let seq = await store();
+    while (seq === undefined) {
+      // Still ours if two renewals met, or the broker's reply to one was lost.
+      const last = await this.broker.last('ROLLOUT', subject);
+      const newest = rolloutOf(last?.text);
+      this.lost = newest?.rollout !== this.rollout.rollout || newest.state !== 'running';
+      if (this.lost) return;
+      this.seq = last?.seq ?? 0;
+      seq = await store();
+    }
+    this.seq = seq;
   }
 
-  async isHeld(): Promise<boolean> {
+  /** Records that these servers are about to get the order; false if the claim is lost: do not send it. */
+  async allows(servers: readonly string[]): Promise<boolean> {
     if (!this.lost) await this.renew().catch(() => {});
+    if (this.lost) return false;
+    this.rollout = { ...this.rollout, ordered: [...(this.rollout.ordered ?? []), ...servers] };
+    keep(this.root, this.rollout);
+    await this.renew().catch(() => {});
     return !this.lost;
   }
 
@@ -113,6 +133,15 @@ export function keep(root: string, rollout: Rollout): void {
   const { rollouts } = operatorFiles(root);
   makeFolder(rollouts);
   writeWhole(join(rollouts, `${rollout.rollout}.json`), `${JSON.stringify(rollout)}\n`, 0o640);
+}
+
+function prune(root: string, now: Date): void {
+  const { rollouts } = operatorFiles(root);
+  for (const name of namesIn(rollouts)) {
+    const path = join(rollouts, name);
+    const { mtime = now } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    if (now.getTime() - mtime.getTime() > KEPT) removeIfThere(path);
+  }
 }
 
 /** This operator's rollouts and the newest of each app in the broker, oldest first. */

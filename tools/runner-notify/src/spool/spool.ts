@@ -2,6 +2,7 @@
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DestinationName } from '@runner/common/config/channels';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
@@ -31,7 +32,7 @@ function lockFile(paths: Paths, channel: DestinationName): string {
 
 /** The process that takes a lock; `title` is that of its command. */
 export interface Locking {
-  readonly io: Pick<Io, 'pid' | 'now'>;
+  readonly io: Pick<Io, 'pid' | 'now' | 'uid'>;
   readonly paths: Paths;
   readonly title: string;
 }
@@ -41,8 +42,9 @@ export function lockChannel(by: Locking, channel: DestinationName): Lock | undef
   return takeLock(lockFile(by.paths, channel), 0, holderFor(by.io, by.title));
 }
 
-/** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder. */
+/** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder, and `guard_tripped`. */
 export function waitForChannel(by: Locking, channel: DestinationName, seconds: number): Lock {
+  refuseForeignRoot(by, by.title);
   return requireLock(
     lockFile(by.paths, channel),
     `${channel}'s queue`,

@@ -8,8 +8,13 @@ import { word } from '../text/shell.ts';
 /** The owner of a root, if root is at work in it and it is not root's own. */
 export function foreignOwner(uid: number, { root }: Paths): number | undefined {
   if (uid !== 0) return undefined;
-  const owner = statSync(root, { throwIfNoEntry: false })?.uid;
-  return owner === 0 ? undefined : owner;
+  try {
+    const { uid: owner } = statSync(root);
+    return owner === 0 ? undefined : owner;
+  } catch {
+    // Not there: what uses it says so.
+    return undefined;
+  }
 }
 
 /** Throws `guard_tripped` with the command that runs as the owner, e.g. for `deploy shop`. */
@@ -22,6 +27,6 @@ export function refuseForeignRoot(
   const root = word(paths.root);
   throw new Failure(
     'guard_tripped',
-    `${root} belongs to user ${owner}, whose commands must not run as root; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
+    `${root} belongs to user ${owner}: root neither runs nor writes anything there; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
   );
 }

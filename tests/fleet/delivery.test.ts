@@ -1,0 +1,51 @@
+/** Waiting for results, with a broker that says a lot. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Broker } from '../../libs/fleet/src/broker/broker.ts';
+import { deliver, deliveryOf } from '../../tools/runner-fleet/src/rollout/delivery.ts';
+import type { ServerLine } from '../../tools/runner-fleet/src/rollout/line.ts';
+
+const SERVER = { server: 'web1', groups: [], nkey: 'U', key: `ed25519:${'A'.repeat(43)}` };
+
+test('a long wait piles up nothing, and ends with the signal', async () => {
+  const now = new Date().toISOString();
+  const what = { id: 'r-00000001', verb: 'hold', app: 'shop', ref: '', servers: ['web1'] };
+  const body = JSON.stringify({ ...what, issued: now, deadline: now, max_parallel: 1, reason: '' });
+  let messages = 0;
+  const interrupted = new AbortController();
+  const broker = {
+    store: async () => 1,
+    async *all() {},
+    subscribe(_subject: string, call: (text: string) => void) {
+      const timer = setInterval(() => {
+        call('junk');
+        messages += 1;
+        if (messages === 40) interrupted.abort();
+      }, 1);
+      return () => clearInterval(timer);
+    },
+  } as unknown as Broker;
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => warnings.push(warning);
+  process.on('warning', warned);
+  const lines: ServerLine[] = [];
+  const waiting = { wait: 60_000, signal: interrupted.signal };
+  const delivery = deliveryOf({ by: 'alice', sig: '', body }, [SERVER]);
+  await deliver(
+    { io: { elapsed: () => performance.now() } } as never,
+    broker,
+    delivery,
+    waiting,
+    async (line) => {
+      lines.push(line);
+    },
+  );
+  process.off('warning', warned);
+  assert.equal(warnings, []);
+  assert.equal(
+    lines.map(({ status }) => status),
+    ['no_answer'],
+  );
+});
+
+test.run();
