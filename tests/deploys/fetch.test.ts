@@ -261,6 +261,7 @@ test('a token revoked between two fetches, and a host that is gone, are recorded
   const gone = await fetch(world, ['--deploy']);
   assert.is(gone.status, 1);
   assert.is(checkFailed(world)?.error, 'network_error');
+  assert.is(checkFailed(world)?.since, since, 'nothing was checked in between');
   assert.match(gone.stdout, /^shop: network error: the code host refused the connection/);
   await fetch(world, ['--deploy']);
   assert.equal(
@@ -337,6 +338,31 @@ test('a failed deploy of several instances names what each of them runs', async 
   await world.push('v3', { deploy: 'instances: { eu: {}, us: {} }\nbuild: exit 1' });
   const failed = await fetch(world, ['--deploy']);
   assert.is(failed.stdout, 'shop: deploy of v3 failed at build, eu runs v1, us runs v2\n');
+});
+
+test('a check that fails is recorded for each instance, with what it runs', async ({ world }) => {
+  const deploy = 'instances: { eu: {}, us: {} }';
+  await world.push('v1', { deploy });
+  await fetch(world, ['--deploy']);
+  await world.push('v2', { deploy });
+  await run('runner-deploy', ['shop', '--instance', 'us'], { root: world.root });
+  await world.git.deleteBranch('acme/shop', 'main');
+  await fetch(world, ['--deploy']);
+  const failures = world.events().filter(({ stage }) => stage === 'fetch');
+  assert.equal(
+    failures.map(({ instance, instances, previous_version }) => [
+      instance,
+      instances,
+      previous_version,
+    ]),
+    [
+      ['eu', ['eu', 'us'], 'v1'],
+      ['us', ['eu', 'us'], 'v2'],
+    ],
+  );
+  assert.is(new Set(failures.map(({ deploy_id }) => deploy_id)).size, 1);
+  const verified = await run('runner-audit', ['verify'], { root: world.root });
+  assert.is(verified.status, 0, verified.stdout);
 });
 
 test('a broken .deploy.yml is reported without a word about channels that are not configured', async ({

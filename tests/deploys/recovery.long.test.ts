@@ -64,6 +64,22 @@ test('a deploy killed while it builds is reported by the next one, which cleans 
   assert.equal(left, []);
 });
 
+test('a killed deploy is interrupted, as a cancelled one is, also once it is cleaned up', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  await world.push('v2', { deploy: deployFile(world.port, 'build: sleep 30') });
+  assert.is((await run('runner-fetch', [], { root: world.root })).status, 0);
+  const killed = await deployUntil(world, () => stageOf(world) === 'build');
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done.catch(() => {});
+  const back = await run('runner-rollback', ['shop'], { root: world.root });
+  assert.match(back.stdout, /^v1 is active: v2 failed/);
+  const listed = await run('runner-list', ['--json'], { root: world.root });
+  assert.is(JSON.parse(listed.stdout).apps[0].state, 'interrupted');
+});
+
 test('what a killed deploy built with is ended by the next command', async ({ world }) => {
   await world.push('v1', {
     deploy: deployFile(world.port, 'build: "setsid sleep 300 & echo $! > pid; sleep 300"'),

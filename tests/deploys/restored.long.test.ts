@@ -179,6 +179,27 @@ start: { type: process, run: exec sleep 1000 }
   for (const root of [world.root, copy]) await run('runner-stop', ['shop'], { root });
 });
 
+test('what was deployed by hand since the restore stays; only the rest comes back', async ({
+  world,
+}) => {
+  const deploy =
+    'instances: { web: {}, job: {} }\nstart: { type: process, run: exec sleep 1000 }\n';
+  await world.push('v1', { deploy });
+  await world.deploy();
+  const { runs, root: copy, summary } = await moved(world);
+  await world.push('v2', { deploy });
+  assert.is((await runs('deploy', 'shop', '--instance', 'web')).status, 0);
+  assert.is(last((await runs('fetch', '--deploy')).stdout), 'shop: deployed v1');
+  const { instances } = (await summary()) as {
+    instances: { instance: string; current: { version: string } }[];
+  };
+  assert.equal(instances.map(({ instance, current }) => `${instance} ${current.version}`).sort(), [
+    'job v1',
+    'web v2',
+  ]);
+  for (const root of [world.root, copy]) await run('runner-stop', ['shop'], { root });
+});
+
 test('what ran and fails here is tried no more often than a head, then by hand', async ({
   world,
 }) => {

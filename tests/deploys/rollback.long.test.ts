@@ -43,6 +43,8 @@ test('the version before answers again, with the network gone, and its abandoned
   assert.is(event?.version, 'v1');
   assert.is(event?.from_version, 'v2');
   assert.is(event?.reason, 'manual');
+  assert.is(event?.subject, 'v1');
+  assert.type(event?.duration_ms, 'number');
   assert.match((world.state().held as { reason: string }).reason, /^v2 was rolled back by hand$/);
 });
 

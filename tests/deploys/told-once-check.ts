@@ -5,7 +5,7 @@ import { tellOnce } from './told-once.ts';
 export async function isToldOnce(minutes: number): Promise<void> {
   const { titles, kinds, lines, failure, verified } = await tellOnce(minutes);
   // The rollback starts the app again by hand.
-  const announced = titles.filter((title) => title !== 'Rollback');
+  const announced = titles.filter((title) => title !== 'Started again');
   assert.equal(announced, [
     'App down',
     'App up again',

@@ -134,4 +134,12 @@ test('on a narrow terminal lines are cut, and failures are red', async () => {
   assert.match(lines[2] ?? '', /^\u001b\[31m2026-11-20 09:00:00.*…/);
 });
 
+test('on 40 columns the result is not cut, and -n 0 prints nothing', async () => {
+  const root = rootWith(RECORDS);
+  const { text } = await runOnTerminal('runner-history', ['shop'], { root, columns: 40 });
+  assert.match(text, /\n\S*11-20 09:00 +shop +(failed|rolled_back) /);
+  const none = await run('runner-history', ['-n', '0'], { root });
+  assert.equal([none.status, none.stdout], [0, '']);
+});
+
 test.run();

@@ -89,6 +89,17 @@ test('an instance that runs is ok beside one that is broken', async () => {
   assert.is(JSON.parse((await list(root, '--json')).stdout).apps[0].state, 'broken');
 });
 
+test('an instance that an operator stopped is stopped beside one that is broken', async () => {
+  const broken = { since: '2026-05-04T10:00:00.000Z', reason: 'start: it ended' };
+  const instances = {
+    eu: { current: deployed('v2'), previous: [] },
+    us: { current: deployed('v2'), previous: [], broken },
+  };
+  const stopped = { since: '2026-05-04T10:00:00.000Z', by: 'ada', reason: null, instances: ['eu'] };
+  const { stdout } = await list(rootWith({ shop: { instances, stopped } }));
+  assert.match(stdout, /\nshop {2}stopped {2}eu .*\nshop {2}broken {3}us /);
+});
+
 test('without any app it says how to begin, and names a root that does not exist', async () => {
   for (const [root, none] of [
     [temporaryFolder('list'), 'No apps yet'],

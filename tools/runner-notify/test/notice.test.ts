@@ -3,6 +3,7 @@ import { Secret } from '@runner/common/secrets/secret';
 import { codePoints } from '@runner/common/text/plain';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { announcementsOf } from '../src/message/announcement.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Announceable } from '../src/message/records.ts';
 
@@ -151,6 +152,19 @@ for (const [milliseconds, words] of DURATIONS) {
     assert.is((await noticeOf(failure({ duration_ms: milliseconds }), options)).duration, words);
   });
 }
+
+test('a rollback that only starts the active version again names it once', async () => {
+  const commit = '1'.repeat(40);
+  const again = { version: 'v1', from_version: 'v1', commit, from_commit: commit };
+  const shown = async (fields: Record<string, unknown>) => {
+    const record = { ...failure(fields), kind: 'RollbackSuccess' as const };
+    const [first] = announcementsOf(await noticeOf(record, options));
+    return [first?.title, ...(first?.rows.map(({ label }) => label) ?? [])];
+  };
+  assert.equal((await shown(again)).slice(0, 3), ['Started again', 'Project', 'Version']);
+  const moved = await shown({ ...again, from_commit: '2'.repeat(40) });
+  assert.equal(moved.slice(0, 4), ['Rollback', 'Project', 'From', 'To']);
+});
 
 test('a timestamp is taken when it is one', async () => {
   const at = async (timestamp: unknown) =>

@@ -39,6 +39,18 @@ test('a record of the log brings its number and the hash of its line', async () 
   assert.is(ofFleet && 'record' in ofFleet && ofFleet.record.fields.place, `#57·${hash}`);
 });
 
+test('the last of the instances is announced, with what each of them ran', async () => {
+  const of = (instance: string, previous: string) =>
+    `{"event":"DeployFailure","app":"a","deploy_id":"a1b2c3d4","instance":"${instance}","instances":["x","y"],"previous_version":"${previous}"}\n`;
+  const shown = async (text: string) =>
+    (await read(text)).map(
+      (line) =>
+        'record' in line && [line.record.fields.instance, line.record.fields.previous_version],
+    );
+  assert.equal(await shown(of('x', 'v1') + of('y', 'v2')), [['x,y', 'v1, v2']]);
+  assert.equal(await shown(of('x', 'v1') + of('y', 'v1')), [['x,y', 'v1']]);
+});
+
 test('records of other kinds and empty lines are passed over, and lines keep their numbers', async () => {
   const lines = await read(
     '\n{"event_type":"GuardBypassed"}\r\n   \n{"event":"DeployStarted","app":"a"}',

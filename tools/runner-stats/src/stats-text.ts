@@ -44,7 +44,10 @@ export function statsText(source: Source, style: Style, isTerminal: boolean): st
     ...drawn(() => [sparkline(mediansOf(deploys, period))]),
     ...steps(figures).map((line, index): [string, string] => [index ? '' : 'slowest steps:', line]),
   ];
-  const heading = `${app ?? 'All apps'} since ${figures.since.slice(0, 10)}`;
+  // Of a short period a date alone says too little.
+  const isShort = period.until - period.since < 2 * DAY;
+  const since = figures.since.slice(0, isShort ? 16 : 10).replace('T', ' ');
+  const heading = `${app ?? 'All apps'} since ${since}`;
   return `${style.bold(harmlessLine(heading))}\n${fields(rows)}`;
 }
 

@@ -78,6 +78,8 @@ test('people read it in seven lines, plain in a pipe and with pictures on a term
 `,
   );
   assert.match(stdout, /^shop since \d{4}-\d\d-\d\d\n/);
+  const short = await stats('shop', '--since', '1h');
+  assert.match(short.stdout, /^shop since \d{4}-\d\d-\d\d \d\d:\d\d\n/);
   assert.equal([status, stderr], [0, '']);
   const { text } = await runOnTerminal('runner-stats', ['--since', '10d'], { root });
   assert.match(text, /█/);

@@ -10,14 +10,23 @@ export interface Return extends Ran {
   readonly instance: string | undefined;
 }
 
-/** The deploys that bring back what ran: one if it was one commit. What an operator stopped stays stopped. */
-export function returnsOf({ restored, stopped }: Pick<AppState, 'restored' | 'stopped'>): Return[] {
+/**
+ * The deploys that bring back what ran: one if it was one commit. What an operator stopped stays
+ * stopped, and what was deployed here since the restore stays too.
+ */
+export function returnsOf({
+  restored,
+  stopped,
+  instances,
+}: Pick<AppState, 'restored' | 'stopped' | 'instances'>): Return[] {
   const all = Object.entries(restored?.instances ?? {});
   const due = all.filter(([name]) => !stopped?.instances.includes(name));
   const [first] = due;
   if (!first) return [];
   const isOne =
-    due.length === all.length && all.every(([, { commit }]) => commit === first[1].commit);
+    due.length === all.length &&
+    all.every(([, { commit }]) => commit === first[1].commit) &&
+    Object.values(instances).every(({ current }) => !current);
   return isOne
     ? [{ ...first[1], instance: undefined }]
     : due.map(([instance, ran]) => ({ ...ran, instance }));

@@ -27,6 +27,13 @@ export function instancesOf(record: LogRecord): string[] {
   return (textOf(record, 'instance') || 'default').split(',');
 }
 
+/** Whether a rollback only started the active version again. */
+export function isRestarted(record: LogRecord): boolean {
+  const from = textOf(record, 'from_version');
+  const isSame = from === textOf(record, 'version') && record.from_commit === record.commit;
+  return isSame && from !== '';
+}
+
 /** A field of a record as text; empty if it is missing or not text. */
 export function textOf(record: LogRecord, field: string): string {
   const value = record[field];

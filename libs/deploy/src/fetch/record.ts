@@ -83,14 +83,14 @@ function headOf({ commit, version }: FetchResult): Pick<AppState, 'head' | 'head
   return { head: commit, ...(version !== null && { head_version: { commit, version } }) };
 }
 
-/** An error dates from the first of consecutive ones with its code. */
+/** The newest error, since the first of consecutive ones. */
 function checkFailed(
   { check_failed: before }: AppState,
   { error, text }: FetchResult,
   now: string,
 ): CheckFailed | null {
   if (!error) return null;
-  const since = before?.error === error ? before.since : now;
+  const since = before?.since ?? now;
   return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
 }
 

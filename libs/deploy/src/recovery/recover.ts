@@ -144,8 +144,14 @@ function failureOf(dead: Deploying, records: readonly LogRecord[], now: Date) {
         stage: textOf(record, 'stage'),
         error: textOf(record, 'error'),
         at: new Date(textOf(record, 'timestamp')),
+        interrupted: record.interrupted === true,
       }
-    : { stage: failed?.stage ?? dead.stage, error: headlineOf(dead), at: now };
+    : {
+        stage: failed?.stage ?? dead.stage,
+        error: headlineOf(dead),
+        at: now,
+        interrupted: !failed,
+      };
   // A kill is not the commit's fault; what failed before it may be.
   const blame = failed?.blame === 'commit' ? ('commit' as const) : undefined;
   return { commit, version, deployId, ...what, blame, byHand: rollback !== undefined };

@@ -4,6 +4,7 @@
  */
 import { noteStarting } from '@runner/common/app-secrets/change';
 import { openSecrets } from '@runner/common/app-secrets/open';
+import type { Changes } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
@@ -137,6 +138,12 @@ function namesOf(moves: Moves): string {
   return moves.map((move) => move.instance).join(',');
 }
 
+/** The subject of a version's own commit: the newest of those that it brought. */
+function subjectOf(changes: Changes | undefined): { subject?: string } {
+  const [subject] = changes?.subjects ?? [];
+  return subject === undefined ? {} : { subject };
+}
+
 async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome> {
   const { io, reporter } = job;
   const began = io.elapsed();
@@ -176,7 +183,11 @@ async function moveAll(job: RollbackJob, moves: Moves): Promise<RollbackOutcome>
   const events = rolledBackEvents(job, moves, (move) => ({
     file: fileOfRelease(job.paths, job.app.app, move.to),
     reason: reasonOf(move),
-    more: { from_commit: move.from.commit },
+    more: {
+      from_commit: move.from.commit,
+      duration_ms: duration(),
+      ...subjectOf(move.to.changes),
+    },
   }));
   announce(job, events);
   secretsStarted(job);

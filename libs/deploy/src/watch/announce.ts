@@ -2,7 +2,7 @@
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { completeEvent } from '@runner/common/audit/complete';
-import type { DeployEvent } from '@runner/common/audit/events';
+import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announce } from '../record/events.ts';
@@ -32,23 +32,31 @@ export async function announceChanges(
   if (changes.length === 0) return;
   const notifier = notify ? startNotifier(io, paths.root, 'own') : silent;
   for (const { app, change } of changes)
-    announce({ paths, reporter, notifier }, [eventOf(io, app, change)]);
+    announce({ paths, reporter, notifier }, eventsOf(io, app, change));
   for (const line of await notifier.finish()) reporter.note(line);
 }
 
-/** A failed check has a deploy_id, as every DeployFailure; the other changes belong to no deploy. */
-function eventOf(io: Io, { app, branch, tags, instances }: AppState, change: Change): DeployEvent {
-  const [first = 'default'] = Object.keys(instances);
-  const active = instances[first]?.current?.version;
-  const isFailure = change.event_type === 'DeployFailure';
-  const common = { project: app, instance: first, version: followedWords({ branch, tags }) };
-  return completeEvent(
-    {
-      ...common,
-      ...(isFailure ? { trigger: 'fetch' } : { deploy_id: null }),
-      ...(isFailure && active !== undefined && { previous_version: active }),
-      ...change,
-    },
-    io,
-  );
+/**
+ * A failed check is a DeployFailure: with a deploy_id, and a record for each instance. The other
+ * changes belong to no deploy.
+ */
+function eventsOf(io: Io, app: AppState, change: Change): DeployEvent[] {
+  const { app: project, branch, tags } = app;
+  const common = { project, version: followedWords({ branch, tags }) };
+  const names = Object.keys(app.instances);
+  const [first = 'default'] = names;
+  if (change.event_type !== 'DeployFailure')
+    return [completeEvent({ ...common, instance: first, deploy_id: null, ...change }, io)];
+  const instances = names.length > 0 ? names : [first];
+  const shared = {
+    timestamp: io.now().toISOString(),
+    deploy_id: newDeployId(io.random),
+    instances,
+    trigger: 'fetch',
+  };
+  return instances.map((instance) => {
+    const active = app.instances[instance]?.current?.version;
+    const previous = active === undefined ? {} : { previous_version: active };
+    return completeEvent({ ...common, ...shared, instance, ...previous, ...change }, io);
+  });
 }

@@ -1,6 +1,12 @@
 /** Combines the records of the audit log into deploys. */
 import type { Changes } from '@runner/common/apps/state';
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
+import {
+  isRestarted,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  textOf,
+} from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import type { Deploy, Step } from './deploy.ts';
 
@@ -84,7 +90,7 @@ export class Deploys {
     this.#byId.set(way, deploy);
     addInstance(deploy, record);
     const from = fieldOf(record, 'from_version');
-    const isRestart = from === deploy.version && record.from_commit === record.commit;
+    const isRestart = isRestarted(record);
     deploy.byHand = true;
     deploy.result = 'success';
     deploy.trigger = isRestart ? 'restart' : 'rollback';

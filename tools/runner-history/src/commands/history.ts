@@ -44,8 +44,8 @@ export const history = command({
     const { RecordCleaner } = await import('@runner/common/redaction/redact');
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];
-    for (const deploy of last === 0 ? [] : wanted.slice(-last))
-      rows.push(await cleanRow(deploy, cleaner));
+    if (last === 0) return {};
+    for (const deploy of wanted.slice(-last)) rows.push(await cleanRow(deploy, cleaner));
     if (format !== 'human') for (const row of rows) await context.print(row);
     else io.stdout.write(textOf(rows, style, io.stdout.isTTY ? io.stdout.columns : undefined));
     return {};
@@ -62,9 +62,14 @@ async function cleanRow(deploy: Deploy, cleaner: Cleaner): Promise<HistoryRow> {
 
 const HEADING = ['TIME (UTC)', 'APP', 'RESULT', 'VERSION', 'TOOK', 'BY', 'SUBJECT OR CAUSE'];
 
+/** On a narrower terminal the time is short, so that the result is not cut. */
+const NARROW = 60;
+
 function textOf(rows: readonly HistoryRow[], style: Style, width: number | undefined): string {
   if (rows.length === 0) return 'No deploys.\n';
-  const lines = table(HEADING, rows.map(cellsOf), style, width).split('\n');
+  const isNarrow = width !== undefined && width < NARROW;
+  const cells = rows.map((row) => cellsOf(row, isNarrow));
+  const lines = table(HEADING, cells, style, width).split('\n');
   const colour = (text: string, row: HistoryRow | undefined) =>
     row === undefined ? text : (COLOURS[row.result]?.(style)(text) ?? text);
   return lines.map((line, index) => colour(line, rows[index - 1])).join('\n');
@@ -77,11 +82,11 @@ const COLOURS: Partial<Record<Deploy['result'], (style: Style) => (text: string)
   running: (style) => style.cyan,
 };
 
-function cellsOf(row: HistoryRow): string[] {
+function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {
   const { project, instance, result, version, trigger, user } = row;
   const why = (row.cause ?? '').split('\n')[0] || row.subject || '';
   const shown = [
-    row.timestamp.slice(0, 19).replace('T', ' ') || '-',
+    row.timestamp.slice(...(isNarrow ? [5, 16] : [0, 19])).replace('T', ' ') || '-',
     instance === 'default' ? project : `${project}/${instance}`,
     result,
     trigger === 'rollback' ? `← ${version ?? '-'}` : (version ?? '-'),

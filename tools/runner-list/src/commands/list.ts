@@ -96,9 +96,11 @@ const COLOURS: Readonly<Record<string, 'green' | 'red' | 'cyan'>> = {
 /** States that only some instances of an app may be in. */
 const APART: readonly string[] = ['down', 'broken', 'stopped'];
 
-/** An instance that runs is not `down` because another one of its app is. */
+/** An instance is not `down` because another one of its app is. */
 function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): string {
-  const { current, running, broken, stopped } = instance ?? {};
-  const fine = current && running !== false && !broken && !stopped;
-  return fine && APART.includes(state) ? 'ok' : state;
+  if (!instance || !APART.includes(state)) return state;
+  if (instance.broken) return 'broken';
+  if (instance.stopped) return 'stopped';
+  if (instance.running === false) return 'down';
+  return instance.current ? 'ok' : state;
 }

@@ -54,9 +54,12 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   TokenRenewed: ['🔑', 'Token renewed'],
 };
 
+/** A rollback that only started the active version again. */
+const RESTARTED = ['🔁', 'Started again'] as const;
+
 /** The messages of a notice: one, or two for a failure with a long error. */
 export function announcementsOf(notice: Notice): Announcement[] {
-  const [icon, title] = FACES[notice.kind];
+  const [icon, title] = notice.restarted ? RESTARTED : FACES[notice.kind];
   const first = {
     icon,
     title,
@@ -95,7 +98,9 @@ function rowsOf(notice: Notice): Detail[] {
   }
   if (notice.kind === 'rollback') {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
-    const rows = [row('From', from), row('To', notice.version)];
+    const rows = notice.restarted
+      ? [row('Version', notice.version)]
+      : [row('From', from), row('To', notice.version)];
     rows.push(row('Reason', notice.reason || 'not given'), deploy);
     return notice.instance === 'default' ? [...project, ...rows] : [...project, instance, ...rows];
   }

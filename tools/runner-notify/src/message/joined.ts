@@ -11,8 +11,8 @@ interface EventRecord {
 
 /** Takes the records of a stream: of several that belong together, the last listed is announced. */
 export class Joiner {
-  /** The domain of each instance, by event. */
-  readonly #open = new Map<string, Map<string, string>>();
+  /** The record of each instance, by event. */
+  readonly #open = new Map<string, Map<string, LogRecord>>();
 
   /** The record as it is announced; undefined if another instance's follows. */
   take<T extends EventRecord>(record: T): T | undefined {
@@ -20,23 +20,30 @@ export class Joiner {
     const names = instancesOf(fields);
     if (names.length < 2 || !Array.isArray(fields.instances)) return record;
     const key = [kind, textOf(fields, 'deploy_id'), ...names].join(' ');
-    const domains = this.#open.get(key) ?? new Map<string, string>();
+    const records = this.#open.get(key) ?? new Map<string, LogRecord>();
     const own = textOf(fields, 'instance');
-    domains.set(own, textOf(fields, 'domain'));
+    records.set(own, fields);
     if (own !== names.at(-1)) {
-      this.#keep(key, domains);
+      this.#keep(key, records);
       return undefined;
     }
     this.#open.delete(key);
     const failed = textOf(fields, 'failed_instance');
     const shown = failed === '' ? names : [failed];
-    const of = shown.flatMap((name) => domains.get(name) || []);
-    const joined = { instance: shown.join(','), domain: [...new Set(of)].join(',') };
+    const all = (field: string, between: string) => {
+      const values = shown.map((name) => textOf(records.get(name) ?? {}, field));
+      return [...new Set(values.filter(Boolean))].join(between);
+    };
+    const joined = {
+      instance: shown.join(','),
+      domain: all('domain', ','),
+      previous_version: all('previous_version', ', '),
+    };
     return { ...record, fields: { ...fields, ...joined } };
   }
 
-  #keep(key: string, domains: Map<string, string>): void {
-    this.#open.set(key, domains);
+  #keep(key: string, records: Map<string, LogRecord>): void {
+    this.#open.set(key, records);
     const [oldest] = this.#open.keys();
     if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
   }

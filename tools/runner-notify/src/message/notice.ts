@@ -9,7 +9,7 @@ import {
   newDeployId,
   type StateEvent,
 } from '@runner/common/audit/events';
-import { textOf } from '@runner/common/audit/record';
+import { isRestarted, textOf } from '@runner/common/audit/record';
 import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
@@ -56,6 +56,8 @@ export interface Notice extends Subject {
   readonly duration: string;
   /** Of a failure after the switch: whether the rollback succeeded. */
   readonly rolledBack: boolean | undefined;
+  /** Of a rollback: the active version was only started again. */
+  readonly restarted?: true;
   /** Full hash; empty when the record has none. */
   readonly commit: string;
   /** Of a failure. */
@@ -130,6 +132,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
     changes: changesIn(fields, (text) => shortLine(text, options.redact)),
+    ...(kind === 'RollbackSuccess' && isRestarted(fields) && { restarted: true }),
     commit: field('commit'),
     stage: field('stage'),
     user: field('user'),

@@ -61,7 +61,7 @@ export const status = command({
   human(shown: Detailed | Checked, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
-    if (shown.healthy) return `all apps are fine (${shown.count})\n`;
+    if (shown.healthy) return `no app is broken, down, blocked or stale (${shown.count})\n`;
     return shown.apps.map((app) => `${unhealthyLine(app)}\n`).join('');
   },
 });
