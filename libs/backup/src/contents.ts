@@ -1,5 +1,5 @@
 /** What a backup contains. */
-import { closeSync, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { appendKept } from '@runner/common/audit/kept';
@@ -133,9 +133,11 @@ function* treeOf(path: string, name: string, names: Names): Generator<Content> {
   }
 }
 
+/** An app may have put a link or a named pipe in place of a file meanwhile. */
 function opened(path: string): number {
+  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   try {
-    return openSync(path, 'r');
+    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     throw new Failure('file_unreadable', `cannot read ${path}: run the command as root`);
   }
