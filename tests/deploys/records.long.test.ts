@@ -108,7 +108,7 @@ test('a record names who began it, the commit, its author and how long each stag
     'DeploySuccess default ada v2 manual',
     'DeployStarted default timer v3 fetch',
     'DeployFailure default timer v3 fetch',
-    `RollbackSuccess default ${user} undefined manual`,
+    `RollbackSuccess default ${user} v1 manual`,
   ]);
   for (const { author, event_type: kind } of world.events().slice(0, 6)) {
     assert.is(typeof author, 'string', String(kind));
