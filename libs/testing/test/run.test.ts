@@ -39,6 +39,7 @@ test('a program gets a clean environment and a home of its own', async () => {
     'LANG',
     'PATH',
     'PWD',
+    'RUNNER_BELL_DIR',
     'RUNNER_ROOT',
     'RUNNER_SANDBOX',
   ]);
