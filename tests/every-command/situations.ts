@@ -91,10 +91,11 @@ let pathWithoutFlock: string | undefined;
 const withoutFlock: Situation = () => {
   if (pathWithoutFlock === undefined) {
     const folder = temporaryFolder('path');
+    const taken = new Set(['flock']);
     for (const place of [dirname(process.execPath), '/usr/bin', '/bin']) {
-      for (const name of readdirSync(place)) {
-        const link = join(folder, name);
-        if (name !== 'flock' && !existsSync(link)) symlinkSync(join(place, name), link);
+      for (const name of readdirSync(place).filter((each) => !taken.has(each))) {
+        symlinkSync(join(place, name), join(folder, name));
+        taken.add(name);
       }
     }
     pathWithoutFlock = folder;

@@ -72,7 +72,7 @@ async function check(subject: Subject, { instances }: Variant, before: AppState)
   }
   checkProcesses(subject, state);
   assert.equal([state.deploying, unfinished, openDeploys(log)], [null, [], []]);
-  assert.ok(['ok', 'failing', 'held'].includes(listed.state), listed.state);
+  assert.ok(['ok', 'interrupted', 'failing', 'held'].includes(listed.state), listed.state);
 }
 
 function killing(subject: Subject, variant: Variant): Storm {

@@ -188,5 +188,6 @@ export function stateWord({ failures, known, tried, held, instances }: Rules): s
   if (known === null || (running.length > 0 && running.every((each) => each === known)))
     return rest;
   if (failures?.version === known && failures.count >= RETRIES) return 'blocked';
-  return tried === known && !held?.includes(known) ? 'failing' : rest;
+  if (tried !== known || held?.includes(known)) return rest;
+  return failures?.version === known ? 'failing' : 'interrupted';
 }
