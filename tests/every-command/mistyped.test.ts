@@ -67,6 +67,29 @@ test('no mistyped line quotes what could be a token', async () => {
   }
 });
 
+test('env set quotes no value from the command line, and says how it is read', async () => {
+  const root = join(temporaryFolder('mistyped'), 'root');
+  const added = await run('runner-add', [...ADD.slice(1), '--token', '-'], {
+    root,
+    stdin: 'a-token',
+  });
+  assert.is(added.status, 0, added.stderr);
+  const set = async (...words: string[]) => {
+    const { status, stdout, stderr } = await run('runner-env', ['set', 'shop', ...words], { root });
+    return [status, stdout, stderr];
+  };
+  assert.equal(await set('DB', 'hunter2'), [
+    2,
+    '',
+    'error: no value is taken from the command line, where other users can see it: it is asked for, or read with --file\n',
+  ]);
+  assert.equal(await set('DB=hunter2'), [
+    2,
+    '',
+    "error: invalid value for '<NAME>': give only the name; the value is read without being shown\n",
+  ]);
+});
+
 test('names, paths and commits that are wrong are quoted', async () => {
   const root = join(temporaryFolder('mistyped'), 'root');
   const shown = async (tool: string, ...args: string[]) => (await run(tool, args, { root })).stderr;

@@ -14,6 +14,11 @@ const FILE_MAX = 4_194_304;
 
 /** Checks the name of a variable. Throws `usage`. */
 export function variableName(name: string): string {
+  // What follows may be a secret.
+  if (name.includes('='))
+    throw usage(
+      "invalid value for '<NAME>': give only the name; the value is read without being shown",
+    );
   const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(name))
     throw usage(`invalid value '${shown}' for '<NAME>': it must be the name of a variable`);

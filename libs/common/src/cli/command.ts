@@ -67,6 +67,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly details?: string;
   readonly positionals?: P;
   readonly options?: O;
+  /** Answers words beyond the positionals, which may be secret. */
+  readonly surplus?: string;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
   /** Without the root there is no answer: `file_unreadable`. */

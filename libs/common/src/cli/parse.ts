@@ -195,6 +195,7 @@ function placePositionals(
     const hint = usageLine && definition.positionals ? `; usage: ${usageLine}` : '';
     throw usage(`the following required arguments were not provided: ${missing.join(', ')}${hint}`);
   }
-  if (used < words.length) throw usage(`unexpected argument '${words[used]}' found`);
+  if (used < words.length)
+    throw usage(definition.surplus ?? `unexpected argument '${words[used]}' found`);
   return args;
 }

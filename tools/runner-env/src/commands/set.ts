@@ -13,6 +13,8 @@ export const set = command({
     app: { required: true, about: 'Name of the app' },
     name: { required: true, about: 'Name of the variable' },
   },
+  surplus:
+    'no value is taken from the command line, where other users can see it: it is asked for, or read with --file',
   options: {
     file: {
       kind: 'value',
