@@ -58,7 +58,9 @@ export class KnownSecrets {
   withoutPieces(text: string): string {
     if (this.#forms.length === 0 || text.length < PIECE) return text;
     const compact = compacted(text);
-    const found = this.#find(compact, text);
+    const found = this.#chains(compact, text)
+      .flat()
+      .map((piece) => rangeOf(compact, text, piece));
     if (found.length === 0) return text;
     let cleaned = '';
     let at = 0;
@@ -76,7 +78,8 @@ export class KnownSecrets {
    */
   unfinishedAt(text: string): number {
     const base = Math.max(0, text.length - SPREAD * this.#longest);
-    const { units, at, length } = compacted(text.slice(base));
+    const compact = compacted(text.slice(base));
+    const { units, at, length } = compact;
     const tail = Buffer.from(units.subarray(0, length)).toString('latin1');
     let held = 0;
     for (const { text: form } of this.#forms) {
@@ -85,13 +88,21 @@ export class KnownSecrets {
       while (size <= length && body.includes(tail.slice(length - size))) held = size++;
     }
     if (held === 0) return text.length;
-    const start = base + (at[length - held] as number);
-    const line = text.lastIndexOf('\n', start) + 1;
-    return start - line > LINE_MAX ? start : line;
+    const lineOf = (place: number) => {
+      const start = base + (at[place] as number);
+      const line = text.lastIndexOf('\n', start) + 1;
+      return start - line > LINE_MAX ? start : line;
+    };
+    // Not between the lines of one secret: the last of them may be too short to be found alone.
+    const before = this.#chains(compact, text.slice(base))
+      .filter((chain) => chain.some(({ to }) => to > length - held))
+      .map((chain) => lineOf(Math.min(...chain.map(({ from }) => from))));
+    return Math.min(lineOf(length - held), ...before);
   }
 
-  #find(compact: Compact, text: string): Range[] {
-    const found: Range[] = [];
+  /** The pieces of forms, those together that continue each other. */
+  #chains(compact: Compact, text: string): Piece[][] {
+    const found: Piece[][] = [];
     let piece = this.#pieces.next(compact, 0);
     while (piece) {
       const around = [piece];
@@ -107,7 +118,7 @@ export class KnownSecrets {
         next = earlierPiece(text, compact, next)
       )
         around.push(next);
-      found.push(...around.map((each) => rangeOf(compact, text, each)));
+      found.push(around);
       piece = this.#pieces.next(compact, piece.to);
     }
     return found;

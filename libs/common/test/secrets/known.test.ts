@@ -90,6 +90,15 @@ test('text is held back from where a secret may begin that it does not end', () 
   assert.is(unfinishedAt(`a line\n${value}\n`), 7 + value.length + 1);
 });
 
+test('a text is not cut between the lines of a secret whose end looks like another part of it', () => {
+  const value = 'AaA0--a0a0aAa_-A--A______4---a0a_0--AA0AAAa_aAa0__aa-0a000a_a0AA0__4';
+  const lines = Buffer.from(value)
+    .toString('base64')
+    .match(/.{1,76}/g)
+    ?.join('\n');
+  assert.is(redactor([new Secret(value)]).unfinishedAt(`x\n${lines}\n`), 2);
+});
+
 test('a text is redacted the same in whatever pieces it comes', () => {
   const encodings = fc.constantFrom(...Object.values({ ...ENCODINGS, ...DUMPS }));
   const words = fc.array(fc.oneof(fc.constant('\n'), fc.string({ unit: 'grapheme-ascii' })));
