@@ -164,15 +164,13 @@ async function one(
       'operator',
     );
   if (isDone(target, wanted, app.stopped?.instances.includes(name) ?? false)) return 'unchanged';
-  if (verb === 'stop') {
-    if (target.start.type === 'command' && target.stop === undefined)
-      throw new StepFailure(
-        'start',
-        `the .deploy.yml of ${name} has no stop command`,
-        '',
-        'operator',
-      );
-  }
+  if (verb === 'stop' && target.start.type === 'command' && target.stop === undefined)
+    throw new StepFailure(
+      'start',
+      `the .deploy.yml of ${name} has no stop command`,
+      '',
+      'operator',
+    );
   const takeBack = rememberAhead(operation, verb, name, reason);
   try {
     await reported(reporter, `${verb} ${name}`, async () => {
