@@ -10,24 +10,21 @@ import type { Pick } from './reading.ts';
 /** Share of the limit up to which lines of each need are added. */
 const ROOM = [1, 0.62, 0.4] as const;
 /** Share up to which other candidates add their line, and how many may. */
-const OTHERS_ROOM = 0.6;
+const OTHERS_ROOM = 0.5;
 const OTHERS = 4;
-/** A leader of this score adds what helps before the others do, up to this share. */
-const CERTAIN = 88;
-const OWN_ROOM = 0.5;
 /** Another candidate is shown if its score is at most this far below the leader's. */
 const NEAR_SCORE = 32;
 /** The score of a line that may tell of an earlier cause. */
 const SUSPECT = 40;
-/** One of another step, which the deploy went on from, must be this certain. */
-const OTHER_STEP = 84;
 /** Longest line shown, the first and any other, in code points. */
 const HEAD_LINE = 600;
 const LINE = 200;
-/** Share up to which other likely lines are added, how many, and how much less likely they may be. */
+/** Share up to which other likely lines are added, and how much less likely they may be. */
 const FILL = 0.9;
-const LIKELIEST = 3;
-const LIKELY = -2;
+const LIKELY = -3.5;
+/** A line as likely as this stands in the head's line, if at most so many lines lie between. */
+const AS_LIKELY = -1;
+const BESIDE = 4;
 
 /** The text that is shown, and the numbers of its lines in the log. */
 export interface Composed {
@@ -48,8 +45,7 @@ interface Shown {
 export function compose(all: readonly Ranked[], max: number, show: Show): Composed {
   const leader = all[0];
   if (leader === undefined) return { text: '', lines: [] };
-  // Beside a cause that a rule matches, lines that no rule matches say little.
-  const ranked = isMatched(leader) ? all.filter(isMatched) : all;
+  const ranked = all.filter((each) => isMatched(each) || each.likely >= LIKELY);
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
@@ -73,8 +69,6 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
   };
   addPicks(0, ROOM[0]);
   addSecond(ranked, (row, times) => add(row, LINE, max * ROOM[1], times));
-  // A certain cause comes before anything else that went wrong.
-  if (leader.score >= CERTAIN) addPicks(1, OWN_ROOM);
   addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
   addPicks(1, ROOM[1]);
   const suspect = suspectOf(ranked, leader);
@@ -83,7 +77,7 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
   addPicks(2, ROOM[2]);
   const end = isMatched(leader) ? undefined : all.find(isWrapper);
   if (end !== undefined) add(end.candidate.row, LINE, max, end.times);
-  return arrange(shown, picks, announcedBy(leader, ranked, picks));
+  return arrange(shown, picks, besideHead(ranked));
 }
 
 function isWrapper({ candidate }: Ranked): boolean {
@@ -119,53 +113,20 @@ function repeats(other: string, text: string): boolean {
 function addOthers(ranked: readonly Ranked[], leader: Ranked, add: Add): void {
   const shapes = new Set([leader.candidate.row.key]);
   let count = 0;
-  for (const other of inOrder(ranked, leader)) {
+  for (const other of ranked.slice(1)) {
     if (count >= OTHERS) return;
     const { row, rule } = other.candidate;
-    if (
-      other.score < leader.score - NEAR_SCORE ||
-      rule.use === 'wrapper' ||
-      rule.use === 'announce'
-    )
-      continue;
-    if (other.candidate.epoch !== leader.candidate.epoch && other.score < OTHER_STEP) continue;
-    if (shapes.has(row.key)) continue;
+    if (other.score < leader.score - NEAR_SCORE) continue;
+    if (rule.use === 'wrapper' || rule.use === 'announce' || shapes.has(row.key)) continue;
     shapes.add(row.key);
     if (!add(row, other.times)) continue;
     count += 1;
-    addDetails(other.candidate, add);
     // What leads has its place; of the others one that names none is of little use.
     const place = blockOf(other.candidate).find(
       (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
     );
     if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row, 1);
   }
-}
-
-/** What another candidate cannot do without: what it expected and got, and its deepest cause. */
-function addDetails(candidate: Candidate, add: Add): void {
-  for (const { row, need } of blockOf(candidate).slice(1)) {
-    if (
-      need === 0 &&
-      row.line > candidate.row.line &&
-      /^(?:expected|actual|got|received|required|found|wanted)\b/i.test(row.trimmed)
-    )
-      add(row, 1);
-  }
-  const deepest = candidate.causes.at(-1);
-  if (deepest !== undefined) add(deepest, 1);
-}
-
-/** Others of the leader's rule before one of another rule: a list of the same thing says little. */
-const SAME = 3;
-
-/** The others of the leader's own rule in the log's order, then the rest by rank. */
-function inOrder(ranked: readonly Ranked[], leader: Ranked): Ranked[] {
-  const others = ranked.slice(1);
-  const same = others.filter(({ candidate }) => candidate.rule === leader.candidate.rule);
-  const rest = others.filter(({ candidate }) => candidate.rule !== leader.candidate.rule);
-  const first = same.toSorted((a, b) => a.candidate.row.line - b.candidate.row.line);
-  return [...first.slice(0, SAME), ...rest.slice(0, 1), ...first.slice(SAME), ...rest.slice(1)];
 }
 
 type Add = (row: Row, times: number) => boolean;
@@ -179,41 +140,35 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
     if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
 }
 
-/** The likeliest of the others. */
+/** The likely ones of the others. */
 function likeliest(ranked: readonly Ranked[]): Ranked[] {
-  return ranked
-    .slice(1)
-    .filter(
-      ({ candidate, likely }) =>
-        candidate.rule.use !== 'wrapper' &&
-        !marks.isProgress(candidate.row.trimmed) &&
-        likely >= LIKELY,
-    )
-    .slice(0, LIKELIEST);
+  return ranked.slice(1).filter((each) => !isWrapper(each) && each.likely >= LIKELY);
 }
 
-/** The message right below the head, to stand in its line. */
-function announcedBy(
-  leader: Ranked,
-  ranked: readonly Ranked[],
+/** The likeliest line beside the head, to stand in its line. */
+function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
+  const head = leader?.candidate.row;
+  return others
+    .filter(({ candidate: { rule, row }, likely }) => {
+      if (rule.use === 'wrapper' || likely < AS_LIKELY) return false;
+      if (row.speaker !== head?.speaker || Math.abs(row.line - head.line) > BESIDE) return false;
+      return (
+        !marks.isCode(row.trimmed) && !marks.isFrame(row.trimmed) && !marks.isPlace(row.trimmed)
+      );
+    })
+    .toSorted((a, b) => b.likely - a.likely)[0]?.candidate.row;
+}
+
+/** The head first, with what stands in its line, everything else as it stood in the log. */
+function arrange(
+  shown: readonly Shown[],
   picks: readonly Pick[],
-): Row | null {
-  const { row: head } = leader.candidate;
-  const next = picks.find(({ row, need }) => need === 0 && row.line > head.line)?.row;
-  if (next === undefined || picks[0]?.row !== head || next.line > head.line + 2) return null;
-  if (!isMatched(leader) && !head.trimmed.endsWith(':')) return null;
-  const { trimmed } = next;
-  if (marks.isCode(trimmed) || marks.isFrame(trimmed) || marks.isPlace(trimmed)) return null;
-  const said = ranked.find(({ candidate }) => candidate.row.line === next.line);
-  return said !== undefined && said.likely >= LIKELY ? next : null;
-}
-
-/** The head first, with the message that it announces, everything else as it stood in the log. */
-function arrange(shown: readonly Shown[], picks: readonly Pick[], announced: Row | null): Composed {
+  beside: Row | undefined,
+): Composed {
   const head = picks[0]?.row.line;
   const rest = shown.filter(({ line: at }) => at !== head).toSorted((a, b) => a.line - b.line);
   const first = shown.find(({ line: at }) => at === head);
-  const message = rest.find(({ line: at }) => at === announced?.line);
+  const message = rest.find(({ line: at }) => at === beside?.line);
   const joins =
     first !== undefined &&
     message !== undefined &&

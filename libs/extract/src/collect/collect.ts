@@ -11,7 +11,6 @@ import { createShortlist } from './shortlist.ts';
 import {
   createStreams,
   feed,
-  inScript,
   openCandidate,
   remember,
   type Stream,
@@ -44,6 +43,9 @@ const BRANCH = /^[│ ]{0,20}[├└]─{1,3} (?=\S)/;
 /** The rest of a sentence, without its own label. */
 const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
 
+/** Lines of a script that a CI runner prints, at most. */
+const SCRIPT = 100;
+
 /** What is kept of a log: bounded, whatever its length. */
 export interface Collected {
   readonly candidates: readonly Candidate[];
@@ -73,6 +75,7 @@ export class Collector {
   #job = '';
   #replayed = false;
   #jobs = 0;
+  #script: { row: Row; kind: Kind; stream: Stream }[] = [];
 
   add(spoken: Undressed): void {
     const { text, speaker, level, overwritten } = spoken;
@@ -120,6 +123,7 @@ export class Collector {
   }
 
   finish(): Collected {
+    this.#readScript();
     const last = this.#lines.last();
     return {
       candidates: this.#shortlist.all(),
@@ -131,6 +135,7 @@ export class Collector {
   }
 
   #nextJob(name: string): void {
+    this.#readScript();
     this.#job = name;
     this.#jobs += 1;
     this.#streamOf = createStreams();
@@ -143,7 +148,29 @@ export class Collector {
     this.#lines.addLast(row);
     if (kind.aftermath && (this.#failed || marks.isEnd(row.trimmed))) this.#aftermath = true;
     if (kind.step) this.#epoch += 1;
-    if (inScript(stream, row.trimmed)) return;
+    if (!this.#isPrinted(row, kind, stream)) this.#read(row, kind, stream);
+  }
+
+  /** Whether the line may be of a script that a CI runner prints before it runs it. */
+  #isPrinted(row: Row, kind: Kind, stream: Stream): boolean {
+    const { trimmed } = row;
+    const begins = trimmed.startsWith('##[group]Run ');
+    const goesOn =
+      this.#script.length > 0 && this.#script.length < SCRIPT && !/^##\[/.test(trimmed);
+    if (trimmed === '##[endgroup]') this.#script = [];
+    else if (!goesOn) this.#readScript();
+    if (begins || goesOn) this.#script.push({ row, kind, stream });
+    return begins || goesOn;
+  }
+
+  /** Reads lines that turn out to be output, as their group did not end. */
+  #readScript(): void {
+    const [, ...lines] = this.#script;
+    this.#script = [];
+    for (const { row, kind, stream } of lines) this.#read(row, kind, stream);
+  }
+
+  #read(row: Row, kind: Kind, stream: Stream): void {
     this.#lines.add(row, this.#aftermath, isSource(stream, row));
     feed(stream, row);
     endCaptured(stream, row.indent);

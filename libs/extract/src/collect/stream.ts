@@ -25,8 +25,6 @@ export interface Stream {
   raised: Row[];
   chained: boolean;
   captured: { indent: number; toBlank: boolean } | null;
-  /** Inside the script that a CI runner prints before it runs it. */
-  script: boolean;
   /** Inside a drawn exception group. */
   grouped: boolean;
   /** The last line was a warning. */
@@ -59,7 +57,6 @@ export function createStream(): Stream {
     raised: [],
     chained: false,
     captured: null,
-    script: false,
     grouped: false,
     warned: false,
     explained: false,
@@ -81,14 +78,6 @@ export function remember(stream: Stream, row: Row, kind: Kind): void {
   if (kind.where) stream.step = row;
   stream.since += 1;
   if (stream.since > NAME_REACH) stream.test = undefined;
-}
-
-/** Follows `##[group]Run …` of a CI runner: the script and its variables, up to `##[endgroup]`. */
-export function inScript(stream: Stream, trimmed: string): boolean {
-  if (trimmed.startsWith('##[group]Run ')) stream.script = true;
-  const within = stream.script;
-  if (trimmed.startsWith('##[') && !trimmed.startsWith('##[group]')) stream.script = false;
-  return within && !trimmed.startsWith('##[error]');
 }
 
 /** Lines that a candidate takes at most, and lines of one stack trace that are followed. */
