@@ -150,11 +150,10 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
   const head = leader?.candidate.row;
   return others
     .filter(({ candidate: { rule, row }, likely }) => {
-      if (rule.use === 'wrapper' || likely < AS_LIKELY) return false;
-      if (row.speaker !== head?.speaker || Math.abs(row.line - head.line) > BESIDE) return false;
-      return (
-        !marks.isCode(row.trimmed) && !marks.isFrame(row.trimmed) && !marks.isPlace(row.trimmed)
-      );
+      const { trimmed, speaker } = row;
+      if (rule.use === 'wrapper' || likely < AS_LIKELY || trimmed.endsWith(':')) return false;
+      if (speaker !== head?.speaker || Math.abs(row.line - head.line) > BESIDE) return false;
+      return !marks.isCode(trimmed) && !marks.isFrame(trimmed) && !marks.isPlace(trimmed);
     })
     .toSorted((a, b) => b.likely - a.likely)[0]?.candidate.row;
 }

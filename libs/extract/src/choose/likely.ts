@@ -25,13 +25,20 @@ export function endsOf(candidates: readonly Candidate[]): number[] {
   return candidates.filter(({ rule }) => rule.use === 'wrapper').map(({ row }) => row.line);
 }
 
-/** By a row's line, how much less likely it names the cause than the likeliest row: 0 or less. */
-export function likelihoods(rows: readonly Row[], ends: readonly number[]): Map<number, number> {
-  const sums = featuresOf(rows, ends).map((features) =>
-    features.reduce((sum, each) => sum + (WEIGHT.get(each) ?? 0), 0),
+/** By the line of each candidate, how much less likely it names the cause than the likeliest one: 0 or less. */
+export function likelihoods(
+  rows: readonly Row[],
+  candidates: readonly Candidate[],
+): Map<number, number> {
+  const sums = new Map(
+    featuresOf(rows, endsOf(candidates)).map((features, at) => [
+      rows[at]?.line,
+      features.reduce((sum, each) => sum + (WEIGHT.get(each) ?? 0), 0),
+    ]),
   );
-  const best = Math.max(...sums);
-  return new Map(rows.map(({ line }, at) => [line, (sums[at] ?? 0) - best]));
+  const own = candidates.map(({ row }) => [row.line, sums.get(row.line) ?? 0] as const);
+  const best = Math.max(...own.map(([, sum]) => sum));
+  return new Map(own.map(([line, sum]) => [line, sum - best]));
 }
 
 /** Lines around a row that no rule matches. */

@@ -6,7 +6,7 @@ import type { Candidate } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
 import { withoutHeadlines } from './headlines.ts';
-import { endsOf, likelihoods, rowsOf, unmatched } from './likely.ts';
+import { likelihoods, rowsOf, unmatched } from './likely.ts';
 import { isVague, type Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
@@ -29,7 +29,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const { repeats } = collected;
   const rows = rowsOf(collected);
   const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
-  const likely = likelihoods(rows, endsOf(candidates));
+  const likely = likelihoods(rows, candidates);
   const clusters = clustersOf(candidates);
   const refusals = candidates.filter(({ row }) => REFUSALS.test(row.trimmed));
   const otherCauses = candidates.filter(
