@@ -3,7 +3,7 @@ import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { following } from './following.ts';
-import { NAMES_NOTHING, type Pick, RECORD } from './reading.ts';
+import { NAMES_NOTHING, type Pick } from './reading.ts';
 
 /** The candidate's line, then the lines to show with it. */
 export function blockOf(candidate: Candidate): Pick[] {
@@ -22,7 +22,6 @@ export function blockOf(candidate: Candidate): Pick[] {
   for (const row of places) add(row, 0);
   for (const row of introductions(candidate)) add(row, 1);
   const quote = candidate.before.at(-1);
-  if (quote?.trimmed.startsWith('>>> ')) add(quote, 0);
   // Dumped validation findings have the path above the message.
   if (/^"?message"?: /.test(candidate.row.trimmed))
     add(
@@ -39,7 +38,6 @@ export function blockOf(candidate: Candidate): Pick[] {
   if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
   if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
     for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
-  if (rule.use === 'wrapper') for (const row of candidate.before.slice(-4)) add(row, 1);
   const chain = around.chain ?? [];
   for (const row of chain.slice(0, 2)) add(row, 0);
   for (const row of chain.slice(2)) add(row, 1);
@@ -107,11 +105,6 @@ function introductions({ before, row, rule, around }: Candidate): Row[] {
     const goesOn = !last.gap && first !== undefined && last.indent > first.indent;
     return goesOn && isSaid(first) ? [last, first] : [last];
   }
-  if (RECORD.test(row.trimmed)) {
-    const fields = before.slice(-3);
-    const start = fields.findLastIndex(({ trimmed }) => !RECORD.test(trimmed)) + 1;
-    return fields.slice(start);
-  }
   if (rule.weak && row.indent > last.indent && !marks.isStep(last.trimmed)) return [last];
   return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
 }
@@ -143,7 +136,7 @@ function isSaid(row: Row): boolean {
 function stepBefore({ before, row }: Candidate): Row | undefined {
   const step = before.at(-1);
   if (step === undefined || row.gap || row.indent <= step.indent) return undefined;
-  return marks.isCode(step.trimmed) || marks.isPassing(step.trimmed) ? undefined : step;
+  return step;
 }
 
 /** Some runners print a test's name over several lines, each indented deeper. */

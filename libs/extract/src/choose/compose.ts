@@ -2,6 +2,7 @@
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
+import { readLabels } from '../line/severity.ts';
 import { blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
 import { isMatched, type Ranked } from './ranked.ts';
@@ -23,7 +24,7 @@ const LINE = 200;
 const FILL = 0.9;
 const LIKELY = -3.5;
 /** A line as likely as this stands in the head's line, if at most so many lines lie between. */
-const AS_LIKELY = -1;
+const AS_LIKELY = -2;
 const BESIDE = 4;
 
 /** The text that is shown, and the numbers of its lines in the log. */
@@ -145,17 +146,21 @@ function likeliest(ranked: readonly Ranked[]): Ranked[] {
   return ranked.slice(1).filter((each) => !isWrapper(each) && each.likely >= LIKELY);
 }
 
-/** The likeliest line beside the head, to stand in its line. */
+/** Lines that are no sentence of a message. */
+const APART = [marks.isCode, marks.isFrame, marks.isPlace, marks.isProgress];
+
+/** The likeliest line beside the head, to stand in its line; above it only one that a rule matches. */
 function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
   const head = leader?.candidate.row;
-  return others
-    .filter(({ candidate: { rule, row }, likely }) => {
-      const { trimmed, speaker } = row;
-      if (rule.use === 'wrapper' || likely < AS_LIKELY || trimmed.endsWith(':')) return false;
-      if (speaker !== head?.speaker || Math.abs(row.line - head.line) > BESIDE) return false;
-      return !marks.isCode(trimmed) && !marks.isFrame(trimmed) && !marks.isPlace(trimmed);
-    })
-    .toSorted((a, b) => b.likely - a.likely)[0]?.candidate.row;
+  return others.find((each) => {
+    const { rule, row } = each.candidate;
+    const { trimmed, speaker, line: at } = row;
+    if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
+      return false;
+    if (rule.use === 'wrapper' || each.likely < AS_LIKELY || trimmed.endsWith(':')) return false;
+    if (at < head.line && !isMatched(each)) return false;
+    return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
+  })?.candidate.row;
 }
 
 /** The head first, with what stands in its line, everything else as it stood in the log. */

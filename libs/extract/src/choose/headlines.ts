@@ -42,10 +42,6 @@ const HEADLINE = 8;
 const GAVE_UP = /\b(?:exiting|aborting|giving up|quitting|shutting down)\W{0,3}$/i;
 const CLOSING = /\b(?:failed|aborted|cancell?ed|stopping)\W{0,3}$/i;
 
-/** That there was an error, and not which. */
-const OCCURRED =
-  /\b(?:an?|some|following) (?:\w+ ){0,2}(?:errors?|exceptions?|problems?) (?:(?:has|have|was|were) )?(?:occurred|happened|thrown|encountered)\b(?!.{0,200}: [^\s(])|\berror during [\w ]{3,60}$/i;
-
 function isWithin(lines: number, most: number): boolean {
   return lines > 0 && lines <= most;
 }
@@ -53,7 +49,7 @@ function isWithin(lines: number, most: number): boolean {
 function isHeadline(candidate: Candidate): boolean {
   const { rule, row } = candidate;
   if (rule.use !== 'cause' || rule.class === 'test') return false;
-  if (OCCURRED.test(row.trimmed) || GAVE_UP.test(row.trimmed)) return true;
+  if (GAVE_UP.test(row.trimmed)) return true;
   if (isVague(candidate) && CLOSING.test(row.trimmed)) return true;
   return namesNothing(row) && !isPlaced(candidate);
 }
@@ -77,6 +73,5 @@ function standsAlone(candidate: Candidate): boolean {
 }
 
 function namesNothing({ trimmed }: Row): boolean {
-  if (OCCURRED.test(trimmed)) return true;
   return NAMES_NOTHING.test(readLabels(trimmed).message.replace(/^\*\* \(\w+\) /, ''));
 }

@@ -7,22 +7,19 @@ import { severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
 import { withoutHeadlines } from './headlines.ts';
 import { likelihoods, rowsOf, unmatched } from './likely.ts';
-import { isVague, type Ranked } from './ranked.ts';
+import type { Ranked } from './ranked.ts';
 
 /** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
 const LATE = 30;
 const KNOWN = 80;
-const OFTEN = { weak: 36, usual: 14, certain: 8 } as const;
 /** The next line says that the program went on. */
 const TOLERATED = 20;
 /** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
-const REFUSED = 20;
+const REFUSED = 26;
 /** What a program said that others could not reach. */
 const UNREACHED = 40;
 /** An announcement, beside its message. */
 const ANNOUNCED = 20;
-/** Lines between two candidates that have nothing to do with each other. */
-const CLUSTER_GAP = 8;
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
@@ -30,7 +27,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const rows = rowsOf(collected);
   const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
   const likely = likelihoods(rows, candidates);
-  const clusters = clustersOf(candidates);
   const refusals = candidates.filter(({ row }) => REFUSALS.test(row.trimmed));
   const otherCauses = candidates.filter(
     (other) =>
@@ -46,8 +42,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     let score = candidate.score;
     if (candidate.aftermath) score -= LATE;
     if (isKnown) score -= KNOWN;
-    if (times >= 5) score -= often(candidate);
-    if (candidate.rule.pick === 'last' && isSource(candidate)) score -= LATE;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     // What was tried again and failed each time may well be the cause.
     if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
@@ -58,7 +52,6 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
       candidate,
       score,
       times,
-      cluster: clusters.get(candidate) ?? 0,
       likely: isKnown ? FLOOR : Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
     };
   });
@@ -66,33 +59,11 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
 }
 
 /** What a likelihood counts beside a score. */
-const WORDS = 6;
+const WORDS = 5;
 /** Less likely lines are equally unlikely. */
 const FLOOR = -8;
-export function orderOf({ candidate, score, likely }: Ranked): number {
-  return (candidate.rule.use === 'wrapper' ? Math.min(score, 30) : score) + WORDS * likely;
-}
-
-function clustersOf(candidates: readonly Candidate[]): Map<Candidate, number> {
-  const clusters = new Map<Candidate, number>();
-  let number = 0;
-  let last = 0;
-  for (const candidate of candidates.toSorted((a, b) => a.row.line - b.row.line)) {
-    if (candidate.row.line - last > CLUSTER_GAP) number += 1;
-    last = candidate.row.line;
-    clusters.set(candidate, number);
-  }
-  return clusters;
-}
-
-/** Whether the line is source code that names an error, with the mark of the place under it. */
-function isSource({ after }: Candidate): boolean {
-  return /^[~^]+$/.test(after[0]?.trimmed ?? '');
-}
-
-function often({ rule, score }: Candidate): number {
-  if (rule.weak) return OFTEN.weak;
-  return score >= 86 ? OFTEN.certain : OFTEN.usual;
+function orderOf({ score, likely }: Ranked): number {
+  return score + WORDS * likely;
 }
 
 /** Whether the line right below says that the program goes on. */
@@ -123,9 +94,7 @@ function isChained({ row }: Candidate, { around }: Candidate): boolean {
 
 /** Higher score; among near equals the later step, and inside a step what the rule asks for. */
 function compare(a: Ranked, b: Ranked): number {
-  const wrappers = a.candidate.rule.use === 'wrapper' && b.candidate.rule.use === 'wrapper';
-  const worth = wrappers ? ({ score }: Ranked) => score : orderOf;
-  return Math.round(worth(b) / 4) - Math.round(worth(a) / 4) || compareByRules(a, b);
+  return Math.round(orderOf(b) / 4) - Math.round(orderOf(a) / 4) || compareByRules(a, b);
 }
 
 /** The same without the words of the lines. */
@@ -136,9 +105,6 @@ export function compareByRules(a: Ranked, b: Ranked): number {
   if (a.candidate.job !== b.candidate.job) return a.candidate.job - b.candidate.job;
   if (a.candidate.epoch !== b.candidate.epoch) return b.candidate.epoch - a.candidate.epoch;
   const line = a.candidate.row.line - b.candidate.row.line;
-  if (isVague(a.candidate) || isVague(b.candidate)) {
-    return a.cluster === b.cluster ? line : b.cluster - a.cluster;
-  }
   const last = a.candidate.rule.pick === 'last' && b.candidate.rule.pick === 'last';
   return last ? -line : line;
 }

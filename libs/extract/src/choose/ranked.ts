@@ -12,8 +12,6 @@ export interface Ranked {
   readonly likely: number;
   /** How many lines of the log say this. */
   readonly times: number;
-  /** Candidates close to each other in the log have one number, which grows with the lines. */
-  readonly cluster: number;
 }
 
 /** Whether a rule matches the line. */

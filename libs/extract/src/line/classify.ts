@@ -30,28 +30,18 @@ const STEP_NAMED = /^(?:==+>|--+>) \[\d{1,3}\/\d{1,3}\] /;
 const NAMED =
   /^(?:[0-9a-f]{7,12} [A-Z][a-z]|(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) |https?:\/\/\S+$)/;
 
-/** A row of a table of counts. */
-const COUNTS = /^\p{L}+(?: {2,10}\d{1,9}){2,6}$/u;
-
 /** A field that says why, behind the words of a line. */
 const REASON =
   /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\(exit (?:status|code) \d{1,3}\): \S|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
-
-/** What databases add to an error. */
-const ASIDE = /^(?:DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LINE \d+):/;
 
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
   if (level !== 'error' && !GATE.test(text)) return null;
-  // What PowerShell says of every program that writes to its standard error.
-  if (/NativeCommandError$|^:String\) \[\], RemoteException$/.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  // What a compiler adds to a message.
-  if (/^= (?:note|help): /.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
-  if (marks.isCaptured(text) || COUNTS.test(text) || NAMED.test(text)) return null;
+  if (marks.isCaptured(text) || NAMED.test(text)) return null;
   if (marks.isFrame(text) && !marks.isCause(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
@@ -87,7 +77,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (severity === 'error' && meaningful && !quiet) {
     // A cross before what was being done says only which step failed.
     const vague = marks.isHarmless(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
-    return { rule: LABELLED, score: vague ? 45 : ANNOTATED.test(text) ? 80 : 70 };
+    return { rule: LABELLED, score: vague ? 45 : 70 };
   }
   return null;
 }
@@ -95,20 +85,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
 /** What the level at which a line was logged adds: relays give all they pass on the same level. */
 const LOGGED: Readonly<Record<Severity, number>> = { error: 4, warning: -6, info: -4, '': 0 };
 
-/** What a CI's action says of its own failure. */
-const ANNOTATED = /^(?:##\[error\]|::error)/;
-
-/** A record's field that holds the message. */
-const MESSAGE = /^(?:(?:Error )?[Mm]essage|Reason|Cause|Problem|Failure|Failure reason): \S/;
-
-/** A program's own label counts more than the level at which somebody relays its line. */
-const RELAYED = /^(?!.{0,60}\blevel\b).{1,200}\s[\w./+-]{2,200}: (?:fatal )?error: \S/;
-
 function severityOf(label: Severity, text: string): Severity {
-  if (label === 'info' && RELAYED.test(text)) return 'error';
-  // A race is a bug, whatever the sanitizer calls it.
-  if (/^WARNING: \w{1,30}Sanitizer: /.test(text)) return 'error';
-  if (/^\S{1,100}:\d{1,6}: \[(?:debug|info|trace)\] /i.test(text)) return 'info';
   return label === '' && marks.isWarning(text) ? 'warning' : label;
 }
 
@@ -117,16 +94,13 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   let score = rule.score;
   if (severity === 'error') score += rule.weak ? 14 : 3;
   if (severity === 'error' && score < LABELLED.score) score = LABELLED.score;
-  if (ANNOTATED.test(text)) score = Math.max(score, 80);
   // Some tools only warn of what stops them: a full disk. All other warnings are not the cause.
   if (severity === 'warning') score -= score >= 90 ? 25 : 50;
   // A test's name says nothing of how many failed.
   if (severity === 'info') score -= 40;
   else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
-  if (rule.weak && MESSAGE.test(text)) score += 12;
   if (marks.isHarmless(text)) score -= 25;
   if (marks.isField(text)) score -= 25;
-  if (ASIDE.test(text)) score -= 25;
   // A sanitizer's last line repeats its first one, which the frames follow.
   if (text.startsWith('SUMMARY: ')) score -= 10;
   return Math.min(score, 99);
