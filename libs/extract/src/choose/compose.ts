@@ -157,7 +157,8 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
     const { trimmed, speaker, line: at } = row;
     if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
       return false;
-    if (rule.use === 'wrapper' || each.likely < AS_LIKELY || trimmed.endsWith(':')) return false;
+    if (rule.use === 'wrapper' || each.likely < AS_LIKELY || /:$|^["'{[]/.test(trimmed))
+      return false;
     if (at < head.line && !isMatched(each)) return false;
     return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
   })?.candidate.row;
