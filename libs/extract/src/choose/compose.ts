@@ -159,7 +159,7 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
       return false;
     if (rule.use === 'wrapper' || each.likely < AS_LIKELY || /:$|^["'{[]/.test(trimmed))
       return false;
-    if (at < head.line && !isMatched(each)) return false;
+    if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
     return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
   })?.candidate.row;
 }
