@@ -1,6 +1,8 @@
+import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
@@ -22,7 +24,6 @@ export const remove = command({
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
-    const { requireApp } = await import('@runner/common/apps/store');
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
     const { removeApp } = await import('@runner/deploy/deploy');
@@ -33,7 +34,6 @@ export const remove = command({
 });
 
 async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
-  const { ask, canAsk } = await import('@runner/common/tokens/prompt');
   if (!canAsk(io))
     throw usage(
       'the following required arguments were not provided: --yes (stdin is not a terminal)',
