@@ -11,7 +11,6 @@ import type { Paths } from '@runner/common/foundation/paths';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
-  kind: 'flag',
   about: 'Do not ask supervisors (systemd, pm2, docker) what runs',
 } as const;
 

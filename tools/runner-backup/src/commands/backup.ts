@@ -11,23 +11,20 @@ export const backup = command({
     'passphrase.',
   options: {
     to: {
-      kind: 'value',
       placeholder: 'FILE',
       required: true,
       about: 'The file to write; - writes to standard output',
     },
     recipient: {
-      kind: 'value',
       placeholder: 'KEY',
       conflicts: ['passphrase-file'],
       about: 'age public key (age1…), or several, separated by commas',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },
-    'with-shared': { kind: 'flag', about: "Include the instances' shared folders" },
+    'with-shared': { about: "Include the instances' shared folders" },
   },
   examples: [
     'runner backup --to shop-server.age --recipient age1…',

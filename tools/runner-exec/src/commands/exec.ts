@@ -11,7 +11,6 @@ export const exec = command({
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'In this instance [default: the first active one]',
     },

@@ -21,7 +21,6 @@ export const broker = command({
   },
   options: {
     store: {
-      kind: 'value',
       placeholder: 'DIR',
       default: '/var/lib/nats/jetstream',
       about: 'Where the broker keeps its streams',

@@ -13,13 +13,11 @@ export const restore = command({
   },
   options: {
     identity: {
-      kind: 'value',
       placeholder: 'FILE',
       conflicts: ['passphrase-file'],
       about: 'File with the age secret key (AGE-SECRET-KEY-1…)',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },

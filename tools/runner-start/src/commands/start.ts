@@ -11,7 +11,7 @@ export const start = command({
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { kind: 'flag', about: 'Start what ran before a reboot', conflicts: ['instance'] },
+    boot: { about: 'Start what ran before a reboot', conflicts: ['instance'] },
   },
   exits: LIFE_EXITS,
   examples: ['runner start shop'],

@@ -28,7 +28,7 @@ export const status = command({
     'status is 1 while an app is broken, down, blocked or stale, for monitoring.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
-    check: { kind: 'flag', about: 'Exit 1 if the app, or any app, needs attention' },
+    check: { about: 'Exit 1 if the app, or any app, needs attention' },
     offline: OFFLINE,
   },
   examples: ['runner status shop', 'runner status --check'],
