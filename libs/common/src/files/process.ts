@@ -1,6 +1,7 @@
 /** Identifies a process by pid, start time and boot, since a pid is reused. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { isThere, readIfThere } from './read.ts';
 
 /** The record of a process that was started. */
@@ -17,11 +18,7 @@ export interface PidFile {
 
 /** Identity of this boot; '' where there is no /proc. */
 export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  } catch {
-    return '';
-  }
+  return orElse(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(), '');
 }
 
 /**
@@ -91,9 +88,5 @@ export function runningPid(run: string): number | undefined {
 
 /** Whether the recorded process runs; null without a record. */
 export function isRunning(run: string): boolean | null {
-  try {
-    return isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null;
-  } catch {
-    return null;
-  }
+  return orElse(() => (isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null), null);
 }

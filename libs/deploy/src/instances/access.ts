@@ -7,6 +7,7 @@ import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
+import { orElse } from '@runner/common/foundation/attempt';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -56,13 +57,8 @@ export function openSocket({ paths, instance, env }: ReleaseTarget): void {
 
 /** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
 function socketAt(path: string): number | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-  } catch {
-    return undefined;
-  }
-  if (fstatSync(fd).isSocket()) return fd;
+  const fd = orElse(() => openSync(path, O_PATH | constants.O_NOFOLLOW), undefined);
+  if (fd === undefined || fstatSync(fd).isSocket()) return fd;
   closeSync(fd);
   return undefined;
 }

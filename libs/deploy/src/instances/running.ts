@@ -7,7 +7,7 @@ import type { Health } from '@runner/common/deploy-file/health';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { expand } from '@runner/common/deploy-file/variables';
 import { isRunning } from '@runner/common/files/process';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
@@ -105,12 +105,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
 
 /** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
 function statusOf(subject: Subject): ReturnType<Driver['status']> {
-  try {
-    return driverFor(subject.start).status(subject);
-  } catch (error) {
-    if (error instanceof Failure) return 'unknown';
-    throw error;
-  }
+  return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */

@@ -7,6 +7,7 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Start } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
@@ -77,22 +78,17 @@ function listOf(target: Target): Listed[] | undefined {
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
 function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
-  try {
-    return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
-  } catch {
-    return true;
-  }
+  return orElse(
+    () => existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`),
+    true,
+  );
 }
 
 /** The processes in the output of `jlist`; undefined if pm2 did not answer. */
 function listedIn(stdout: string): Listed[] | undefined {
   // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
-  try {
-    return JSON.parse(line ?? '') as Listed[];
-  } catch {
-    return undefined;
-  }
+  return orElse(() => JSON.parse(line ?? '') as Listed[], undefined);
 }
 
 /** Whether a process is of the instance, of its slot, and of this root. */

@@ -17,6 +17,7 @@ import {
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { type Inside, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
 import {
@@ -82,11 +83,11 @@ function end(owner: ProcessOwner, atWork?: string): Promise<void> {
 /** Whether the folder of its records is the instance's: the app may have put a link in its place. */
 function isOwnFolder(paths: ProcessOwner['paths']): boolean {
   const folder = appFolderOf(paths);
-  try {
-    return realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run));
-  } catch {
-    return false; // The folder is missing.
-  }
+  // The folder is missing.
+  return orElse(
+    () => realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run)),
+    false,
+  );
 }
 
 /** Ends all that runs of an instance, and removes its record. */
