@@ -42,23 +42,18 @@ export function startTimeOf(pid: number): string | undefined {
   return statOf(pid)[19];
 }
 
-/** Field 6 of /proc/PID/stat: the leader of its session. */
-export function sessionOf(pid: number): number | undefined {
-  const session = statOf(pid)[3];
-  return session === undefined ? undefined : Number(session);
-}
+/** A field of /proc/PID/stat as a number; undefined without such a process. */
+const numberIn = (field: number) => (pid: number) => {
+  const text = statOf(pid)[field - 3];
+  return text === undefined ? undefined : Number(text);
+};
 
-/** Field 4 of /proc/PID/stat: what started it. */
-export function parentOf(pid: number): number | undefined {
-  const parent = statOf(pid)[1];
-  return parent === undefined ? undefined : Number(parent);
-}
-
-/** Field 5 of /proc/PID/stat: the leader of its process group. */
-export function groupOf(pid: number): number | undefined {
-  const group = statOf(pid)[2];
-  return group === undefined ? undefined : Number(group);
-}
+/** What started it. */
+export const parentOf = numberIn(4);
+/** The leader of its process group. */
+export const groupOf = numberIn(5);
+/** The leader of its session. */
+export const sessionOf = numberIn(6);
 
 /** Whether a process is running, or waiting for a processor or the disk. */
 export function isBusy(pid: number): boolean {

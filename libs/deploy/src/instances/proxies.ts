@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { liveLink, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
-import type { Traffic } from '@runner/common/deploy-file/traffic';
+import type { Traffic } from '@runner/common/deploy-file/instance';
 import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { systemCode } from '@runner/common/foundation/failure';

@@ -1,4 +1,5 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
@@ -50,7 +51,7 @@ export async function lockApp(
     // The deploy itself, begun by another process: its end is the answer.
     if (io.elapsed() >= until && !isRunning) throw new Failure('locked', await busyText(request));
     if (attempt === 1) note?.(`waits: ${await busyText(request)}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
     if (signal?.aborted) throw new Failure('interrupted', 'interrupted');
   }
 }
@@ -72,6 +73,6 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
 /** The holder writes itself into the file after taking the lock. */
 async function awaitHolder(path: string): Promise<Holder> {
   for (let waited = 0; waited < HOLDER_WAIT && holderOf(path).pid === undefined; waited += 20)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   return holderOf(path);
 }

@@ -1,6 +1,8 @@
 /** Processes of this user, found in /proc by their environment or their session. */
+
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/files/process';
 import { orElse } from '@runner/common/foundation/attempt';
 
@@ -179,6 +181,6 @@ async function ended(pids: readonly number[], patience: number): Promise<void> {
   const live = anyOf(pids);
   const until = performance.now() + patience;
   while (live() && performance.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
   }
 }

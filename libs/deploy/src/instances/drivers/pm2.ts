@@ -3,8 +3,10 @@
  * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
  * short gap.
  */
+
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Start } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -192,7 +194,7 @@ export const pm2Driver: Driver = {
       confinement,
     });
     // `pm2 start` succeeds even if the program ends at once.
-    await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    await sleep(SETTLE);
     const listed = processesOf(target);
     markOutput(appFolderOf(target.paths), listed?.flatMap(logsOf));
     const early = deathOf(target, sizes, listed);

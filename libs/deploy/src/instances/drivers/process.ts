@@ -2,9 +2,11 @@
  * `start.type: process`: a detached session with a pidfile. Nothing restarts it after a crash: for
  * containers, the demo and tests. Otherwise use a supervisor.
  */
+
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/start';
 import {
   bootId,
@@ -42,9 +44,6 @@ type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
 
 /** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
-
-const sleep = (milliseconds: number) =>
-  new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Names an instance, and where its record is. */
 export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {

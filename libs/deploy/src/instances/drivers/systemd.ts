@@ -2,6 +2,7 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
@@ -114,9 +115,9 @@ export const systemdDriver: Driver = {
       if (why === undefined) return undefined;
       return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
     };
-    await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    await sleep(SETTLE);
     if (death()) {
-      await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
+      await sleep(JOURNAL_DELAY);
       const early = death();
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
