@@ -94,7 +94,6 @@ export async function stopBeforeTraffic(
     throw new StepFailure(
       'start',
       `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
-      '',
     );
   await driverFor(target.start).stop(target);
   forgetBeforeTraffic(base, name);

@@ -153,24 +153,17 @@ async function one(
     throw new StepFailure(
       'start',
       `${current.version} of ${name} has no readable .deploy.yml: run runner deploy ${app.app}`,
-      '',
       'server',
     );
   if (target.start.type === 'none')
     throw new StepFailure(
       'start',
       `start.type of ${name} is none: there is nothing to ${verb}`,
-      '',
       'operator',
     );
   if (isDone(target, wanted, app.stopped?.instances.includes(name) ?? false)) return 'unchanged';
   if (verb === 'stop' && target.start.type === 'command' && target.stop === undefined)
-    throw new StepFailure(
-      'start',
-      `the .deploy.yml of ${name} has no stop command`,
-      '',
-      'operator',
-    );
+    throw new StepFailure('start', `the .deploy.yml of ${name} has no stop command`, 'operator');
   const takeBack = rememberAhead(operation, verb, name, reason);
   try {
     await reported(reporter, `${verb} ${name}`, async () => {

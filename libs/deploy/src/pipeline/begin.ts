@@ -102,7 +102,7 @@ export async function fetchCommit(
       return { ...known, contents: { ...contents, file } };
     } catch (error) {
       if (!isOfTheCommit(error)) throw error;
-      const failure = new StepFailure('config', `config: ${error.message}`, '');
+      const failure = new StepFailure('config', `config: ${error.message}`);
       return { ...known, contents: failure };
     }
   });

@@ -109,7 +109,7 @@ function processesOf(target: Target): Listed[] | undefined {
  */
 function refuseTaken(target: Target, start: Pm2): void {
   const all = listOf(target);
-  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
   const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
   const taken = all.find((each) => names.includes(each.name) && !isOwn(each, target));
   if (taken === undefined) return;
@@ -118,7 +118,6 @@ function refuseTaken(target: Target, start: Pm2): void {
   throw new StepFailure(
     'start',
     `start: the name '${taken.name}' is taken: pm2 runs a process of that name ${whose}; give this one another name`,
-    '',
   );
 }
 
@@ -126,8 +125,7 @@ function refuseTaken(target: Target, start: Pm2): void {
 async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
-  if (running === undefined)
-    throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  if (running === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
   const sizes = logSizes(running);
   if (running.length > 0) {
     // By number: the previous file may have used another name.

@@ -181,7 +181,7 @@ export const processDriver = {
     makeFolder(paths.run);
     if (!isOwnFolder(paths)) {
       const words = `start: ${paths.run} leads elsewhere: remove the link`;
-      throw new StepFailure('start', words, '');
+      throw new StepFailure('start', words);
     }
     // On a full disk this fails while the previous release still runs.
     note(target, recordedProcess(paths.run) ?? NO_PROCESS);
