@@ -4,8 +4,7 @@ import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -31,9 +30,7 @@ import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, rememberAhead, type Verb } from './record.ts';
 
 /** What the command line asks for. */
-export interface LifeRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface LifeRequest extends Server {
   readonly app: string;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;

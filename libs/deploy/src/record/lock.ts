@@ -6,8 +6,7 @@ import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 
 /** Between two attempts to take the lock, in milliseconds. */
@@ -16,9 +15,7 @@ const POLL = 300;
 const HOLDER_WAIT = 1_000;
 
 /** Who wants the lock of an app. */
-export interface LockRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface LockRequest extends Server {
   readonly app: string;
   /** How long to wait for it, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;

@@ -1,3 +1,4 @@
+/** Whether the supervisor of an app is available, without starting anything. */
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { stepEnvironment } from '../../run/environment.ts';

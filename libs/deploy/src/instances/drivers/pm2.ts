@@ -7,26 +7,18 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Start } from '@runner/common/deploy-file/start';
+import type { StartOf } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import {
-  type Asked,
-  appFolderOf,
-  type Driver,
-  only,
-  runFor,
-  type Target,
-  unobserved,
-} from './driver.ts';
+import { type Asked, appFolderOf, type Driver, only, runFor, type Target } from './driver.ts';
 import { ecosystemFor, namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
 
-type Pm2 = Extract<Start, { type: 'pm2' }>;
+type Pm2 = StartOf<'pm2'>;
 
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
@@ -107,7 +99,8 @@ function processesOf(target: Target): Listed[] | undefined {
  * Starting a name that pm2 has would restart that process, whatever app it belongs to. Throws a
  * StepFailure before anything is touched.
  */
-function refuseTaken(target: Target, start: Pm2): void {
+function refuseTaken(target: Target<Pm2>): void {
+  const { start } = target;
   const all = listOf(target);
   if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
   const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
@@ -122,7 +115,7 @@ function refuseTaken(target: Target, start: Pm2): void {
 }
 
 /** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
-async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
+async function remove(target: Target<Pm2>): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
   if (running === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
@@ -130,7 +123,7 @@ async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
   if (running.length > 0) {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
-    const deletion = step(['delete', ...ids], stopTimeout);
+    const deletion = step(['delete', ...ids], target.start.stopTimeout);
     const confinement = target.confine('client');
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
   }
@@ -173,15 +166,12 @@ function deathOf(
   return { words: `pm2's process ${dead.name} crashed`, output: target.redact(output.join('')) };
 }
 
-export const pm2Driver: Driver = {
-  prepare(target) {
-    if (target.start.type === 'pm2') refuseTaken(target, target.start);
-  },
+export const pm2Driver: Driver<Pm2> = {
+  prepare: refuseTaken,
   async start(target) {
     const { start, release, log } = target;
-    if (start.type !== 'pm2') return unobserved;
-    refuseTaken(target, start);
-    const sizes = await remove(target, start);
+    refuseTaken(target);
+    const sizes = await remove(target);
     const what =
       'config' in start
         ? [ecosystemFor(target, start.config)]
@@ -200,10 +190,9 @@ export const pm2Driver: Driver = {
     return { death: () => deathOf(target, sizes) };
   },
   async stop(target) {
-    if (target.start.type === 'pm2') await remove(target, target.start);
+    await remove(target);
   },
   status(target) {
-    if (target.start.type !== 'pm2') return 'unknown';
     const env = only(target.env, ['PATH', 'PM2_HOME']);
     // The client would start a daemon.
     if (!hasDaemon(env)) return 'stopped';

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/start';
+import { STOP_TIMEOUTS, type StartOf } from '@runner/common/deploy-file/start';
 import {
   bootId,
   type PidFile,
@@ -35,12 +35,12 @@ import {
 } from '../../run/processes.ts';
 import { loggedFailure, StepFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
-import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
+import { appFolderOf, type Driver, type Started, type Target } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 import { type KeptOutput, keepOutput } from './kept-output.ts';
 import { settled } from './settle.ts';
 
-type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
+type StartOfProcess = StartOf<'process' | 'command'>;
 
 /** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
@@ -175,9 +175,8 @@ async function startWith(
 }
 
 export const processDriver = {
-  async start(target: Target): Promise<Started> {
+  async start(target: Target<StartOfProcess>): Promise<Started> {
     const { start, paths, log, redact, signal } = target;
-    if (start.type !== 'process') return unobserved;
     makeFolder(paths.run);
     if (!isOwnFolder(paths)) {
       const words = `start: ${paths.run} leads elsewhere: remove the link`;
@@ -218,4 +217,4 @@ export const processDriver = {
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>
     runningPid(paths.run) === undefined ? 'stopped' : 'running',
-} satisfies Driver;
+} satisfies Driver<StartOfProcess>;
