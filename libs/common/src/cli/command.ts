@@ -59,8 +59,8 @@ export interface Answer {
 
 /** A command; the type of `run`'s argument follows from `options` and `positionals`. */
 export interface CommandDefinition<O extends Options, P extends Positionals> {
-  /** The word after the tool's name; empty for the only command of a tool. */
-  readonly name: string;
+  /** The word after the tool's name; absent for the only command of a tool. */
+  readonly name?: string;
   /** One line, no full stop. */
   readonly about: string;
   /** Further paragraphs of the help. */
@@ -83,13 +83,13 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
 }
 
 /** Any command, as help, completion and parsing see it. */
-export type Command = CommandDefinition<Options, Positionals>;
+export type Command = CommandDefinition<Options, Positionals> & { readonly name: string };
 
 /** Defines a command; infers the types of its options and positionals. */
 export function command<const O extends Options, const P extends Positionals>(
   definition: CommandDefinition<O, P>,
 ): Command {
-  return definition as unknown as Command;
+  return { name: '', ...definition } as unknown as Command;
 }
 
 /** One executable: `runner-<name>` with one command, or with a command per second word. */
@@ -100,6 +100,11 @@ export interface Tool {
   readonly commands: readonly Command[];
   /** Name of the command that is meant where none is named. */
   readonly meant?: string;
+}
+
+/** A tool with one command, which says what both are for. */
+export function toolOf(name: string, definition: Command): Tool {
+  return { name, about: definition.about, commands: [definition] };
 }
 
 /** `runner tokens list`: how an operator types a command of a tool. */

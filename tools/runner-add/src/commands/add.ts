@@ -6,7 +6,6 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
 export const add = command({
-  name: '',
   about: 'Register an app to deploy from git',
   details:
     'Without --token, --token-file, --token-from or --public the token is read from RUNNER_TOKEN or,\n' +

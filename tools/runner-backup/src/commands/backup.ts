@@ -4,7 +4,6 @@ import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const backup = command({
-  name: '',
   about: 'Write an encrypted backup of everything that is not in git',
   details:
     'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. runner\n' +

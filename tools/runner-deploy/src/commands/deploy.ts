@@ -15,7 +15,6 @@ import { withoutSteps } from '@runner/deploy/report/reporter';
 import { planText } from '../plan-text.ts';
 
 export const deploy = command({
-  name: '',
   about: 'Deploy an app from git',
   details:
     'Builds the newest commit in a separate folder, switches to it, starts it and waits until it is\n' +

@@ -7,7 +7,6 @@ import { sandboxText } from '../sandbox/table.ts';
 import type { SandboxReport } from '../sandbox/try.ts';
 
 export const doctor = command({
-  name: '',
   about: 'Check this installation, and show how to fix it',
   details:
     'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and leftovers\n' +

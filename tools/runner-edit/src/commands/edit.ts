@@ -6,7 +6,6 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 
 export const edit = command({
-  name: '',
   about: "Change an app's token, branch or repository",
   details: 'A running deploy is not affected; the next one uses the change.',
   positionals: { app: { required: true, about: 'Name of the app' } },

@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
 
 export const exec = command({
-  name: '',
   about: 'Run a command in the active release of an app',
   details:
     "Runs in the release's folder, with the environment, secrets and sandbox of the instance. Terminal,\n" +

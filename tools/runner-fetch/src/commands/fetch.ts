@@ -14,7 +14,6 @@ interface NoApps {
 }
 
 export const fetch = command({
-  name: '',
   about: 'Look for new commits, and deploy them',
   details:
     'Checks the code host for each app and prints one line per app, also to logs/fetch.log. Made for a\n' +

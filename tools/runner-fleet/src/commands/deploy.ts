@@ -2,7 +2,7 @@ import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Verb } from '@runner/fleet/order/order';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
 import { makePlan, type OrderOptions, type PlanLine, planWords } from '../rollout/plan.ts';
@@ -68,13 +68,10 @@ export async function carry(
   ref: string | undefined,
   options: OrderOptions,
 ) {
-  const broker = await openFleet(context);
-  try {
+  return withFleet(context, async (broker) => {
     const plan = await makePlan(context, broker, verb, app, ref, options);
     return { status: plan ? await drive(context, broker, plan) : 0 };
-  } finally {
-    await broker.close();
-  }
+  });
 }
 
 /** A line of a rollout as text. */

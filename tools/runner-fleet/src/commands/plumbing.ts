@@ -3,7 +3,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
 import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { deliver, deliveryOf } from '../rollout/delivery.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
@@ -82,13 +82,12 @@ export const send = command({
     const wait = waitOf(options.wait, 0);
     const orders = inputLines(io, 'runner fleet sign');
     const servers = readServers(paths.root);
-    const broker = await openFleet(context);
     const lines: ServerLine[] = [];
     const answered = async (line: ServerLine) => {
       lines.push(line);
       await print(line);
     };
-    try {
+    return withFleet(context, async (broker) => {
       for (const [index, text] of orders.entries()) {
         const sealed = sealedOf(text);
         if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
@@ -96,9 +95,7 @@ export const send = command({
         await deliver(context, broker, deliveryOf(sealed, servers), waiting, answered);
       }
       return { status: statusOf(lines) };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: (line: ServerLine, style) => lineText(line, style),
 });

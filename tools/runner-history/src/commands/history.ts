@@ -10,7 +10,6 @@ import { lineCount, periodSince } from '@runner/history/log/options';
 const COUNT = 20;
 
 export const history = command({
-  name: '',
   needsRoot: true,
   about: 'List the deploys, one per line',
   details:

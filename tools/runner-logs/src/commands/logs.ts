@@ -3,7 +3,6 @@ import { usage } from '@runner/common/foundation/failure';
 import { timeOf } from '@runner/history/log/options';
 
 export const logs = command({
-  name: '',
   about: 'Show what an app prints',
   details:
     'Shows the output of start.type process, the journal of a unit, docker compose logs, the files of\n' +

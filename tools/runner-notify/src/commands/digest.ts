@@ -22,10 +22,8 @@ export const digest = command({
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {
-    const { since, channel, scheduled, 'dry-run': dryRun } = context.options;
     const { announceDigest } = await import('./sending.ts');
-    const results = await announceDigest(context, { since, channel, scheduled, dryRun });
-    for (const result of results) await context.print(result);
+    for (const result of await announceDigest(context)) await context.print(result);
     return {};
   },
   human: (result: Result, style) => resultLine(result, style),

@@ -4,7 +4,6 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const pause = command({
-  name: '',
   needsRoot: true,
   about: 'Pause the automatic deploys of an app',
   details:

@@ -6,7 +6,6 @@ import { sizeText } from '@runner/common/text/size';
 import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
-  name: '',
   needsRoot: true,
   about: 'Show disk usage, and remove what is no longer needed',
   details:

@@ -4,7 +4,6 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
-  name: '',
   about: 'Remove an app and stop it',
   details:
     'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +

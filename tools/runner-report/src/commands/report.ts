@@ -15,7 +15,6 @@ interface Drawn {
 }
 
 export const report = command({
-  name: '',
   needsRoot: true,
   about: 'Write an HTML report of the deploys',
   details:

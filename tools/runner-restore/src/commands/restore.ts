@@ -3,7 +3,6 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const restore = command({
-  name: '',
   about: 'Restore a backup into an empty root',
   details:
     'The root must be empty or freshly installed. The whole backup is checked before anything is written.\n' +

@@ -3,7 +3,6 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const resume = command({
-  name: '',
   needsRoot: true,
   about: 'Resume the automatic deploys of an app',
   details: 'The next fetch --deploy deploys what has waited.',

@@ -6,7 +6,6 @@ import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 
 export const rollback = command({
-  name: '',
   about: 'Roll back to the previous version',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +

@@ -6,7 +6,6 @@ import { prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
 export const stats = command({
-  name: '',
   needsRoot: true,
   about: 'Count deploys, failures, and how long they took',
   details:

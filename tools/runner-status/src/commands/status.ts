@@ -21,7 +21,6 @@ interface Checked {
 }
 
 export const status = command({
-  name: '',
   about: 'Show one app in detail, or check all of them',
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +

@@ -6,7 +6,6 @@ import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life
 import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 
 export const stop = command({
-  name: '',
   about: 'Stop an app',
   details:
     'The app stays stopped: fetch --deploy, doctor and the next boot leave it alone until runner start or\n' +
