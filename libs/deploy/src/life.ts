@@ -10,9 +10,8 @@ import type { LifeInstance, Verb } from './lifecycle/record.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
-  instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+  instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
   wait: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'Wait up to this long (30s, 10m) for another command of the app to end',
   },

@@ -1,8 +1,7 @@
 /** Pausing and resuming the automatic deploys of apps. */
 
 import { usage } from '../foundation/failure.ts';
-import type { Io } from '../foundation/io.ts';
-import type { Paths } from '../foundation/paths.ts';
+import type { Paths, Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
 import { durationOf, timeOfIso } from '../text/time.ts';
 import { changeRegistry } from './change.ts';
@@ -15,11 +14,6 @@ export interface PauseResult {
   apps: string[];
   /** The pause; null after `resume`. */
   paused: Paused | null;
-}
-
-interface Place {
-  readonly io: Io;
-  readonly paths: Paths;
 }
 
 /** The apps that a command names: one, or all with `--all`. Throws `usage`, `app_not_found`. */
@@ -59,7 +53,7 @@ export function endOfPause(
 
 /** Pauses apps. */
 export function pauseApps(
-  { io, paths }: Place,
+  { io, paths }: Server,
   apps: readonly string[],
   until: string | null,
   reason: string | null,
@@ -70,7 +64,7 @@ export function pauseApps(
 }
 
 /** Ends the pause of apps; those that are not paused stay as they are. */
-export function resumeApps({ io, paths }: Place, apps: readonly string[]): PauseResult {
+export function resumeApps({ io, paths }: Server, apps: readonly string[]): PauseResult {
   const resumed: string[] = [];
   changeEach({ io, paths }, 'resume', apps, (app) => {
     if (!app.paused) return undefined;
@@ -81,7 +75,7 @@ export function resumeApps({ io, paths }: Place, apps: readonly string[]): Pause
 }
 
 function changeEach(
-  { io, paths }: Place,
+  { io, paths }: Server,
   command: string,
   apps: readonly string[],
   change: (app: AppState) => AppState | undefined,

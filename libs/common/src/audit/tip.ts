@@ -2,6 +2,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { placesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
+import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
 import { logFiles, openLogOr } from './files.ts';
@@ -105,7 +106,12 @@ function plain(fd: number): Content {
 
 /** Empty if the file is damaged or too large. */
 function inflated(fd: number): Content {
-  const bytes = inflate(fd);
+  const packed = readRange(fd, 0, fstatSync(fd).size);
+  const { gunzipSync } = process.getBuiltinModule('node:zlib');
+  const bytes = orElse(
+    () => gunzipSync(packed, { maxOutputLength: INFLATED_MAX }),
+    Buffer.alloc(0),
+  );
   return {
     size: bytes.length,
     read: (position, length) => bytes.subarray(position, position + length),
@@ -120,17 +126,6 @@ function inflated(fd: number): Content {
       }
     },
   };
-}
-
-function inflate(fd: number): Buffer {
-  const packed = readRange(fd, 0, fstatSync(fd).size);
-  try {
-    return process
-      .getBuiltinModule('node:zlib')
-      .gunzipSync(packed, { maxOutputLength: INFLATED_MAX });
-  } catch {
-    return Buffer.alloc(0);
-  }
 }
 
 /** The hash of the lines from a position on, through the newer files; without the last newline. */

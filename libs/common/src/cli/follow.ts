@@ -7,23 +7,19 @@ import type { Options } from './option.ts';
 /** The options that say what is followed, of `add` and `edit`. */
 export const FOLLOW_OPTIONS = {
   branch: {
-    kind: 'value',
     placeholder: 'BRANCH',
     conflicts: ['tags', 'semver'],
     about: 'Branch to deploy',
   },
   tags: {
-    kind: 'value',
     placeholder: 'PATTERN',
     about: "Deploy the highest tag that matches, such as 'v*', instead of a branch",
   },
   semver: {
-    kind: 'value',
     placeholder: 'RANGE',
     about: "Only tags whose version is in this semver range, such as '^1'",
   },
   paths: {
-    kind: 'value',
     placeholder: 'PATHS',
     emptyAllowed: true,
     about: "Deploy only what changes these paths, such as 'apps/shop/**,libs'; '' for all",

@@ -2,6 +2,7 @@
  * The channels that deploys are announced in, and the section of config.yml that each of the newer
  * ones has: what it holds, which of its values are secret, what makes it active.
  */
+import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import { httpAddress, smtpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -100,17 +101,9 @@ const addressSecrets = (value: string) => {
   return [value, ...(end.length >= 16 ? [end] : [])];
 };
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 function smtpSecrets(value: string): string[] {
   const password = URL.canParse(value) ? new URL(value).password : '';
-  return [value, password, decoded(password)];
+  return [value, password, orElse(() => decodeURIComponent(password), password)];
 }
 
 /** The keys of each section, the secret that stands for the channel first. */

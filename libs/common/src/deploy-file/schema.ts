@@ -2,8 +2,8 @@
 import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_NAMES } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { TRAFFIC_TYPES } from './instance.ts';
 import { commands, duration, inRelease, line, ports } from './kinds.ts';
-import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
 export const HOOKS = [

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
@@ -125,11 +126,7 @@ export function holderFor({ pid, now }: Pick<Io, 'pid' | 'now'>, command: string
 
 /** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
-  try {
-    return jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {};
-  } catch {
-    return {};
-  }
+  return orElse(() => jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {}, {});
 }
 
 /**
@@ -143,20 +140,12 @@ export function liveHolder(path: string): (Holder & { pid: number }) | undefined
     // /proc shows paths without links.
     const real = realpathSync(path);
     const open = readdirSync(`/proc/${pid}/fd`).some(
-      (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === real,
+      // One may be closed meanwhile.
+      (fd) => orElse(() => readlinkSync(`/proc/${pid}/fd/${fd}`), undefined) === real,
     );
     return open ? { ...holder, pid } : undefined;
   } catch (error) {
     return systemCode(error) === 'EACCES' ? { ...holder, pid } : undefined;
-  }
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // Closed meanwhile.
-    return undefined;
   }
 }
 

@@ -14,6 +14,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -73,12 +74,7 @@ export function readRange(
 
 /** Whether a path exists; a dangling link does. */
 export function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return orElse(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false);
 }
 
 /** Removes a file if it exists. */

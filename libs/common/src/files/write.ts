@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { namesIn, removeIfThere } from './read.ts';
 
@@ -111,12 +112,8 @@ export function giveToOwnerOf(folder: string, fd: number): void {
 }
 
 function modeOf(path: string): number | undefined {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() ? stat.mode & 0o7777 : undefined;
-  } catch {
-    return undefined;
-  }
+  const stat = orElse(() => lstatSync(path), undefined);
+  return stat?.isFile() ? stat.mode & 0o7777 : undefined;
 }
 
 /** Age in ms at which the temporary file of a killed `writeWhole` is removed. */

@@ -6,6 +6,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** What `git init --bare` writes; every other setting is an option of the call. */
@@ -39,10 +40,5 @@ function isOwn(mirror: string): boolean {
 
 /** undefined for anything but a small file, such as a link. */
 function contentOf(path: string): string | undefined {
-  try {
-    return readTextIfThere(path, CONFIG.length);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  return unlessFailure(() => readTextIfThere(path, CONFIG.length), undefined);
 }

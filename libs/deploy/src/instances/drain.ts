@@ -1,4 +1,5 @@
 /** Draining: a version that no longer gets requests runs until it has answered those it has. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
@@ -62,7 +63,7 @@ async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
   while (isDue() && !base.signal.aborted) {
     const lock = takeLock(base.paths.lock(base.app), 0, holder);
     if (!lock) {
-      await pause();
+      await sleep(POLL);
       continue;
     }
     try {
@@ -97,7 +98,7 @@ async function idle(base: TargetBase, drain: Drain, isDue: () => boolean): Promi
     open = connectionsTo(address);
     quiet = open === 0 ? quiet + 1 : 0;
     if (performance.now() >= until || base.signal.aborted || !isDue()) return open;
-    await pause();
+    await sleep(POLL);
   }
   return open;
 }
@@ -118,8 +119,4 @@ function cutWords(open: number, limit: number): string {
   const [what, were] = open === 1 ? ['connection', 'was'] : ['connections', 'were'];
   const after = `${were} open after ${limit / 1000}s and ${were} closed`;
   return `drain: ${open} ${what} ${after} (WebSockets or streams)`;
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL));
 }

@@ -1,4 +1,5 @@
 /** Health checks: asking an instance until it is healthy, or its time is up. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
@@ -30,14 +31,15 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
-    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
+    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', 'operator');
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
       // The output of a command is in the log already.
-      if (health.kind === 'cmd') throw new StepFailure('health', headline, problem.output);
+      if (health.kind === 'cmd')
+        throw new StepFailure('health', headline, 'commit', problem.output);
       throw loggedFailure(log, 'health', headline, problem.output);
     }
-    await pause(health.interval, signal);
+    await sleep(health.interval, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -143,17 +145,5 @@ export function askTcp(address: string, timeout: number): Promise<HealthProblem>
     socket.once('error', (error: NodeJS.ErrnoException) =>
       end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
     );
-  });
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(finish, milliseconds);
-    function finish(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    }
-    signal.addEventListener('abort', finish);
   });
 }

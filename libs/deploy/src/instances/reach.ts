@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { liveLink, socketIn } from '@runner/common/apps/slots';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { holds, listenersOn, portsHeldBy } from '../run/listeners.ts';
 import { ownProcesses } from '../run/processes.ts';
@@ -28,11 +29,7 @@ export function portHolder(port: number): string | undefined {
 
 /** The name of a program. */
 export function nameOf(pid: number): string {
-  try {
-    return readFileSync(join('/proc', String(pid), 'comm'), 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
+  return orElse(() => readFileSync(join('/proc', String(pid), 'comm'), 'utf8').trim(), 'unknown');
 }
 
 /** `does it listen on PORT? It opened port 3000`. */

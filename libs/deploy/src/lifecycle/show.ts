@@ -1,6 +1,8 @@
 /** Showing the output of a program, which shows that of an app. */
+
 import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
@@ -23,7 +25,7 @@ export async function showProgram(
   let running = started(first, show);
   let rest = 0;
   const stopped = await poll(io, async () => {
-    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    await sleep(LOOK);
     if (running.status === undefined) return 'more';
     if (running.problem !== undefined) throw new Failure('log_not_found', running.problem);
     if (!follow || !first.again) return 'end';

@@ -6,7 +6,7 @@ import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
 import { lockApp } from '../record/lock.ts';
@@ -40,9 +40,7 @@ export interface Pruned {
   would_free: number;
 }
 
-export interface PruneRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface PruneRequest extends Server {
   /** Remove nothing. */
   readonly dryRun: boolean;
 }

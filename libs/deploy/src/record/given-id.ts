@@ -14,12 +14,10 @@ import type { Paths } from '@runner/common/foundation/paths';
 /** The options of commands that can be given an id. */
 export const ID_OPTIONS = {
   'deploy-id': {
-    kind: 'value',
     placeholder: 'ID',
     about: 'Its id, 8 hexadecimal digits; if that deploy exists, wait for it and print its result',
   },
   trigger: {
-    kind: 'value',
     placeholder: 'WORD',
     about: 'What starts it, for the audit log [default: manual]',
   },

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure, systemWords } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
@@ -151,13 +152,10 @@ export function removeTree(path: string): string | undefined {
 const O_PATH = 0o10000000;
 
 function makeWritable(path: string): void {
-  let fd: number;
-  try {
-    fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  } catch {
-    // A file, or a link.
-    return;
-  }
+  const { O_DIRECTORY, O_NOFOLLOW } = constants;
+  const fd = orElse(() => openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW), undefined);
+  // A file, or a link.
+  if (fd === undefined) return;
   const folder = `/proc/self/fd/${fd}`;
   try {
     chmodSync(folder, 0o700);

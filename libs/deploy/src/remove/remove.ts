@@ -6,8 +6,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { AppPaths, InstancePaths, Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { lockApp } from '../record/lock.ts';
@@ -22,9 +21,7 @@ export interface RemovedApp {
 }
 
 /** What the command line asks for. */
-export interface RemoveRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface RemoveRequest extends Server {
   readonly app: string;
   /** Remove shared files and deploy logs too. */
   readonly purge: boolean;

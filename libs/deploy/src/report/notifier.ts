@@ -10,7 +10,7 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { readConfig } from '@runner/common/config/file';
 import { commitStatusOf, NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { EXPOSED } from '@runner/common/guards/exposure';
@@ -77,12 +77,7 @@ export function startNotifier(
 
 /** Whether the code host gets the result, which no `.deploy.yml` decides. */
 function writesStatus(root: string): boolean {
-  try {
-    return commitStatusOf(readConfig(pathsOf(root)));
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
+  return unlessFailure(() => commitStatusOf(readConfig(pathsOf(root))), false);
 }
 
 async function finish(

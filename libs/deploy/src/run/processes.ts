@@ -1,7 +1,10 @@
 /** Processes of this user, found in /proc by their environment or their session. */
+
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/files/process';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** Set for every program that a deploy runs to its end: apps of `start.type: process` lack it. */
 export const STEP = 'RUNNER_STEP';
@@ -51,11 +54,7 @@ export function environmentOf(pid: number): ProcessEnv {
 
 /** false for threads of the kernel, and for a process that has ended. */
 function hasProgram(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) !== '';
-  } catch {
-    return false;
-  }
+  return orElse(() => readlinkSync(`/proc/${pid}/exe`) !== '', false);
 }
 
 /** This user's processes whose environment satisfies the condition. */
@@ -89,20 +88,12 @@ function isSameFolder(one: string, other: string): boolean {
 }
 
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return orElse(() => realpathSync(path), path);
 }
 
 /** Whether a process only holds a sandbox: it passes no signal on, and ends after all inside. */
 export function isHolder(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'latin1') === 'bwrap\n';
-  } catch {
-    return false;
-  }
+  return orElse(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'bwrap\n', false);
 }
 
 /**
@@ -166,11 +157,7 @@ export function releasesInUse(app: string): ReadonlySet<string> {
 }
 
 function workingFolder(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return '';
-  }
+  return orElse(() => readlinkSync(`/proc/${pid}/cwd`), '');
 }
 
 /** Kills at once every process with this variable in its environment. */
@@ -178,12 +165,9 @@ export function endWithVariable(name: string, value: string): void {
   killAll(() => processesWhere((env) => env[name] === value));
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended already.
-  }
+/** Signals a process, or with a negative pid a group, unless it has ended already. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  orElse(() => process.kill(pid, name), false);
 }
 
 /** Whether any of these processes still runs. */
@@ -197,6 +181,6 @@ async function ended(pids: readonly number[], patience: number): Promise<void> {
   const live = anyOf(pids);
   const until = performance.now() + patience;
   while (live() && performance.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
   }
 }

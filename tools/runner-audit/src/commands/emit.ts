@@ -14,37 +14,32 @@ const ERROR_INPUT_MAX = 67_108_864;
 
 /** Each option is a field of the event. */
 const FIELDS = {
-  project: { kind: 'value', placeholder: 'APP', about: 'App' },
-  instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
-  version: { kind: 'value', placeholder: 'VERSION', about: 'Version' },
+  project: { placeholder: 'APP', about: 'App' },
+  instance: { placeholder: 'NAME', about: 'Instance [default: default]' },
+  version: { placeholder: 'VERSION', about: 'Version' },
   'deploy-id': {
-    kind: 'value',
     placeholder: 'ID',
     about: 'Deploy ID, 8 characters [default: a new one]',
   },
   timestamp: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'ISO 8601 with a time zone [default: now]',
   },
   'previous-version': {
-    kind: 'value',
     placeholder: 'VERSION',
     about: 'Version that was active before',
   },
   'from-version': {
-    kind: 'value',
     placeholder: 'VERSION',
     about: 'Version that was rolled back',
   },
-  commit: { kind: 'value', placeholder: 'SHA', about: 'Commit' },
-  trigger: { kind: 'value', placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
-  'duration-ms': { kind: 'value', placeholder: 'N', about: 'Duration in milliseconds' },
-  domain: { kind: 'value', placeholder: 'NAME', about: 'Domain of the instance' },
-  stage: { kind: 'value', placeholder: 'STAGE', about: 'Stage that failed' },
-  reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason for a rollback' },
+  commit: { placeholder: 'SHA', about: 'Commit' },
+  trigger: { placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
+  'duration-ms': { placeholder: 'N', about: 'Duration in milliseconds' },
+  domain: { placeholder: 'NAME', about: 'Domain of the instance' },
+  stage: { placeholder: 'STAGE', about: 'Stage that failed' },
+  reason: { placeholder: 'TEXT', about: 'Reason for a rollback' },
   error: {
-    kind: 'value',
     placeholder: 'TEXT',
     emptyAllowed: true,
     about: 'Error text; - reads it from standard input',

@@ -14,7 +14,6 @@ export const verify = command({
     'file and line, and counts all. Exits with 1 if there is a problem.',
   options: {
     anchor: {
-      kind: 'value',
       placeholder: 'SEQ:HASH',
       about: 'A record that must be in the log, from a notification or audit anchor',
     },

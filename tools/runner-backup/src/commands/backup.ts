@@ -5,7 +5,6 @@ import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const backup = command({
-  name: '',
   about: 'Write an encrypted backup of everything that is not in git',
   details:
     'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. runner\n' +
@@ -13,23 +12,20 @@ export const backup = command({
     'passphrase.',
   options: {
     to: {
-      kind: 'value',
       placeholder: 'FILE',
       required: true,
       about: 'The file to write; - writes to standard output',
     },
     recipient: {
-      kind: 'value',
       placeholder: 'KEY',
       conflicts: ['passphrase-file'],
       about: 'age public key (age1…), or several, separated by commas',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },
-    'with-shared': { kind: 'flag', about: "Include the instances' shared folders" },
+    'with-shared': { about: "Include the instances' shared folders" },
   },
   examples: [
     'runner backup --to shop-server.age --recipient age1…',

@@ -26,13 +26,11 @@ export const add = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     host: {
-      kind: 'value',
       placeholder: 'TYPE',
       choices: SIGNERS,
       about: "Type of the calling host [default: the app's]",
     },
     url: {
-      kind: 'value',
       placeholder: 'URL',
       about:
         "Address under which the host reaches the bell [default: this server's name, port 9190]",

@@ -11,7 +11,6 @@ export const serve = command({
     'new commits. Without --listen it answers one connection on standard input, from runner-bell.socket.',
   options: {
     listen: {
-      kind: 'value',
       placeholder: 'ADDRESS',
       about: 'Listen on this address, such as 127.0.0.1:9190',
     },

@@ -16,7 +16,6 @@ export const wait = command({
     'and at least once every TIME.',
   options: {
     timeout: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Exit after this long (30s, 5m, 1h) without a call',
     },

@@ -20,26 +20,22 @@ export const extract = command({
     'how the step ended. Secrets of the server under --root are redacted.',
   options: {
     max: {
-      kind: 'value',
       placeholder: 'N',
       default: '800',
       about: 'Print at most this many characters [default: 800]',
     },
     baseline: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Log of a successful build of the same step',
     },
     app: {
-      kind: 'value',
       placeholder: 'APP',
       about: 'App whose last successful deploy is the baseline',
       conflicts: ['baseline'],
     },
-    step: { kind: 'value', placeholder: 'NAME', about: 'The step that wrote the log' },
-    command: { kind: 'value', placeholder: 'TEXT', about: 'The command that wrote the log' },
+    step: { placeholder: 'NAME', about: 'The step that wrote the log' },
+    command: { placeholder: 'TEXT', about: 'The command that wrote the log' },
     status: {
-      kind: 'value',
       placeholder: 'N',
       about: 'Its exit status; 124 is a timeout, above 128 a signal',
     },

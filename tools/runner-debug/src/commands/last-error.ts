@@ -41,7 +41,6 @@ export const lastError = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     insecure: {
-      kind: 'flag',
       about: 'Bypass the security guards: prints a banner, and the audit log records it',
     },
   },

@@ -15,17 +15,14 @@ export const log = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     deploy: {
-      kind: 'value',
       placeholder: 'ID',
       about: "The deploy's ID, as in the audit log and in messages, or its beginning",
     },
     follow: {
-      kind: 'flag',
       short: 'f',
       about: 'Follow the running deploy until it ends, without marks',
     },
     raw: {
-      kind: 'flag',
       about: 'Show the output with colours and control characters, without marks',
       conflicts: ['follow', 'json', 'output'],
     },

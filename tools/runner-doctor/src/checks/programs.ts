@@ -4,7 +4,6 @@ import { isAbsolute, join } from 'node:path';
 import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
-const TIMEOUT = 15_000;
 /** The oldest version that works, as in package.json. */
 const NODE: Version = [20, 18];
 /** The first with --end-of-options. */
@@ -18,7 +17,7 @@ type Version = readonly [major: number, minor: number];
 
 export async function programs({ io }: Context): Promise<readonly Found[]> {
   const path = io.env.PATH ?? '';
-  const git = await runFor(io, TIMEOUT, 'git', ['--version']);
+  const git = await runFor(io, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');
   const missing = Object.entries(NEEDED)
     .filter(([program]) => !isOnPath(program, path))

@@ -41,7 +41,6 @@ const TIMERS = {
 type Timer = keyof typeof TIMERS;
 /** Its unit names the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
-const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
 
 export async function timers(context: Context): Promise<readonly Found[]> {
@@ -53,7 +52,7 @@ export async function timers(context: Context): Promise<readonly Found[]> {
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
-  const cron = await runFor(io, TIMEOUT, 'crontab', ['-l']);
+  const cron = await runFor(io, 'crontab', ['-l']);
   const found = names.flatMap((name) => {
     const timer = unit(name);
     if (timer === undefined) return [];
@@ -103,7 +102,7 @@ function cronLine({ io, paths }: Context, name: Timer): string {
 async function ofAnotherUser({ io, paths }: Context, service: Unit | undefined): Promise<Found[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
-  const id = await runFor(io, TIMEOUT, 'id', ['-u', user]);
+  const id = await runFor(io, 'id', ['-u', user]);
   const { uid } = statSync(paths.root);
   if (id?.status !== 0 || Number(id.stdout) === uid) return [];
   return [

@@ -11,13 +11,12 @@ export const importSecrets = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     file: {
-      kind: 'value',
       placeholder: 'FILE',
       default: '-',
       about: 'The file [default: standard input]',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only for this instance' },
-    plain: { kind: 'flag', about: 'Not secrets: do not redact them in logs and messages' },
+    instance: { placeholder: 'NAME', about: 'Only for this instance' },
+    plain: { about: 'Not secrets: do not redact them in logs and messages' },
   },
   examples: ['runner env import shop < .env'],
   async run(context) {

@@ -17,17 +17,15 @@ export const set = command({
     'no value is taken from the command line, where other users can see it: it is asked for, or read with --file',
   options: {
     file: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the value from a file; - reads standard input',
     },
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only for this instance',
     },
-    restart: { kind: 'flag', about: 'Restart the app now' },
-    plain: { kind: 'flag', about: 'Not a secret: do not redact it in logs and messages' },
+    restart: { about: 'Restart the app now' },
+    plain: { about: 'Not a secret: do not redact it in logs and messages' },
   },
   examples: [
     'runner env set shop DATABASE_URL',

@@ -18,7 +18,6 @@ export const unset = command({
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only the value of this instance',
     },

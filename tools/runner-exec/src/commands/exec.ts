@@ -2,7 +2,6 @@ import { command } from '@runner/common/cli/command';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 
 export const exec = command({
-  name: '',
   about: 'Run a command in the active release of an app',
   details:
     "Runs in the release's folder, with the environment, secrets and sandbox of the instance. Terminal,\n" +
@@ -13,7 +12,6 @@ export const exec = command({
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'In this instance [default: the first active one]',
     },

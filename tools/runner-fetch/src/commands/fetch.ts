@@ -14,7 +14,6 @@ interface NoApps {
 }
 
 export const fetch = command({
-  name: '',
   about: 'Look for new commits, and deploy them',
   details:
     'Checks the code host for each app and prints one line per app, also to logs/fetch.log. Made for a\n' +
@@ -26,14 +25,13 @@ export const fetch = command({
     'cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
-    deploy: { kind: 'flag', about: 'Deploy what is new' },
-    quiet: { kind: 'flag', short: 'q', about: 'Print only what has changed since the last fetch' },
+    deploy: { about: 'Deploy what is new' },
+    quiet: { short: 'q', about: 'Print only what has changed since the last fetch' },
     jobs: {
-      kind: 'value',
       placeholder: 'N',
       about: 'Deploys at once [default: 2; 1 with less than 2 GiB of free memory]',
     },
-    'no-notify': { kind: 'flag', about: 'Send no notifications about these deploys' },
+    'no-notify': { about: 'Send no notifications about these deploys' },
   },
   exits: [
     [3, 'A deploy failed, and so did its rollback'],

@@ -20,19 +20,16 @@ export const init = command({
   details: 'Existing files are not changed.',
   options: {
     broker: {
-      kind: 'value',
       placeholder: 'URL',
       required: true,
       about: 'Address of the broker: tls://HOST:PORT, or nats://127.0.0.1:PORT',
     },
-    ca: { kind: 'value', placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
+    ca: { placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
     key: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'SSH key that signs orders; its .pub if ssh-agent or a security key holds it',
     },
     by: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Your name in allowed_signers [default: the user]',
     },

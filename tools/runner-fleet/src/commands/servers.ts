@@ -25,7 +25,6 @@ export const add = command({
   positionals: { server: { required: true, about: 'Name of the server' } },
   options: {
     group: {
-      kind: 'value',
       placeholder: 'G,…',
       about: 'Groups, separated by commas [default: those it has]',
     },

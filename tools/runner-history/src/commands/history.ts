@@ -11,7 +11,6 @@ import { lineCount, periodSince } from '@runner/history/log/options';
 const COUNT = 20;
 
 export const history = command({
-  name: '',
   needsRoot: true,
   about: 'List the deploys, one per line',
   details:
@@ -22,12 +21,10 @@ export const history = command({
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Only deploys that started at this time or later',
     },
     lines: {
-      kind: 'value',
       short: 'n',
       placeholder: 'N',
       about: `Only the last N, up to 100000 [default: ${COUNT}, or all with --since]`,

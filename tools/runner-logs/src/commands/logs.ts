@@ -4,7 +4,6 @@ import { timeOf } from '@runner/history/log/options';
 import { showOutput } from '../show.ts';
 
 export const logs = command({
-  name: '',
   about: 'Show what an app prints',
   details:
     'Shows the output of start.type process, the journal of a unit, docker compose logs, the files of\n' +
@@ -13,17 +12,15 @@ export const logs = command({
     'pm2 has no timestamps: --since begins at the last known time before TIME, and says so.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    follow: { kind: 'flag', short: 'f', about: 'Follow new lines until Ctrl-C' },
+    instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    follow: { short: 'f', about: 'Follow new lines until Ctrl-C' },
     lines: {
-      kind: 'value',
       short: 'n',
       placeholder: 'N',
       default: '100',
       about: 'Number of lines [default: 100]',
     },
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Only lines since a time, such as 2026-12-24T18:00Z, 30m or 7d',
     },

@@ -33,8 +33,8 @@ export const queue = command({
     ids: { about: 'Ids of messages, from the list', many: true },
   },
   options: {
-    all: { kind: 'flag', about: 'All messages' },
-    dead: { kind: 'flag', about: 'Only given-up messages' },
+    all: { about: 'All messages' },
+    dead: { about: 'Only given-up messages' },
   },
   examples: [
     'runner notify queue list',

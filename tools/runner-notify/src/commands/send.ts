@@ -28,20 +28,13 @@ export const send = command({
       'code-host',
     ),
     wait: {
-      kind: 'value',
       placeholder: 'SECONDS',
       default: '5',
       about: 'How long to wait for the delivery of a record [default: 5]',
     },
-    strict: {
-      kind: 'flag',
-      about: 'Exit with 1 when a message was refused, with 4 when one is still queued',
-    },
-    once: {
-      kind: 'flag',
-      about: 'Skip a record of the audit log that a channel got lately',
-    },
-    'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
+    strict: { about: 'Exit with 1 when a message was refused, with 4 when one is still queued' },
+    once: { about: 'Skip a record of the audit log that a channel got lately' },
+    'dry-run': { about: 'Print what would be sent; queue and send nothing' },
   },
   exits: [[STILL_QUEUED, 'With --strict: a message is still queued']],
   examples: [

@@ -6,7 +6,6 @@ import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
-  name: '',
   about: 'Remove an app and stop it',
   details:
     'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +
@@ -14,12 +13,9 @@ export const remove = command({
     'stopped, the app stays registered unless you pass --force.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    yes: { kind: 'flag', short: 'y', about: 'Do not ask for confirmation' },
-    purge: {
-      kind: 'flag',
-      about: 'Also remove the shared files of the instances and the deploy logs',
-    },
-    force: { kind: 'flag', about: 'Remove the app even if an instance cannot be stopped' },
+    yes: { short: 'y', about: 'Do not ask for confirmation' },
+    purge: { about: 'Also remove the shared files of the instances and the deploy logs' },
+    force: { about: 'Remove the app even if an instance cannot be stopped' },
   },
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {

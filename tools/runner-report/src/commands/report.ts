@@ -15,7 +15,6 @@ interface Drawn {
 }
 
 export const report = command({
-  name: '',
   needsRoot: true,
   about: 'Write an HTML report of the deploys',
   details:
@@ -25,13 +24,11 @@ export const report = command({
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     html: {
-      kind: 'value',
       placeholder: 'FILE',
       required: true,
       about: 'Where to write the report; - is standard output',
     },
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '90d',
       about: 'Only deploys that started at this time or later',

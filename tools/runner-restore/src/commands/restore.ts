@@ -4,7 +4,6 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const restore = command({
-  name: '',
   about: 'Restore a backup into an empty root',
   details:
     'The root must be empty or freshly installed. The whole backup is checked before anything is written.\n' +
@@ -15,13 +14,11 @@ export const restore = command({
   },
   options: {
     identity: {
-      kind: 'value',
       placeholder: 'FILE',
       conflicts: ['passphrase-file'],
       about: 'File with the age secret key (AGE-SECRET-KEY-1…)',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },

@@ -3,7 +3,6 @@ import { usage } from '@runner/common/foundation/failure';
 import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/deploy/life';
 
 export const start = command({
-  name: '',
   about: 'Start an app',
   details:
     'Starts the active version with the current secrets and waits until it is healthy. The app is no\n' +
@@ -12,7 +11,7 @@ export const start = command({
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { kind: 'flag', about: 'Start what ran before a reboot', conflicts: ['instance'] },
+    boot: { about: 'Start what ran before a reboot', conflicts: ['instance'] },
   },
   exits: LIFE_EXITS,
   examples: ['runner start shop'],

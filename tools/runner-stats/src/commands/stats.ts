@@ -6,7 +6,6 @@ import { prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
 export const stats = command({
-  name: '',
   needsRoot: true,
   about: 'Count deploys, failures, and how long they took',
   details:
@@ -17,13 +16,11 @@ export const stats = command({
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '30d',
       about: 'Only deploys that started at this time or later',
     },
     prometheus: {
-      kind: 'flag',
       about: 'Print metrics of each app for Prometheus',
       conflicts: ['json', 'output'],
     },

@@ -21,7 +21,6 @@ interface Checked {
 }
 
 export const status = command({
-  name: '',
   about: 'Show one app in detail, or check all of them',
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
@@ -29,7 +28,7 @@ export const status = command({
     'status is 1 while an app is broken, down, blocked or stale, for monitoring.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
-    check: { kind: 'flag', about: 'Exit 1 if the app, or any app, needs attention' },
+    check: { about: 'Exit 1 if the app, or any app, needs attention' },
     offline: OFFLINE,
   },
   examples: ['runner status shop', 'runner status --check'],

@@ -11,7 +11,7 @@ export const list = command({
     'Needs no network. Apps without a token, or whose token cannot be opened, are reported on stderr; for\n' +
     'the latter the exit status is 1. Without the master key it prints an error and no list.',
   options: {
-    wide: { kind: 'flag', short: 'w', about: 'Also show when each token expires, as last tested' },
+    wide: { short: 'w', about: 'Also show when each token expires, as last tested' },
   },
   plain: true,
   async run({ paths, io, note }) {

@@ -28,9 +28,8 @@ export const test = command({
     'either refuses it, or the host does not answer.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
-    all: { kind: 'flag', about: 'Test every distinct token, a few at a time' },
+    all: { about: 'Test every distinct token, a few at a time' },
     quiet: {
-      kind: 'flag',
       short: 'q',
       about:
         'With --all, for a daily timer: print only problems, and send a notification about tokens that expire soon',

@@ -2,7 +2,8 @@
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { Channel, Line, Rate, Service } from '../../service/contract.ts';
 import { ask, exchange } from '../../service/exchange.ts';
-import { fieldsOf, wordOf } from '../../service/fields.ts';
+import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
+import { inspectionOf } from '../../service/section.ts';
 import { judgeDiscord } from './answer.ts';
 import { discordMessages, TEST_MESSAGE } from './message.ts';
 import { executionAddress, messageAddress } from './webhook.ts';
@@ -48,14 +49,10 @@ export function connectDiscord(
       const url = new URL(address());
       url.search = '';
       const get = { ...line, method: 'GET webhook' };
-      const reply = await ask(get, url.href, { method: 'GET' }, judgeDiscord, (body) => ({
-        id: wordOf(body.id),
-        name: wordOf(body.name),
-        channel_id: wordOf(body.channel_id),
-      }));
-      return 'problem' in reply
-        ? { healthy: false, facts: {}, advice: [], problem: reply.problem }
-        : { healthy: true, facts: { webhook: reply.value }, advice: [] };
+      const read = ({ id, name, channel_id }: Fields) => ({
+        webhook: { id: wordOf(id), name: wordOf(name), channel_id: wordOf(channel_id) },
+      });
+      return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord, read));
     },
     sendTest: () => send(TEST_MESSAGE),
   };
