@@ -5,7 +5,7 @@ import { readRange } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
-import { logFiles, openLogOr } from './files.ts';
+import { logFiles, openLogOr, openLogs } from './files.ts';
 import { readRecord } from './record.ts';
 
 /** In the line of every chained record. */
@@ -50,15 +50,8 @@ export function tipOf(paths: Paths, live?: number): Tip | undefined {
 
 /** The chained lines of the log and its rotated files, newest first; each is valid until the next one. */
 export function* chainedLines(paths: Paths): Generator<Buffer> {
-  for (const path of logFiles(paths)) {
-    const fd = openLogOr(paths, path, () => {});
-    if (fd === undefined) continue;
-    try {
-      for (const { line } of contentOf(fd, path).candidates()) yield line;
-    } finally {
-      closeSync(fd);
-    }
-  }
+  for (const { fd, path } of openLogs(paths))
+    for (const { line } of contentOf(fd, path).candidates()) yield line;
 }
 
 function searched(paths: Paths, files: readonly string[]): Tip | undefined {
