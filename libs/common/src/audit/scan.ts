@@ -46,7 +46,7 @@ async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread
   const tooLong = () => {
     unread.lines += 1;
   };
-  for (const line of linesBackward(fd, wanted.app, { also: KIND, tooLong })) {
+  for (const { line } of linesBackward(fd, wanted.app, { also: KIND, tooLong })) {
     const record = readRecord(line);
     if (!record) unread.lines += 1;
     if (!record || !wanted.accept(record)) continue;
@@ -138,7 +138,7 @@ export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
     const fd = openLogOr(paths, path, () => {});
     if (fd === undefined) continue;
     try {
-      for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
+      for (const { line } of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
         take(line);
         const starts = found.filter((record) => kindOf(record) === 'DeployStarted');
         if (starts[0] && starts.length >= startsOf(starts[0])) return found;

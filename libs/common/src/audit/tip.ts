@@ -1,6 +1,6 @@
 /** The end of the chain: the newest chained record of the log, in the live file or a rotated one. */
 import { closeSync, fstatSync } from 'node:fs';
-import { placesBackward } from '../files/lines-backward.ts';
+import { linesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -93,7 +93,7 @@ function plain(fd: number): Content {
   return {
     size: fstatSync(fd).size,
     read: (position, length) => readRange(fd, position, length),
-    candidates: () => placesBackward(fd, NEEDLE),
+    candidates: () => linesBackward(fd, NEEDLE),
   };
 }
 
