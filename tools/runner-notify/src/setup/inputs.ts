@@ -1,10 +1,9 @@
 /** Answers given on the command line, in files and in the environment. */
-import { resolve } from 'node:path';
 import { optionTitle } from '@runner/common/cli/option';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
-import { readIfThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
-import { type Io, readAll } from '@runner/common/foundation/io';
+import { readGiven } from '@runner/common/files/read';
+import { usage } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import { ANSWERS } from '../channels/options.ts';
 import type { Inputs } from '../dialogue/situation.ts';
 
@@ -62,16 +61,9 @@ function secretIn(
   what: string,
 ): string | undefined {
   if (file === undefined) return io.env[variable]?.trim() || undefined;
-  const text = (file === '-' ? readAll(io.stdin, FILE_MAX, what) : textOf(io, file)).trim();
+  const text = readGiven(io, file, FILE_MAX, what).trim();
   if (text === '') throw usage(`${what} is empty`);
   return text;
-}
-
-function textOf(io: Io, file: string): string {
-  const path = resolve(io.cwd, file);
-  const bytes = readIfThere(path, FILE_MAX);
-  if (!bytes) throw new Failure('file_unreadable', `there is no file ${path}`);
-  return bytes.toString('utf8');
 }
 
 /** Throws `usage` naming what is missing; for when stdin is not a terminal. */
