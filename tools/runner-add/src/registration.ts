@@ -8,7 +8,7 @@ import type { Context } from '@runner/common/cli/command';
 import { followedBy } from '@runner/common/cli/follow';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
@@ -81,7 +81,5 @@ function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
   const token =
     readAppKey(io, options) ?? readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
   if (token) return token;
-  throw usage(
-    'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
-  );
+  throw notProvided('<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>');
 }

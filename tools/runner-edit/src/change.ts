@@ -8,7 +8,7 @@ import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue, notProvided } from '@runner/common/foundation/failure';
 import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
@@ -64,14 +64,12 @@ export async function change(context: EditContext): Promise<Edited> {
     !isFollowGiven(options) &&
     options['require-checks'] === undefined
   ) {
-    throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
+    throw notProvided(
+      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
     );
   }
   if (options.ckey && given === undefined) {
-    throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>',
-    );
+    throw notProvided('<--token <TOKEN>|--token-file <FILE>|--token-from <APP>>');
   }
   const known = requireApp(paths, args.app);
   const { app } = known;
@@ -114,8 +112,10 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
   const isName = (name: string) =>
     !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
   if (names.every(isName)) return names;
-  throw usage(
-    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
+  throw invalidValue(
+    text.slice(0, 80),
+    '--require-checks <CHECKS>',
+    'give all, none, or names separated by commas',
   );
 }
 

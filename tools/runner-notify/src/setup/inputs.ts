@@ -2,7 +2,7 @@
 import { optionTitle } from '@runner/common/cli/option';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { readGiven } from '@runner/common/files/read';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue, notProvided, usage } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { ANSWERS } from '../channels/options.ts';
 import type { Inputs } from '../dialogue/situation.ts';
@@ -33,7 +33,7 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
     const value = options[each.name];
     if (value === undefined) continue;
     if (each.pattern && !each.pattern.test(value))
-      throw usage(`invalid value '${value}' for '${each.title}': it is ${each.wanted}`);
+      throw invalidValue(value, each.title, `it is ${each.wanted}`);
     if (named && !named.includes(each.channel))
       throw usage(`the argument '${each.title}' cannot be used with '--channel ${channel}'`);
   }
@@ -77,7 +77,5 @@ export function requireInputs(inputs: Inputs): asserts inputs is Inputs & {
     .map(({ title, variable }) => (variable ? `${title} (or ${variable})` : title));
   if (channels === undefined) missing.push('--channel <CHANNEL>');
   if (missing.length === 0) return;
-  throw usage(
-    `the following required arguments were not provided: ${missing.join(', ')}; stdin is not a terminal`,
-  );
+  throw notProvided(`${missing.join(', ')}; stdin is not a terminal`);
 }
