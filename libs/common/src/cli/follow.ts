@@ -26,7 +26,7 @@ export const FOLLOW_OPTIONS = {
   },
 } as const satisfies Options;
 
-type FollowValues = { readonly [K in keyof typeof FOLLOW_OPTIONS]: string | undefined };
+export type FollowValues = { readonly [K in keyof typeof FOLLOW_OPTIONS]: string | undefined };
 
 /** Whether one of the options is given. */
 export function isFollowGiven({ branch, tags, semver, paths }: FollowValues): boolean {

@@ -2,6 +2,12 @@
 import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
+/** The option of commands that concern the deploys of a period. */
+export const SINCE = {
+  placeholder: 'TIME',
+  about: 'Only deploys that started at this time or later',
+} as const;
+
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

@@ -116,11 +116,7 @@ export const events = command({
   },
 });
 
-interface Filter {
-  readonly project: string | undefined;
-  readonly event: string | undefined;
-  readonly since: string | undefined;
-}
+type Filter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
 
 /** Throws `usage`. */
 function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {
