@@ -1,5 +1,6 @@
 /** Reads the deploys of this server from its audit log. */
 
+import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
 import { liveHolder } from '@runner/common/files/lock';
@@ -32,13 +33,12 @@ export async function readDeploys(
     closeLogs(logs);
   }
   unread.report(note);
-  if (project !== undefined && deploys.all.length === 0) await requireRegistered(paths, project);
+  if (project !== undefined && deploys.all.length === 0) requireRegistered(paths, project);
   settle(paths, deploys.all);
   return deploys.all;
 }
 
-async function requireRegistered(paths: Paths, project: string): Promise<void> {
-  const { requireApp } = await import('@runner/common/apps/store');
+function requireRegistered(paths: Paths, project: string): void {
   try {
     requireApp(paths, project);
   } catch (error) {

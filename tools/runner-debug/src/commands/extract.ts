@@ -49,11 +49,9 @@ export const extract = command({
     const max = whole(options.max, '--max <N>', 1, 999_999);
     const status =
       options.status === undefined ? undefined : whole(options.status, '--status <N>', 0, 255);
-    const { createExtractor } = await import('@runner/extract/extract');
+    const { baselineFor, createExtractor, redactorForAll } = await import('./reading.ts');
     const { app } = options;
-    const { redactorForAll } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAll({ paths, env: io.env });
-    const { baselineFor } = await import('../baseline.ts');
     const baseline = baselineFor(paths, options.baseline, app, redact);
     const { step, command: title } = options;
     const extractor = createExtractor({

@@ -20,10 +20,8 @@ export const importSecrets = command({
   },
   examples: ['runner env import shop < .env'],
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { checkedValue, readFileOf, scopeOf, variableName } = await import('../value.ts');
-    const { parseDotenv } = await import('../dotenv.ts');
-    const { store } = await import('../change.ts');
+    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, store, variableName } =
+      await import('./writing.ts');
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const instance = scopeOf(options.instance);

@@ -32,9 +32,9 @@ export const set = command({
     'pass show shop/db | runner env set shop DB --file -',
   ],
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { readValue, scopeOf, variableName } = await import('../value.ts');
-    const { store } = await import('../change.ts');
+    const { readValue, requireApp, restartFor, scopeOf, store, variableName } = await import(
+      './writing.ts'
+    );
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const name = variableName(args.name);
@@ -42,7 +42,6 @@ export const set = command({
     const value = readValue(io, options.file, name);
     const stored = store(context, app, [{ name, instance, value, plain: options.plain }]);
     if (!options.restart) return { value: stored };
-    const { restartFor } = await import('../restart.ts');
     return restartFor(context, app, options.instance, stored);
   },
   human: ({ text }: SetSecrets) => `${text}\n`,

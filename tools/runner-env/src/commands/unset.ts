@@ -24,9 +24,7 @@ export const unset = command({
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { scopeOf } = await import('../value.ts');
-    const { unsetSecrets } = await import('@runner/common/app-secrets/change');
+    const { requireApp, scopeOf, unsetSecrets } = await import('./writing.ts');
     const { app } = requireApp(paths, args.app);
     unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
     const value: Unset = { app, result: 'unset', names: [...args.names] };

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
@@ -35,7 +36,6 @@ export const history = command({
     const all = await readDeploys(paths, args.app, note);
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
     const last = count ?? (since === undefined ? COUNT : wanted.length);
-    const { RecordCleaner } = await import('@runner/common/redaction/redact');
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];
     if (last === 0) return {};

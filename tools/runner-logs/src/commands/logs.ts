@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOf } from '@runner/history/log/options';
+import { showOutput } from '../show.ts';
 
 export const logs = command({
   about: 'Show what an app prints',
@@ -34,7 +35,6 @@ export const logs = command({
         ? undefined
         : new Date(timeOf(options.since, 'since', io.now())).toISOString();
     const wanted = { lines: Number(options.lines), follow: options.follow, since };
-    const { showOutput } = await import('../show.ts');
     return { status: await showOutput(context, { app: args.app, only: options.instance }, wanted) };
   },
 });

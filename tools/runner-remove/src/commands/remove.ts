@@ -1,6 +1,8 @@
+import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
@@ -18,7 +20,6 @@ export const remove = command({
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
-    const { requireApp } = await import('@runner/common/apps/store');
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
     const { removeApp } = await import('@runner/deploy/deploy');
@@ -29,7 +30,6 @@ export const remove = command({
 });
 
 async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
-  const { ask, canAsk } = await import('@runner/common/tokens/prompt');
   if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
   const answer = ask(io, `Remove '${app}', its token and its releases? [y/N]`);
   if (!/^y(es)?$/i.test(answer.trim()))

@@ -1,3 +1,4 @@
+import { openingKey } from '@runner/backup/key';
 import type { RanInstance, Restored } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -24,10 +25,7 @@ export const restore = command({
   },
   examples: ['runner restore shop-server.age --identity ~/key.txt'],
   async run({ io, paths, args, options }) {
-    const [work, { openingKey }] = await Promise.all([
-      import('@runner/backup/restore'),
-      import('@runner/backup/key'),
-    ]);
+    const work = await import('@runner/backup/restore');
     work.requireReadable(io, args.file);
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };

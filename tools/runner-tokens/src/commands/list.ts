@@ -1,6 +1,6 @@
 import { missingRoot } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import type { TokenGroup } from '../groups.ts';
+import { groupTokens, type TokenGroup } from '../groups.ts';
 
 const SEPARATOR = '-'.repeat(60);
 
@@ -15,7 +15,6 @@ export const list = command({
   },
   plain: true,
   async run({ paths, io, note }) {
-    const { groupTokens } = await import('../groups.ts');
     const missing = missingRoot(paths);
     if (missing) note(missing);
     const { groups, without, failed, keysRefused } = groupTokens(paths, io.env);
