@@ -10,7 +10,7 @@ export type Row = readonly [term: string, meaning: string];
 export function optionRows(options: Options = {}): Row[] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : '';
-    const choices = option.kind === 'value' ? choicesText(option.choices) : '';
+    const choices = option.placeholder ? choicesText(option.choices) : '';
     return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
   });
 }

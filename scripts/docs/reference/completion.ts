@@ -36,7 +36,7 @@ const KIND_OF_NAME: Readonly<Record<string, string>> = {
 const oneOf = (choices: readonly string[]): string => `=${choices.join(',')}`;
 
 function kindOfOption(name: string, option: Option): string {
-  if (option.kind === 'flag') return 'flag';
+  if (!option.placeholder) return 'flag';
   if (option.choices) return oneOf(option.choices);
   return KIND_OF_NAME[name] ?? KIND_OF_PLACEHOLDER[option.placeholder] ?? 'any';
 }

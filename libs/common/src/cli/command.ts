@@ -114,26 +114,23 @@ export function titleOf(tool: Tool, definition?: Command): string {
 
 /** Options that every command has. */
 export const COMMON_OPTIONS = {
-  json: { kind: 'flag', about: 'Shortcut for --output json', conflicts: ['output'] },
+  json: { about: 'Shortcut for --output json', conflicts: ['output'] },
   output: {
-    kind: 'value',
     short: 'o',
     placeholder: 'FORMAT',
     choices: ['human', 'json', 'yaml'],
     about: 'How to print the answer [default: human]',
   },
   root: {
-    kind: 'value',
     placeholder: 'DIR',
     about: 'Folder that holds everything [default: $RUNNER_ROOT, else /opt/runner]',
   },
   color: {
-    kind: 'value',
     placeholder: 'WHEN',
     choices: ['auto', 'always', 'never'],
     about: 'When to use colours [default: auto]',
   },
-  help: { kind: 'flag', short: 'h', about: 'Print help' },
+  help: { short: 'h', about: 'Print help' },
 } as const satisfies Options;
 
 /** All options of a command: its own first, then the common ones. */

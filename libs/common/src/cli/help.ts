@@ -53,7 +53,7 @@ export function choicesText(choices: readonly string[] | undefined): string {
 function optionRows(options: Options): [string, string][] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : '    ';
-    const choices = option.kind === 'value' ? choicesText(option.choices) : '';
+    const choices = option.placeholder ? choicesText(option.choices) : '';
     return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
   });
 }

@@ -10,7 +10,6 @@ import type { Server } from '@runner/common/foundation/paths';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
-  kind: 'flag',
   about: 'Do not ask supervisors (systemd, pm2, docker) what runs',
 } as const;
 

@@ -16,11 +16,8 @@ export const doctor = command({
     'With --sandbox, runs attempts to escape without the sandbox, as a build and as a hook, against\n' +
     'decoy files and a decoy process. Exits with 1 if an attempt succeeds or the sandbox does not work.',
   options: {
-    offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
-    sandbox: {
-      kind: 'flag',
-      about: 'Only try to escape from the sandbox, and print the results',
-    },
+    offline: { about: 'Contact neither the code host nor the chats' },
+    sandbox: { about: 'Only try to escape from the sandbox, and print the results' },
   },
   examples: [
     'runner doctor',

@@ -9,44 +9,38 @@ import { makePlan, type OrderOptions, type PlanLine, planWords } from '../rollou
 import { KEY, ON } from './plumbing.ts';
 
 const REASON = {
-  kind: 'value',
   placeholder: 'TEXT',
   about: 'Reason, recorded in the order',
 } as const;
 const WAIT = {
-  kind: 'value',
   placeholder: 'TIME',
   about: 'How long to wait for the results of a batch [default: the deadline plus a minute]',
 } as const;
 
 export const ROLLOUT = {
   on: ON,
-  canary: { kind: 'value', placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
+  canary: { placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
   'max-parallel': {
-    kind: 'value',
     placeholder: 'N',
     about: 'Servers in each further batch [default: 1]',
   },
   'max-failures': {
-    kind: 'value',
     placeholder: 'N',
     about: 'Continue after up to this many failures [default: 0]',
   },
   offline: {
-    kind: 'value',
     placeholder: 'POLICY',
     choices: ['stop', 'wait', 'skip'],
     about: 'If a server does not answer: change nothing, queue the order for it, or leave it out',
     default: 'stop',
   },
   deadline: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'Start within this time, at most 7d [default: 15m]',
   },
   wait: WAIT,
-  plan: { kind: 'flag', about: 'Only show the plan' },
-  yes: { kind: 'flag', about: 'Do not ask on a terminal' },
+  plan: { about: 'Only show the plan' },
+  yes: { about: 'Do not ask on a terminal' },
   key: KEY,
   reason: REASON,
 } as const;
@@ -107,11 +101,10 @@ export const deploy = command({
   options: {
     ...ROLLOUT,
     ref: {
-      kind: 'value',
       placeholder: 'REF',
       about: "Branch, tag or commit [default: the app's branch]",
     },
-    behind: { kind: 'flag', about: 'Only where another commit runs' },
+    behind: { about: 'Only where another commit runs' },
   },
   exits: EXITS,
   run: (context) =>
@@ -126,7 +119,6 @@ export const rollback = command({
   options: {
     ...ROLLOUT,
     to: {
-      kind: 'value',
       placeholder: 'VERSION',
       about: 'Version to roll back to [default: the previous one]',
     },

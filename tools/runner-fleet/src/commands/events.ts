@@ -24,7 +24,6 @@ const PASSING = new Set(['broker_unreachable', 'broker_unsafe']);
 const SHIPPED_MAX = 268_435_456;
 
 export const SERVER = {
-  kind: 'value',
   placeholder: 'NAME,…',
   about: 'Only these servers and groups',
 } as const;
@@ -37,36 +36,30 @@ export const events = command({
     'runner fleet events -f --json | runner notify send',
   options: {
     server: SERVER,
-    project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
+    project: { placeholder: 'APP', about: 'Only this app' },
     event: {
-      kind: 'value',
       placeholder: 'EVENT',
       choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
       about: 'Only events of this kind',
     },
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Only events from this time on, such as 2026-12-24T18:00Z or 7d',
     },
     follow: {
-      kind: 'flag',
       short: 'f',
       about: 'Follow new events; older ones only with -n, --since or --cursor',
     },
-    lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the N newest' },
+    lines: { short: 'n', placeholder: 'N', about: 'Only the N newest' },
     cursor: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Only events after those that this file says were printed; updates the file',
     },
     raw: {
-      kind: 'flag',
       about: 'Print the lines of the logs unchanged',
       conflicts: ['project', 'event', 'since', 'lines'],
     },
     stdin: {
-      kind: 'flag',
       about: 'Read the output of runner agent ship instead of the broker',
       conflicts: ['follow'],
     },
@@ -123,11 +116,7 @@ export const events = command({
   },
 });
 
-interface Filter {
-  readonly project: string | undefined;
-  readonly event: string | undefined;
-  readonly since: string | undefined;
-}
+type Filter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
 
 /** Throws `usage`. */
 function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {

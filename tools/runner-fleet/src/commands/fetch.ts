@@ -19,7 +19,7 @@ export const fetch = command({
     'blocked, on hold or waits for its checks or for a retry on one server is not deployed on the others.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all on the servers]' } },
   options: {
-    deploy: { kind: 'flag', about: 'Deploy new commits [default: only show them]' },
+    deploy: { about: 'Deploy new commits [default: only show them]' },
     on: ROLLOUT.on,
     canary: ROLLOUT.canary,
     'max-parallel': ROLLOUT['max-parallel'],

@@ -9,12 +9,10 @@ import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
 
 export const ON = {
-  kind: 'value',
   placeholder: 'NAME,…',
   about: 'Servers and groups, separated by commas [default: all]',
 } as const;
 export const KEY = {
-  kind: 'value',
   placeholder: 'FILE',
   about: 'SSH key that signs the order [default: key in fleet.yml]',
 } as const;
@@ -29,12 +27,11 @@ export const order = command({
   options: {
     on: ON,
     ref: {
-      kind: 'value',
       placeholder: 'REF',
       about: 'Full commit to deploy, or version to roll back to',
     },
-    deadline: { kind: 'value', placeholder: 'TIME', about: 'Start within this time' },
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
+    deadline: { placeholder: 'TIME', about: 'Start within this time' },
+    reason: { placeholder: 'TEXT', about: 'Why' },
   },
   plain: true,
   async run(context) {
@@ -70,7 +67,6 @@ export const send = command({
   about: 'Send signed orders from standard input to their servers, and print the results',
   options: {
     wait: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '16m',
       about: 'How long to wait for the results',

@@ -33,7 +33,7 @@ export const status = command({
   about: 'Show which servers are online and what they run',
   details: "behind: the server does not run the commit of the app's newest rollout.",
   positionals: { app: { about: 'Only this app' } },
-  options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server does not answer' } },
+  options: { on: ON, strict: { about: 'Exit 4 if a server does not answer' } },
   exits: [[NO_ANSWER, 'With --strict: a server does not answer']],
   async run(context) {
     const { paths, args, options } = context;

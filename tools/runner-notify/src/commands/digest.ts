@@ -11,14 +11,13 @@ export const digest = command({
     'send it weekly if notify.digest is true in config.yml.',
   options: {
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '7d',
       about: 'Only events since this time [default: 7d]',
     },
     channel: channelOption('Where to send it [default: every active one]', 'all'),
-    scheduled: { kind: 'flag', about: 'For the timer: do nothing unless notify.digest is true' },
-    'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
+    scheduled: { about: 'For the timer: do nothing unless notify.digest is true' },
+    'dry-run': { about: 'Print what would be sent; queue and send nothing' },
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {

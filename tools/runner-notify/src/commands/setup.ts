@@ -24,7 +24,7 @@ export const setup = command({
       'What to set up [default: the channel of the other options, else asked]',
     ),
     ...ALL_ANSWERS,
-    'no-test': { kind: 'flag', about: 'Send no test message' },
+    'no-test': { about: 'Send no test message' },
   },
   examples: [
     'runner notify setup',

@@ -14,7 +14,7 @@ export const prune = command({
     'Never removes shared files. An app whose lock is held is skipped.',
   positionals: { app: { about: 'Name of the app [default: all apps]' } },
   options: {
-    'dry-run': { kind: 'flag', about: 'Only show what would be removed' },
+    'dry-run': { about: 'Only show what would be removed' },
   },
   exits: [[75, 'A deploy or another command of the named app is running']],
   examples: ['runner prune --dry-run', 'runner prune shop'],

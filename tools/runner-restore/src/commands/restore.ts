@@ -1,3 +1,4 @@
+import { openingKey } from '@runner/backup/key';
 import type { RanInstance, Restored } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -13,23 +14,18 @@ export const restore = command({
   },
   options: {
     identity: {
-      kind: 'value',
       placeholder: 'FILE',
       conflicts: ['passphrase-file'],
       about: 'File with the age secret key (AGE-SECRET-KEY-1…)',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },
   },
   examples: ['runner restore shop-server.age --identity ~/key.txt'],
   async run({ io, paths, args, options }) {
-    const [work, { openingKey }] = await Promise.all([
-      import('@runner/backup/restore'),
-      import('@runner/backup/key'),
-    ]);
+    const work = await import('@runner/backup/restore');
     work.requireReadable(io, args.file);
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };

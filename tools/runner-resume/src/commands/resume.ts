@@ -7,7 +7,7 @@ export const resume = command({
   about: 'Resume the automatic deploys of an app',
   details: 'The next fetch --deploy deploys what has waited.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
-  options: { all: { kind: 'flag', about: 'All registered apps' } },
+  options: { all: { about: 'All registered apps' } },
   examples: ['runner resume shop'],
   async run(context) {
     const { paths, args, options } = context;

@@ -14,17 +14,13 @@ export const rollback = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {
-      kind: 'value',
       placeholder: 'VERSION',
       about: 'Version or commit to switch to [default: the previous one]',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    force: {
-      kind: 'flag',
-      about: 'Allow a version without traffic; change the proxy first',
-    },
+    instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    force: { about: 'Allow a version without traffic; change the proxy first' },
     ...ID_OPTIONS,
-    'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
+    'no-notify': { about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
     [3, 'The rollback failed, and the active version could not be restored'],

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { notProvided, usage } from '@runner/common/foundation/failure';
 import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/deploy/life';
 
 export const start = command({
@@ -11,7 +11,7 @@ export const start = command({
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { kind: 'flag', about: 'Start what ran before a reboot', conflicts: ['instance'] },
+    boot: { about: 'Start what ran before a reboot', conflicts: ['instance'] },
   },
   exits: LIFE_EXITS,
   examples: ['runner start shop'],
@@ -20,8 +20,7 @@ export const start = command({
     if (options.boot && args.app !== undefined)
       throw usage("the argument '--boot' cannot be used with '[APP]'");
     if (options.boot) return runBoot(context);
-    if (args.app === undefined)
-      throw usage('the following required arguments were not provided: <APP|--boot>');
+    if (args.app === undefined) throw notProvided('<APP|--boot>');
     return runLife(context, 'start', args.app);
   },
   human: lifeText,

@@ -14,9 +14,8 @@ export const stop = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ...LIFE_OPTIONS,
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason, for status and the audit log' },
+    reason: { placeholder: 'TEXT', about: 'Reason, for status and the audit log' },
     'before-traffic': {
-      kind: 'flag',
       about: 'Stop only the version outside the slots',
       conflicts: ['instance', 'reason', 'wait'],
     },
