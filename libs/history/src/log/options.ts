@@ -1,4 +1,5 @@
 /** Parses option values: times (ISO 8601, or how long ago) and numbers of lines. */
+import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
@@ -6,6 +7,13 @@ import { timeOfIso } from '@runner/common/text/time';
 export const SINCE = {
   placeholder: 'TIME',
   about: 'Only deploys that started at this time or later',
+} as const;
+
+/** The option of commands that concern events of one kind. */
+export const EVENT = {
+  placeholder: 'EVENT',
+  choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
+  about: 'Only events of this kind',
 } as const;
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import { appNames, hintFor } from '@runner/common/apps/store';
 import { Unread } from '@runner/common/audit/files';
-import { appendWaiting, waitingNote } from '@runner/common/audit/kept';
+import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
 import type { LogRecord } from '@runner/common/audit/record';
 import type { Answer, Context } from '@runner/common/cli/command';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -53,8 +53,7 @@ export async function listEvents(context: ListContext): Promise<Answer> {
   if (!found && project !== undefined && isUnknown(paths, project))
     note(`no app called '${project}' is registered on this server${hintFor(paths, project)}`);
   unread.report(note);
-  const wait = waitingNote(waiting);
-  if (wait !== undefined) note(wait);
+  noteWaiting(waiting, note);
   return {};
 }
 
