@@ -8,7 +8,7 @@ import type { AppState } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { readIfThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
 import { type Usage, usageOf } from './usage.ts';
@@ -89,11 +89,7 @@ function waitingOf({ require_checks: required, checks, head, instances }: AppSta
 }
 
 function namesOf(paths: Paths, app: string): string[] | null {
-  try {
-    const names = readSecrets(paths, app)?.secrets.map(({ name }) => name) ?? [];
-    return [...new Set(names)].sort();
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
+  const read = () => readSecrets(paths, app)?.secrets.map(({ name }) => name) ?? [];
+  const names = unlessFailure(read, null);
+  return names && [...new Set(names)].sort();
 }

@@ -1,11 +1,12 @@
 /** Pausing and resuming the automatic deploys of apps. */
 
-import { usage } from '../foundation/failure.ts';
+import { invalidValue, notProvided, usage } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
 import { durationOf, timeOfIso } from '../text/time.ts';
 import { changeRegistry } from './change.ts';
-import type { AppState, Paused } from './state.ts';
+import type { Paused } from './operator.ts';
+import type { AppState } from './state.ts';
 import { appNames, requireApp, writeApp } from './store.ts';
 
 /** What `pause` and `resume` print. */
@@ -20,8 +21,7 @@ export interface PauseResult {
 export function namedApps(paths: Paths, app: string | undefined, all: boolean): string[] {
   if (all && app !== undefined) throw usage("the argument '--all' cannot be used with '[APP]'");
   if (all) return appNames(paths);
-  if (app === undefined)
-    throw usage('the following required arguments were not provided: <APP|--all>');
+  if (app === undefined) throw notProvided('<APP|--all>');
   return [requireApp(paths, app).app];
 }
 
@@ -35,7 +35,7 @@ export function endOfPause(
   length: string | undefined,
 ): string | null {
   const bad = (name: string, text: string, wanted: string) =>
-    usage(`invalid value '${text.slice(0, 80)}' for '--${name}': it must be ${wanted}`);
+    invalidValue(text.slice(0, 80), `--${name}`, `it must be ${wanted}`);
   if (until !== undefined) {
     const time = timeOfIso(until);
     if (Number.isNaN(time))

@@ -131,8 +131,8 @@ export function waitingLines(paths: Paths): string[] {
   return waitingEvents(paths).flatMap((path) => keptLine(path) || []);
 }
 
-/** A reader's note about these lines; undefined without any. */
-export function waitingNote(lines: readonly string[]): string | undefined {
-  if (lines.length === 0) return undefined;
-  return `${lines.length} event(s) wait in spool/audit until the log is writable; they are included`;
+/** A reader's note about these lines. */
+export function noteWaiting(lines: readonly string[], note: (text: string) => void): void {
+  const waiting = `${lines.length} event(s) wait in spool/audit until the log is writable`;
+  if (lines.length > 0) note(`${waiting}; they are included`);
 }

@@ -1,11 +1,11 @@
 /** The end of the chain: the newest chained record of the log, in the live file or a rotated one. */
 import { closeSync, fstatSync } from 'node:fs';
-import { placesBackward } from '../files/lines-backward.ts';
+import { linesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
-import { logFiles, openLogOr } from './files.ts';
+import { logFiles, openLogOr, openLogs } from './files.ts';
 import { readRecord } from './record.ts';
 
 /** In the line of every chained record. */
@@ -50,15 +50,8 @@ export function tipOf(paths: Paths, live?: number): Tip | undefined {
 
 /** The chained lines of the log and its rotated files, newest first; each is valid until the next one. */
 export function* chainedLines(paths: Paths): Generator<Buffer> {
-  for (const path of logFiles(paths)) {
-    const fd = openLogOr(paths, path, () => {});
-    if (fd === undefined) continue;
-    try {
-      for (const { line } of contentOf(fd, path).candidates()) yield line;
-    } finally {
-      closeSync(fd);
-    }
-  }
+  for (const { fd, path } of openLogs(paths))
+    for (const { line } of contentOf(fd, path).candidates()) yield line;
 }
 
 function searched(paths: Paths, files: readonly string[]): Tip | undefined {
@@ -100,7 +93,7 @@ function plain(fd: number): Content {
   return {
     size: fstatSync(fd).size,
     read: (position, length) => readRange(fd, position, length),
-    candidates: () => placesBackward(fd, NEEDLE),
+    candidates: () => linesBackward(fd, NEEDLE),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The options of `add` and `edit` that say what an app follows. */
 import { type Followed, pathspecs, tagRule } from '../apps/following.ts';
-import { usage } from '../foundation/failure.ts';
+import { notProvided } from '../foundation/failure.ts';
 import { refName } from '../foundation/names.ts';
 import type { Options } from './option.ts';
 
@@ -26,7 +26,7 @@ export const FOLLOW_OPTIONS = {
   },
 } as const satisfies Options;
 
-type FollowValues = { readonly [K in keyof typeof FOLLOW_OPTIONS]: string | undefined };
+export type FollowValues = { readonly [K in keyof typeof FOLLOW_OPTIONS]: string | undefined };
 
 /** Whether one of the options is given. */
 export function isFollowGiven({ branch, tags, semver, paths }: FollowValues): boolean {
@@ -37,14 +37,12 @@ export function isFollowGiven({ branch, tags, semver, paths }: FollowValues): bo
 export async function followedBy(options: FollowValues, before?: Followed): Promise<Followed> {
   const { branch, semver } = options;
   const pattern = options.tags ?? before?.tags?.pattern;
-  const missing = (what: string) =>
-    usage(`the following required arguments were not provided: ${what}`);
   const paths = options.paths === undefined ? before?.paths : pathspecs(options.paths);
   if (branch !== undefined) return { branch: refName(branch), tags: undefined, paths };
   if (options.tags === undefined && semver === undefined && before)
     return { branch: before.branch, tags: before.tags, paths };
   if (pattern === undefined)
-    throw missing(
+    throw notProvided(
       semver === undefined ? '<--branch <BRANCH>|--tags <PATTERN>>' : '--tags <PATTERN>',
     );
   return { branch: '', tags: await tagRule(pattern, semver), paths };

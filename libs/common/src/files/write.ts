@@ -50,16 +50,12 @@ function temporaryBeside(path: string): string {
  * Writes a file atomically; on return it survives a power cut. `mode` is for a new file; an existing
  * one keeps its own. After an error the old file is untouched and no temporary file remains.
  */
-export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
-  replace(path, data, mode, true);
-}
-
-/** Like `writeWhole` without fsync: a power cut may leave the file old, empty or missing. */
-export function writeUnsynced(path: string, data: string): void {
-  replace(path, data, 0o600, false);
-}
-
-function replace(path: string, data: string | Uint8Array, mode: number, durable: boolean): void {
+export function writeWhole(
+  path: string,
+  data: string | Uint8Array,
+  mode = 0o600,
+  durable = true,
+): void {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
   const temporary = temporaryBeside(path);
   let left = false;
@@ -87,6 +83,11 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
     if (left) removeIfThere(temporary);
     throw systemFailure(error, `write ${path}`);
   }
+}
+
+/** Like `writeWhole` without fsync: a power cut may leave the file old, empty or missing. */
+export function writeUnsynced(path: string, data: string): void {
+  writeWhole(path, data, 0o600, false);
 }
 
 /**

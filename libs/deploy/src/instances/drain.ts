@@ -33,25 +33,23 @@ function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
   });
 }
 
-/**
- * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
- * to stop a version. Ends when each is stopped, or another command has taken over.
- */
-async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
-  await Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
-}
-
 /** Finishes the drains of an app, as the last thing that an operation does. */
 export async function drainAll(base: TargetBase, reporter: Reporter): Promise<void> {
   const names = Object.keys(findApp(base.paths, base.app)?.instances ?? {});
   const drains = drainsOf(base, names);
   if (drains.length === 0) return;
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
-  await reported(reporter, `drain ${where}`, () => finishDrains(base, names));
+  const finished = () =>
+    Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
+  await reported(reporter, `drain ${where}`, finished);
   if (drainsOf(base, names).length > 0)
     base.say('the previous version is still draining; the next command for the app stops it');
 }
 
+/**
+ * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
+ * to stop a version. Ends when it is stopped, or another command has taken over.
+ */
 async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
   const isDue = () =>
     drainsOf(base, [drain.instance]).some(

@@ -6,6 +6,7 @@ import { describeExit, succeeded } from '../run/child.ts';
 import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
+import { connect } from './reach.ts';
 import { otherAppOn } from './stranger.ts';
 
 /** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
@@ -125,25 +126,15 @@ function socketOf(address: string, port: string | undefined): { socketPath?: str
 }
 
 /** Whether something accepts connections at `host:port`, within `timeout` ms. */
-export function askTcp(address: string, timeout: number): Promise<HealthProblem> {
+export async function askTcp(address: string, timeout: number): Promise<HealthProblem> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(at + 1));
-  return new Promise((resolve) => {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      return resolve({ words: `${address} is not host:port`, output: '' });
-    }
-    const socket = process.getBuiltinModule('node:net').connect({ host, port, timeout });
-    const end = (found: HealthProblem) => {
-      socket.destroy();
-      resolve(found);
-    };
-    socket.once('connect', () => end(undefined));
-    socket.once('timeout', () =>
-      end({ words: `${address} did not accept a connection`, output: '', late: true }),
-    );
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
-    );
-  });
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return { words: `${address} is not host:port`, output: '' };
+  const problem = await connect({ host, port, timeout });
+  if (problem === 'timeout')
+    return { words: `${address} did not accept a connection`, output: '', late: true };
+  if (problem === undefined) return undefined;
+  return { words: `${address} cannot be reached (${problem})`, output: '' };
 }

@@ -16,7 +16,7 @@ import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type Answer, askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import { type Asked, appFolderOf, type Driver, type Status } from './drivers/driver.ts';
+import { type Asked, appFolderOf, type Question, type Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { foldersOf, placeIn } from './place.ts';
@@ -101,7 +101,7 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
 }
 
 /** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
-function statusOf(subject: Subject): ReturnType<Driver['status']> {
+function statusOf(subject: Subject): Status | Question {
   return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 

@@ -24,10 +24,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const deployId = newDeployId(io.random);
   const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const sandbox = openSandboxAnyway({
-    ...{ paths, env: io.env, app: app.app },
-    note: (text) => log.line(text),
-  });
+  const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
   const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {

@@ -72,10 +72,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     const chosen = chosenInstances(app, request.instance);
     const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     try {
-      const sandbox = openSandboxAnyway({
-        ...{ paths, env: io.env, app: app.app },
-        note: (text) => log.line(text),
-      });
+      const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
       const operation = { io, paths, app, reporter, redact, secrets, sandbox };
       const base = uninterrupted(
         { ...operation, deployId, log },

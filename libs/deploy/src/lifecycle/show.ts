@@ -42,11 +42,11 @@ export async function showProgram(
 
 /** A program whose output is shown as it comes. */
 interface Running {
-  readonly status: number | undefined;
+  status: number | undefined;
   /** Why it could not be started. */
-  readonly problem: string | undefined;
+  problem: string | undefined;
   /** When it ended. */
-  readonly ended: string;
+  ended: string;
   end(): void;
 }
 
@@ -59,35 +59,26 @@ function started(shown: Shown, show: Show): Running {
       detached: true,
     }),
   );
-  let status: number | undefined;
-  let problem: string | undefined;
-  let ended = '';
+  const running: Running = {
+    ...{ status: undefined, problem: undefined, ended: '' },
+    end() {
+      if (running.status === undefined && child.pid !== undefined)
+        process.kill(-child.pid, 'SIGTERM');
+    },
+  };
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder('utf8');
     stream?.on('data', (chunk: Buffer) => show(decoder.write(chunk)));
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
-    problem = `${shown.file} could not be started (${error.code})`;
-    status ??= 1;
+    running.problem = `${shown.file} could not be started (${error.code})`;
+    running.status ??= 1;
   });
   child.once('exit', () => {
-    ended = new Date().toISOString();
+    running.ended = new Date().toISOString();
   });
   child.once('close', (code) => {
-    status ??= code ?? 0;
+    running.status ??= code ?? 0;
   });
-  return {
-    get status() {
-      return status;
-    },
-    get problem() {
-      return problem;
-    },
-    get ended() {
-      return ended;
-    },
-    end() {
-      if (status === undefined && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    },
-  };
+  return running;
 }

@@ -9,7 +9,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 import { leftOf, prunableOf, removedApps } from './prunable.ts';
 
@@ -81,10 +81,9 @@ function leftAlone(
   };
 }
 
-async function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
+function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
   const { io, paths, dryRun } = request;
-  const lock = await lockApp({ io, paths, app }, 'prune');
-  try {
+  return underLock({ io, paths, app }, 'prune', async () => {
     const pruned = removeAll(request, prunableOf(paths, requireApp(paths, app)));
     const own = paths.app(app);
     if (!dryRun) pruneFiles(own);
@@ -94,9 +93,7 @@ async function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> 
       problems: [...pruned.problems, ...(packed?.problems ?? [])],
       ...{ skipped: null, ...diskOf(paths, app, COUNTING) },
     };
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 async function pruneRemoved(request: PruneRequest, app: string): Promise<PrunedApp> {

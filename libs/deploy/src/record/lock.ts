@@ -53,6 +53,21 @@ export async function lockApp(
   }
 }
 
+/** Does something under the lock of an app. Throws what `lockApp` throws. */
+export async function underLock<T>(
+  request: LockRequest,
+  command: string,
+  work: () => T | Promise<T>,
+  trigger?: string,
+): Promise<T> {
+  const lock = await lockApp(request, command, trigger);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
 /** `'shop' is busy: deploy of v4, at build after 42 s, begun by ada, process 7; see: …`. */
 async function busyText({ io, paths, app }: LockRequest): Promise<string> {
   const holder = await awaitHolder(paths.lock(app));

@@ -9,7 +9,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
@@ -33,8 +33,7 @@ export interface RemoveRequest extends Server {
 /** Throws `app_not_found`, `locked`, `stop_failed`. */
 export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
-  const lock = await lockApp({ io, paths, app }, 'remove');
-  try {
+  return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
     const problems = await stopInstances(io, paths, state);
     const unstopped = unstoppable(paths, state);
@@ -48,9 +47,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       syncFolder(paths.stateDir);
     });
     return { app, kept: removeFiles(request) };
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 function stillRuns(app: string, problems: readonly string[]): Failure {

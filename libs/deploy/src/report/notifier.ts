@@ -41,7 +41,9 @@ export function startNotifier(
   root: string,
   choice: NotifyChoice | 'own' | undefined,
 ): Notifier {
-  const hasStatus = choice === 'none' && writesStatus(root);
+  // The code host may get the result, which no `.deploy.yml` decides.
+  const writesStatus = () => commitStatusOf(readConfig(pathsOf(root)));
+  const hasStatus = choice === 'none' && unlessFailure(writesStatus, false);
   if (choice === 'none' && !hasStatus) return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
@@ -73,11 +75,6 @@ export function startNotifier(
       return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
     },
   };
-}
-
-/** Whether the code host gets the result, which no `.deploy.yml` decides. */
-function writesStatus(root: string): boolean {
-  return unlessFailure(() => commitStatusOf(readConfig(pathsOf(root))), false);
 }
 
 async function finish(

@@ -72,10 +72,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
-    const sandbox = openSandboxAnyway({
-      ...{ paths, env: io.env, app: app.app },
-      note: (text) => log?.line(text),
-    });
+    const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
     const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };

@@ -79,12 +79,9 @@ export function inSessionOf({ pid, start_time: since, session = pid }: PidFile):
 export function releaseIn({ RUNNER_RELEASE: path }: ProcessEnv, app: string): string | undefined {
   if (path === undefined) return undefined;
   const releases = dirname(path);
-  const isOfApp = basename(releases) === 'releases' && isSameFolder(dirname(releases), app);
-  return isOfApp ? basename(path) : undefined;
-}
-
-function isSameFolder(one: string, other: string): boolean {
-  return one === other || realPath(one) === realPath(other);
+  const folder = dirname(releases);
+  const isOfApp = folder === app || realPath(folder) === realPath(app);
+  return isOfApp && basename(releases) === 'releases' ? basename(path) : undefined;
 }
 
 function realPath(path: string): string {
@@ -149,15 +146,11 @@ function killAll(find: () => number[]): void {
 export function releasesInUse(app: string): ReadonlySet<string> {
   const releases = `${realPath(app)}/releases/`;
   const found = ownProcesses().flatMap((pid) => {
-    const folder = workingFolder(pid);
+    const folder = orElse(() => readlinkSync(`/proc/${pid}/cwd`), '');
     const name = folder.startsWith(releases) ? folder.slice(releases.length).split('/')[0] : '';
     return [releaseIn(environmentOf(pid), app), name];
   });
   return new Set(found.filter((release) => release !== undefined));
-}
-
-function workingFolder(pid: number): string {
-  return orElse(() => readlinkSync(`/proc/${pid}/cwd`), '');
 }
 
 /** Kills at once every process with this variable in its environment. */

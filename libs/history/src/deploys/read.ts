@@ -12,18 +12,13 @@ import { closeLogs, openLogs } from '../log/lines.ts';
 import type { Deploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
-/** Which deploys are wanted. */
-export interface Wanted {
-  readonly project?: string | undefined;
-}
-
 /**
- * All deploys, oldest first; none without an audit log. `note` reports what could not be read. Throws
+ * All deploys (of `project`), oldest first; none without an audit log. `note` reports what could not be read. Throws
  * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys.
  */
 export async function readDeploys(
   paths: Paths,
-  { project }: Wanted,
+  project: string | undefined,
   note: (text: string) => void,
 ): Promise<Deploy[]> {
   const unread = new Unread();

@@ -10,18 +10,7 @@ import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
 /** The fields of a result that depend on how the order went. */
-export type Work = Pick<
-  Result,
-  | 'status'
-  | 'code'
-  | 'message'
-  | 'deploy_id'
-  | 'version'
-  | 'previous_version'
-  | 'commit'
-  | 'duration_ms'
-  | 'rollback_failed'
->;
+export type Work = Omit<Result, 'order' | 'digest' | 'verb' | 'app' | 'at' | 'n' | 'prev'>;
 
 /** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
 export function deployIdOf({ id }: Order, server: string): string {

@@ -4,7 +4,7 @@ import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
@@ -136,8 +136,7 @@ function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
     ...(fields.project === undefined ? ['--project <APP>'] : []),
     ...(fields.version === undefined ? ['--version <VERSION>'] : []),
   ];
-  if (missing.length > 0)
-    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+  if (missing.length > 0) throw notProvided(missing.join(', '));
   try {
     return completeEvent(fields, io);
   } catch (error) {

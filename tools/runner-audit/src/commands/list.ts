@@ -1,5 +1,5 @@
-import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { command } from '@runner/common/cli/command';
+import { EVENT } from '@runner/history/log/options';
 
 export const list = command({
   name: 'list',
@@ -9,11 +9,7 @@ export const list = command({
     'long ago: 30m, 2h, 7d. With --json each record is one line, as in the log.',
   options: {
     project: { placeholder: 'APP', about: 'Only events of this app' },
-    event: {
-      placeholder: 'EVENT',
-      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-      about: 'Only events of this kind',
-    },
+    event: EVENT,
     instance: {
       placeholder: 'NAME',
       about: 'Only events of this instance, or of these: a,b',

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { DIR, folderOf } from '../folder.ts';
 
 export const serve = command({
@@ -36,8 +36,10 @@ export const serve = command({
 function addressOf(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   if (host === '' || Number(port) > 65_535)
-    throw usage(
-      `invalid value '${text}' for '--listen <ADDRESS>': give an address and a port, such as 127.0.0.1:9190`,
+    throw invalidValue(
+      text,
+      '--listen <ADDRESS>',
+      'give an address and a port, such as 127.0.0.1:9190',
     );
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }

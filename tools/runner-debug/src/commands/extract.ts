@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 
 /** The lines of a log that say why it failed. */
@@ -71,5 +71,5 @@ export const extract = command({
 function whole(text: string, option: string, least: number, most: number): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   const range = `a whole number ${least === 0 ? 'up' : `from ${least}`} to ${most}`;
-  throw usage(`invalid value '${text}' for '${option}': it must be ${range}`);
+  throw invalidValue(text, option, `it must be ${range}`);
 }

@@ -1,6 +1,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
-import { waitingEvents, waitingNote } from '@runner/common/audit/kept';
+import { noteWaiting, waitingEvents } from '@runner/common/audit/kept';
 import { textOf } from '@runner/common/audit/record';
 import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
@@ -97,8 +97,7 @@ async function findLastError(context: Context, app: string): Promise<LastError |
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
   unread.report(note);
-  const wait = waitingNote(waiting);
-  if (wait !== undefined) note(wait);
+  noteWaiting(waiting, note);
   if (!record) return null;
   const text = (field: string) => textOf(record, field);
   const texts = ['version', 'error', 'deploy_id', 'stage', 'commit'].map(text);

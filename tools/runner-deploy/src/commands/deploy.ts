@@ -1,8 +1,8 @@
-import { pauseWords } from '@runner/common/apps/operator';
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+import { pauseOf, pauseWords } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Answer, type Context, command } from '@runner/common/cli/command';
-import { EXIT, Failure, signalStatus, usage } from '@runner/common/foundation/failure';
+import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -139,9 +139,7 @@ function confirmPaused(io: Context['io'], app: AppState): void {
 function waitOf(text: string | undefined): number | undefined {
   const wait = text === undefined ? undefined : durationOf(text);
   if (text === undefined || wait !== undefined) return wait;
-  throw usage(
-    `invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
-  );
+  throw invalidValue(text, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
 }
 
 function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): number {

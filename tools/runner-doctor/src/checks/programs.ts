@@ -1,6 +1,8 @@
 /** Whether the programs that a deploy needs are installed, and new enough. */
+
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
@@ -61,15 +63,10 @@ function gitFound(version: Version | undefined): Found[] {
 }
 
 function isOnPath(program: string, path: string): boolean {
-  return path
-    .split(':')
-    .filter(isAbsolute)
-    .some((folder) => {
-      try {
-        accessSync(join(folder, program), constants.X_OK);
-        return statSync(join(folder, program)).isFile();
-      } catch {
-        return false;
-      }
-    });
+  const isProgram = (file: string) => {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  };
+  const folders = path.split(':').filter(isAbsolute);
+  return folders.some((folder) => orElse(() => isProgram(join(folder, program)), false));
 }

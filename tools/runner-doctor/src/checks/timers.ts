@@ -5,7 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
@@ -72,17 +72,11 @@ export async function timers(context: Context): Promise<readonly Found[]> {
 
 /** All but the digest's timer, unless notify.digest is set. */
 function neededNames({ io, paths }: Context): Timer[] {
-  const wantsDigest = () => {
-    try {
-      return notifySettingsOf(readConfig(paths), io.env).digest;
-    } catch (error) {
-      // Reported by the `config` check.
-      if (error instanceof Failure) return false;
-      throw error;
-    }
-  };
+  // An invalid config.yml is reported by the `config` check.
+  const read = () => notifySettingsOf(readConfig(paths), io.env).digest;
+  const wantsDigest = unlessFailure(read, false);
   const names = Object.keys(TIMERS) as Timer[];
-  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest());
+  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest);
 }
 
 /** Whether the installed timers work for a different root. */

@@ -1,6 +1,6 @@
 import { appNames, missingRoot, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { signalStatus, usage } from '@runner/common/foundation/failure';
+import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { FetchResult } from '@runner/deploy/fetch/decide';
 import { interruptionOf } from '@runner/deploy/report/interruption';
@@ -93,5 +93,5 @@ const JOBS_MAX = 64;
 function jobsOf(text: string): number {
   const jobs = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (jobs >= 1 && jobs <= JOBS_MAX) return jobs;
-  throw usage(`invalid value '${text}' for '--jobs <N>': it is not a number from 1 to ${JOBS_MAX}`);
+  throw invalidValue(text, '--jobs <N>', `it is not a number from 1 to ${JOBS_MAX}`);
 }

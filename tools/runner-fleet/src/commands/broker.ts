@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue } from '@runner/common/foundation/failure';
 import { brokerConfiguration } from '@runner/fleet/broker/configuration';
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { readLogin, withFleet } from '../rollout/connect.ts';
@@ -33,9 +33,7 @@ export const broker = command({
     const servers = readServers(paths.root);
     if (args.what === 'check') return { value: await checkBroker(context) };
     if (!/^\/[^"\n]*$/.test(options.store))
-      throw usage(
-        `invalid value '${options.store}' for '--store <DIR>': it must be an absolute path`,
-      );
+      throw invalidValue(options.store, '--store <DIR>', 'it must be an absolute path');
     const { loginKeyOf } = await import('@runner/fleet/broker/nats');
     const operator = loginKeyOf(readLogin(paths.root), operatorFiles(paths.root).login);
     const text = brokerConfiguration({ url: address.url, operator, servers, store: options.store });

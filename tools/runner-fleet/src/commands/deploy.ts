@@ -55,15 +55,14 @@ export const EXITS = [
 const APP = { app: { required: true, about: 'Name of the app' } } as const;
 
 /** Plans a rollout and carries it out; `status` is the exit status. */
-export async function carry(
-  context: Context,
+async function carry(
+  context: Context & { args: { app: string }; options: OrderOptions },
   verb: Verb,
-  app: string,
-  ref: string | undefined,
-  options: OrderOptions,
+  ref?: string,
 ) {
   return withFleet(context, async (broker) => {
-    const plan = await makePlan(context, broker, verb, app, ref, options);
+    const { args, options } = context;
+    const plan = await makePlan(context, broker, verb, args.app, ref, options);
     return { status: plan ? await drive(context, broker, plan) : 0 };
   });
 }
@@ -107,8 +106,7 @@ export const deploy = command({
     behind: { about: 'Only where another commit runs' },
   },
   exits: EXITS,
-  run: (context) =>
-    carry(context, 'deploy', context.args.app, context.options.ref, context.options),
+  run: (context) => carry(context, 'deploy', context.options.ref),
   human: rolloutText,
 });
 
@@ -124,8 +122,7 @@ export const rollback = command({
     },
   },
   exits: EXITS,
-  run: (context) =>
-    carry(context, 'rollback', context.args.app, context.options.to, context.options),
+  run: (context) => carry(context, 'rollback', context.options.to),
   human: rolloutText,
 });
 
@@ -143,7 +140,7 @@ const holding = (verb: 'hold' | 'unhold', about: string) =>
       reason: REASON,
     },
     exits: EXITS,
-    run: (context) => carry(context, verb, context.args.app, undefined, context.options),
+    run: (context) => carry(context, verb),
     human: rolloutText,
   });
 

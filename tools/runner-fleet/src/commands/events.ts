@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
@@ -8,7 +7,7 @@ import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { timeOfIso } from '@runner/common/text/time';
 import { chooseServers } from '@runner/fleet/files/operator';
-import { lineCount, timeOf } from '@runner/history/log/options';
+import { EVENT, lineCount, timeOf } from '@runner/history/log/options';
 import { readCursor, writeCursor } from '../events/cursor.ts';
 import { type EventSource, ServerEvents } from '../events/read.ts';
 import { shippedEvents } from '../events/shipped.ts';
@@ -37,11 +36,7 @@ export const events = command({
   options: {
     server: SERVER,
     project: { placeholder: 'APP', about: 'Only this app' },
-    event: {
-      placeholder: 'EVENT',
-      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-      about: 'Only events of this kind',
-    },
+    event: EVENT,
     since: {
       placeholder: 'TIME',
       about: 'Only events from this time on, such as 2026-12-24T18:00Z or 7d',
@@ -116,11 +111,7 @@ export const events = command({
   },
 });
 
-interface Filter {
-  readonly project: string | undefined;
-  readonly event: string | undefined;
-  readonly since: string | undefined;
-}
+type Filter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
 
 /** Throws `usage`. */
 function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {

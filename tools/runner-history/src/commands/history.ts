@@ -5,7 +5,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
-import { lineCount, periodSince } from '@runner/history/log/options';
+import { lineCount, periodSince, SINCE } from '@runner/history/log/options';
 
 /** Without `--since` and `-n`. */
 const COUNT = 20;
@@ -20,10 +20,7 @@ export const history = command({
     'deploy is one line.',
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
-    since: {
-      placeholder: 'TIME',
-      about: 'Only deploys that started at this time or later',
-    },
+    since: SINCE,
     lines: {
       short: 'n',
       placeholder: 'N',
@@ -36,7 +33,7 @@ export const history = command({
     const since =
       options.since === undefined ? undefined : periodSince(options.since, io.now()).since;
     const count = options.lines === undefined ? undefined : lineCount(options.lines);
-    const all = await readDeploys(paths, { project: args.app }, note);
+    const all = await readDeploys(paths, args.app, note);
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
     const last = count ?? (since === undefined ? COUNT : wanted.length);
     const cleaner = new RecordCleaner({ paths, env: io.env });

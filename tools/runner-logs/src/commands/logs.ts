@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOf } from '@runner/history/log/options';
 import { showOutput } from '../show.ts';
 
@@ -29,7 +29,7 @@ export const logs = command({
   async run(context) {
     const { io, args, options } = context;
     if (!/^\d{1,7}$/.test(options.lines))
-      throw usage(`invalid value '${options.lines}' for '--lines <N>': it must be a number`);
+      throw invalidValue(options.lines, '--lines <N>', 'it must be a number');
     const since =
       options.since === undefined
         ? undefined

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
-import { EXIT, usage } from '@runner/common/foundation/failure';
+import { EXIT, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { problemText } from '../service/problem-text.ts';
 import { damagedOf, findAll, findThese, retry, type Waiting, waitingOf } from '../spool/listing.ts';
@@ -82,7 +82,7 @@ function actionOf(text: string, ids: readonly string[], all: boolean): Action {
   if (all && ids.length > 0) throw usage("the argument '--all' cannot be used with '[IDS]...'");
   if (action === 'show' && all) throw usage("the argument '--all' cannot be used with 'show'");
   if (action !== 'list' && !all && ids.length === 0) {
-    throw usage('the following required arguments were not provided: [IDS]...');
+    throw notProvided('[IDS]...');
   }
   return action;
 }

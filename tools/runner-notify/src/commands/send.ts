@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { APART, runApart } from '@runner/common/foundation/apart';
-import { EXIT, usage } from '@runner/common/foundation/failure';
+import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 
@@ -69,7 +69,9 @@ export const send = command({
 function millisecondsOf(text: string): number {
   const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= WAIT_MAX) return seconds * 1000;
-  throw usage(
-    `invalid value '${text}' for '--wait <SECONDS>': it is not a number of seconds from 0 to ${WAIT_MAX}`,
+  throw invalidValue(
+    text,
+    '--wait <SECONDS>',
+    `it is not a number of seconds from 0 to ${WAIT_MAX}`,
   );
 }

@@ -1,6 +1,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
@@ -30,10 +30,7 @@ export const remove = command({
 });
 
 async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
-  if (!canAsk(io))
-    throw usage(
-      'the following required arguments were not provided: --yes (stdin is not a terminal)',
-    );
+  if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
   const answer = ask(io, `Remove '${app}', its token and its releases? [y/N]`);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new Failure('interrupted', 'not confirmed, nothing was changed');

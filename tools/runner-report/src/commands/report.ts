@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE } from '@runner/deploy/instances/view';
-import { periodSince } from '@runner/history/log/options';
+import { periodSince, SINCE } from '@runner/history/log/options';
 
 interface Drawn {
   /** Absolute; `-` for standard output. */
@@ -28,11 +28,7 @@ export const report = command({
       required: true,
       about: 'Where to write the report; - is standard output',
     },
-    since: {
-      placeholder: 'TIME',
-      default: '90d',
-      about: 'Only deploys that started at this time or later',
-    },
+    since: { ...SINCE, default: '90d' },
     offline: OFFLINE,
   },
   examples: ['runner report --html deploys.html', 'runner report shop --html - --since 30d'],

@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { notProvided, usage } from '@runner/common/foundation/failure';
 import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/deploy/life';
 
 export const start = command({
@@ -20,8 +20,7 @@ export const start = command({
     if (options.boot && args.app !== undefined)
       throw usage("the argument '--boot' cannot be used with '[APP]'");
     if (options.boot) return runBoot(context);
-    if (args.app === undefined)
-      throw usage('the following required arguments were not provided: <APP|--boot>');
+    if (args.app === undefined) throw notProvided('<APP|--boot>');
     return runLife(context, 'start', args.app);
   },
   human: lifeText,

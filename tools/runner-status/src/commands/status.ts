@@ -1,7 +1,7 @@
 import { listApps, missingRoot, requireApp } from '@runner/common/apps/store';
 import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { notProvided } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 import { type Detailed, detailed } from '../details.ts';
 import { statusText, unhealthyLine } from '../status-text.ts';
@@ -40,8 +40,7 @@ export const status = command({
       const shown = await detailed(paths, app, value, view, !options.offline && !options.check);
       return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
-    if (!options.check)
-      throw usage('the following required arguments were not provided: <APP|--check>');
+    if (!options.check) throw notProvided('<APP|--check>');
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { TokenAccount } from '../account.ts';
 import type { GitVerdict } from '../ask-git.ts';
@@ -45,8 +45,7 @@ export const test = command({
       const { testAll } = await import('../test-all.ts');
       return testAll(context, options.quiet);
     }
-    if (args.app === undefined)
-      throw usage('the following required arguments were not provided: <APP|--all>');
+    if (args.app === undefined) throw notProvided('<APP|--all>');
     return testOne(context, args.app);
   },
   human(answer: Answer, style) {

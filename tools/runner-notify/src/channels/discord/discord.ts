@@ -1,7 +1,7 @@
 /** The webhook chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { Channel, Line, Rate, Service } from '../../service/contract.ts';
-import { ask, exchange } from '../../service/exchange.ts';
+import { ask, exchange, type Request } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { inspectionOf } from '../../service/section.ts';
 import { judgeDiscord } from './answer.ts';
@@ -27,23 +27,15 @@ export function connectDiscord(
   line: Line,
 ): Channel {
   const address = () => executionAddress(webhook.reveal());
+  const call = (method: string, url: string, request: Request) =>
+    exchange({ ...line, method }, url, request, judgeDiscord);
   const send: Channel['send'] = ({ payload: body }, timeout) =>
-    exchange(
-      { ...line, method: METHOD },
-      address(),
-      { method: 'POST', body, timeout },
-      judgeDiscord,
-    );
+    call(METHOD, address(), { method: 'POST', body, timeout });
   return {
     rates: RATES,
     send,
     edit: (id, { payload: body }, timeout) =>
-      exchange(
-        { ...line, method: EDIT_METHOD },
-        messageAddress(webhook.reveal(), id),
-        { method: 'PATCH', body, timeout },
-        judgeDiscord,
-      ),
+      call(EDIT_METHOD, messageAddress(webhook.reveal(), id), { method: 'PATCH', body, timeout }),
     idOf: ({ id }) => wordOf(id),
     async inspect() {
       const url = new URL(address());
