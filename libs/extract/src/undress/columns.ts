@@ -47,7 +47,7 @@ type Form = readonly [key: string, trust: Trust, pattern: string, first: string]
 
 /** The first form that fits counts. Groups: `s…` a speaker, `l…` a level, `p…` a line that goes on. */
 const FORMS: readonly Form[] = [
-  ['job', 'sure', `(?<j1>[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)\\t(?=[^\\w\\s]{0,3}${TIME})`, 'M'],
+  ['job', 'sure', `(?<j1>(?![^\\t]{0,100}\\d:\\d\\d:\\d\\d)[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)\\t(?=[^\\w\\s]{0,3}${TIME})`, 'M'],
   [
     '<n>',
     'sure',
@@ -76,7 +76,7 @@ const FORMS: readonly Form[] = [
   [
     'bar',
     'sure',
-    `${NO_SPEAKER}(?<s1>\\d{1,3}\\|[\\w.-]{1,40}|(?=[^|│]{0,60}[A-Za-z])[\\w@./:-]{0,59}[\\w@./-]) {0,30}[|│]${END}`,
+    `(?<!\\|)${NO_SPEAKER}(?<s1>\\d{1,3}\\|[\\w.-]{1,40}|(?=[^|│]{0,60}[A-Za-z])[\\w@./:-]{0,59}[\\w@./-]) {0,30}[|│]${END}`,
     '0Aa',
   ],
   ['#n', 'sure', '(?<s2>#\\d{1,4})(?: \\d{1,6}\\.\\d{1,3}(?= |$)|(?= |$))', '#'],
@@ -196,6 +196,8 @@ function read(begins: string, text: string, from: number, at: number): Column | 
   const found = pattern.exec(text);
   const form = found && table.forms.find((each) => found[each.at] !== undefined);
   if (!found || !form) return null;
+  // Its pairs are opened together.
+  if (found[0].includes('=') && /[ \t](?:msg|message)=/.test(text.slice(at))) return null;
   const group = (letter: string) => {
     const index = form.group(letter);
     return index === 0 ? undefined : found[index];

@@ -62,9 +62,11 @@ export class Frames {
   #last: { speaker: string; job: string } | null = null;
 
   /** Looks at some lines, then cuts off their frames; nothing of a line that has none. */
-  strip(lines: readonly string[]): (Framed | undefined)[] {
-    const items = lines.map((text) => ({ text, at: 0, column: columnAt(text, 0) }));
-    learn(this.#root, items, 0);
+  strip(lines: readonly { readonly body: string; readonly line: number }[]): (Framed | undefined)[] {
+    const items = lines.map(({ body }) => ({ text: body, at: 0, column: columnAt(body, 0) }));
+    // What was drawn over in a line has no dress of its own.
+    const begun = items.filter((_item, n) => lines[n]?.line !== lines[n - 1]?.line);
+    learn(this.#root, begun, 0);
     return items.map((item) => this.#cut(item));
   }
 

@@ -4,6 +4,7 @@
  */
 import { type Severity, severityNamed } from '../line/severity.ts';
 import { type Framed, Frames } from './frames.ts';
+import { Headers } from './headers.ts';
 import { openRecord } from './records.ts';
 
 /** A line as the program printed it. */
@@ -36,7 +37,10 @@ const DEPTH = 3;
 /** Takes the lines of one log in their order, and gives them undressed in the same order. */
 export class Undresser {
   readonly #give: (line: Undressed) => void;
-  readonly #frames = Array.from({ length: DEPTH }, () => new Frames());
+  readonly #dresses = Array.from({ length: DEPTH }, () => ({
+    headers: new Headers(),
+    frames: new Frames(),
+  }));
   readonly #levels = new Set<Severity>();
   #window: Line[] = [];
   #suffix = '';
@@ -73,11 +77,13 @@ export class Undresser {
     for (const line of lines) this.#emit(line);
   }
 
-  #undress(lines: readonly Line[], depth: number): Line[] {
-    const frames = this.#frames[depth];
-    if (frames === undefined) return [...lines];
-    const found = frames.strip(lines.map(({ body }) => body));
+  #undress(given: readonly Line[], depth: number): Line[] {
+    const { frames, headers } = this.#dresses[depth] ?? {};
+    if (frames === undefined || headers === undefined) return [...given];
+    const lines = headers.join(given);
+    const found = frames.strip(lines);
     const stripped = lines.map((line, n) => framedLine(line, found[n]));
+    if (this.#dresses[depth + 1]?.headers.learn(stripped)) return this.#undress(stripped, depth + 1);
     const suffix = depth === 0 ? this.#suffixOf(stripped) : '';
     const done: Line[] = [];
     // Records that stand in one row are opened together, so that the dress of their texts is seen.
