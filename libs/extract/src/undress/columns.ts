@@ -124,7 +124,7 @@ const FORMS: readonly Form[] = [
     '[A-Za-z][\\w$]{0,60}(?:(?:\\.|::)[\\w$]{1,60}){1,12}(?:\\[\\d{1,3}\\])?:?(?=[ \\t|]|$)',
     'Aa',
   ],
-  ['word', 'literal', '[^\\s|]{1,60}(?=[ \\t|]|$)', ''],
+  ['word', 'literal', '(?!error\\b)[^\\s|]{1,60}(?=[ \\t|]|$)', ''],
 ];
 
 /** The forms that may begin with a character, as one expression; with the places of their groups. */
@@ -205,7 +205,7 @@ function read(begins: string, text: string, from: number, at: number): Column | 
   const name = group('s');
   const atMargin = from === 0 && at === 0;
   // A speaker stands at the margin, unless in brackets.
-  if (name !== undefined && form.trust === 'sure' && from === 0 && !atMargin) return null;
+  if (name !== undefined && form.trust === 'sure' && at > from + Math.sign(from)) return null;
   // A number in brackets names a program only there.
   const number = name !== undefined && from > 0 && /^\[\d/.test(name);
   const speaker = number ? undefined : name;

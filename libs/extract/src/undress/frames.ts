@@ -26,6 +26,9 @@ interface Node {
   loud: number;
   /** Spaces that all texts here begin with. */
   indent: number;
+  /** The last number here, and how many were one more than the number before. */
+  number: number;
+  counted: number;
   /** Lines that began with this column and had no dress; none at all after one that had. */
   misses: number;
   readonly next: Map<string, Node>;
@@ -39,6 +42,8 @@ const SHARE = 0.9;
 const ENOUGH = 4;
 /** A label counts as a speaker when it was seen this often. */
 const HEARD = 3;
+/** Numbers that count on from the one before are the lines'. */
+const COUNTED = 2;
 /** Lines after which what follows a column is known, or known to be text. */
 const KNOWN = 512;
 const GIVEN_UP = 256;
@@ -51,6 +56,8 @@ function createNode(): Node {
     labels: 0,
     loud: 0,
     indent: Number.POSITIVE_INFINITY,
+    number: Number.NaN,
+    counted: 0,
     misses: 0,
     next: new Map(),
   };
@@ -130,7 +137,7 @@ export class Frames {
       text.length,
       from + (best.node.indent === Number.POSITIVE_INFINITY ? 0 : best.node.indent),
     );
-    while (from < most && text[from] === ' ') from += 1;
+    while (from < most && (text[from] === ' ' || text[from] === '\t')) from += 1;
     return { ...said, text: text.slice(from), framed: true };
   }
 
@@ -172,9 +179,9 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
   for (const item of items) {
     const { text, at, column } = item;
     let from = at;
-    while (from < text.length && text[from] === ' ') from += 1;
+    while (from < text.length && (text[from] === ' ' || text[from] === '\t')) from += 1;
     if (from >= text.length) node.blank += 1;
-    else if (from > at || text[from] === '\t') node.indented += 1;
+    else if (from > at) node.indented += 1;
     if (from < text.length) node.indent = Math.min(node.indent, from - at);
     if (column === null) continue;
     const group = groups.get(column.key) ?? { column, items: [], loud: 0 };
@@ -192,6 +199,7 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
       node.next.set(key, child);
     }
     child.loud += group.loud;
+    if (key === 'id') for (const { text, column } of group.items) count(child, text, column);
     const worth = trust === 'sure' || trust === 'heard' || group.items.length >= 0.5 * items.length;
     if (!worth || depth === COLUMNS || child.lines > KNOWN || child.misses > GIVEN_UP)
       child.lines += group.items.length;
@@ -205,6 +213,13 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
         depth + 1,
       );
   }
+}
+
+/** Notes whether a number goes on counting. */
+function count(node: Node, text: string, column: Column | null): void {
+  const value = Number.parseInt(text.slice(column?.start ?? 0), 10);
+  if (value === node.number + 1) node.counted += 1;
+  node.number = value;
 }
 
 /** What a column is: text, dress at which the frame may end, or dress if more of it follows. */
@@ -222,6 +237,7 @@ function judge(
   if (trust === 'sure' && (speaker === undefined || !before.spoken)) return 'dress';
   if (trust !== 'shared' && trust !== 'literal' && !column.table && child.lines >= HEARD)
     return 'dress';
+  if (child.counted >= COUNTED && child.counted >= SHARE * (parent.lines - 1)) return 'dress';
   if (parent.lines < ENOUGH && !before.anchored) return trust === 'literal' ? 'text' : 'bridge';
   if (!shared) return 'text';
   if (parent.lines < ENOUGH) {
