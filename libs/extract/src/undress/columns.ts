@@ -35,7 +35,7 @@ const TIME = `(?:${DATE}[T _:,]{1,2}\\d\\d?:\\d\\d(?::\\d\\d)?${FRACTION}(?: ?[A
 const LEVELS =
   'trace|debug|dbug|debu|debg|dbg|verbose|vrb|information|info|inf|note|notice|log|warning|warn|wrn|error|erro|err|fatal|ftl|critical|crit|severe|alert|emerg|panic';
 const CAPITALS = LEVELS.toUpperCase();
-const ANY_LEVEL = `(?:${LEVELS}|${CAPITALS}|Trace|Debug|Verbose|Info|Note|Information|Warning|Warn|Error|Fatal|Critical)`;
+const ANY_LEVEL = `(?:${LEVELS}|${CAPITALS}|Trace|Debug|Verbose|Info|Note|Information|Warning|Warn|Error|Fatal|Critical|fail|trce)`;
 const ID =
   '(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]{0,40}\\d)[0-9a-f]{6,40}|\\d{1,10}(?:[-#:.]\\d{1,10})?)';
 /** What stands in the place of a speaker and is none. */
@@ -47,7 +47,12 @@ type Form = readonly [key: string, trust: Trust, pattern: string, first: string]
 
 /** The first form that fits counts. Groups: `s…` a speaker, `l…` a level, `p…` a line that goes on. */
 const FORMS: readonly Form[] = [
-  ['job', 'sure', `(?<j1>(?![^\\t]{0,100}\\d:\\d\\d:\\d\\d)[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)\\t(?=[^\\w\\s]{0,3}${TIME})`, 'M'],
+  [
+    'job',
+    'sure',
+    `(?<j1>(?![^\\t]{0,100}\\d:\\d\\d:\\d\\d)[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)(?<! )\\t(?=[^\\w\\s]{0,3}${TIME})`,
+    'M',
+  ],
   [
     '<n>',
     'sure',
@@ -124,7 +129,7 @@ const FORMS: readonly Form[] = [
     '[A-Za-z][\\w$]{0,60}(?:(?:\\.|::)[\\w$]{1,60}){1,12}(?:\\[\\d{1,3}\\])?:?(?=[ \\t|]|$)',
     'Aa',
   ],
-  ['word', 'literal', '(?!error\\b)[^\\s|]{1,60}(?=[ \\t|]|$)', ''],
+  ['word', 'literal', '[^\\s|]{1,60}(?=[ \\t|]|$)', ''],
 ];
 
 /** The forms that may begin with a character, as one expression; with the places of their groups. */
@@ -203,9 +208,8 @@ function read(begins: string, text: string, from: number, at: number): Column | 
     return index === 0 ? undefined : found[index];
   };
   const name = group('s');
-  const atMargin = from === 0 && at === 0;
   // A speaker stands at the margin, unless in brackets.
-  if (name !== undefined && form.trust === 'sure' && at > from + Math.sign(from)) return null;
+  if (name !== undefined && form.trust === 'sure' && from === 0 && at > 0) return null;
   // A number in brackets names a program only there.
   const number = name !== undefined && from > 0 && /^\[\d/.test(name);
   const speaker = number ? undefined : name;

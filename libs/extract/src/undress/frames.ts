@@ -69,7 +69,9 @@ export class Frames {
   #last: { speaker: string; job: string } | null = null;
 
   /** Looks at some lines, then cuts off their frames; nothing of a line that has none. */
-  strip(lines: readonly { readonly body: string; readonly line: number }[]): (Framed | undefined)[] {
+  strip(
+    lines: readonly { readonly body: string; readonly line: number }[],
+  ): (Framed | undefined)[] {
     const items = lines.map(({ body }) => ({ text: body, at: 0, column: columnAt(body, 0) }));
     // What was drawn over in a line has no dress of its own.
     const begun = items.filter((_item, n) => lines[n]?.line !== lines[n - 1]?.line);
@@ -95,6 +97,7 @@ export class Frames {
       const child = column === null ? undefined : node.next.get(column.key);
       if (column === null || child === undefined) break;
       const verdict = judge(column, child, node, {
+        indent: column.start - at,
         anchored: best !== null,
         spoken: pending.speaker !== '',
         leveled: pending.level !== '',
@@ -233,11 +236,14 @@ function judge(
   const shared =
     child.lines >= SHARE * parent.lines ||
     (trust === 'heard' && before.anchored && parent.labels >= SHARE * parent.lines);
+  // Indented further than the text of other lines, it is text as well.
+  if (trust === 'sure' && speaker !== undefined && before.indent > parent.indent) return 'text';
   // A second speaker must be the only one there: `web | 0/5 | FAILED | …` is a table.
   if (trust === 'sure' && (speaker === undefined || !before.spoken)) return 'dress';
   if (trust !== 'shared' && trust !== 'literal' && !column.table && child.lines >= HEARD)
     return 'dress';
-  if (child.counted >= COUNTED && child.counted >= SHARE * (parent.lines - 1)) return 'dress';
+  if (!before.worded && child.counted >= COUNTED && child.counted >= SHARE * (parent.lines - 1))
+    return 'dress';
   if (parent.lines < ENOUGH && !before.anchored) return trust === 'literal' ? 'text' : 'bridge';
   if (!shared) return 'text';
   if (parent.lines < ENOUGH) {
@@ -265,6 +271,8 @@ const NUMBERED = /[#\d]|\w-\w|^id$/;
 const NAME = /^(?=.*(?:#|\w-\w))[\w.#-]{1,40}$/;
 
 interface Before {
+  /** Spaces before the column. */
+  readonly indent: number;
   readonly anchored: boolean;
   readonly spoken: boolean;
   readonly leveled: boolean;

@@ -1,49 +1,57 @@
-/** Loggers that print time, level or name on a line of their own: joins it to the lines below. */
+/** Loggers that print level and name on a line of their own, above the text: takes that line off. */
 import { severityNamed } from '../line/severity.ts';
 import { columnAt } from './columns.ts';
 
-/** Lines that a log must have as a header, and their share of the lines at the margin. */
+/** Headers that a log must have, and their share of the lines at the margin. */
 const ENOUGH = 3;
 const SHARE = 0.9;
 
-/** Joins the headers of one log, once it has shown that it has them. */
+interface Line {
+  readonly body: string;
+  readonly line: number;
+  readonly level: string;
+}
+
+/** The headers of one log, once it has shown that it has them. */
 export class Headers {
   #learned = false;
-  #header = '';
+  #indent = 0;
+  #level = '';
 
   /** Looks at some lines: whether the log has headers. */
-  learn(lines: readonly { readonly body: string }[]): boolean {
-    this.#learned ||= hasHeaders(lines.map(({ body }) => body));
+  learn(lines: readonly Line[]): boolean {
+    if (this.#learned) return true;
+    const begun = lines.filter(({ line }, n) => line !== lines[n - 1]?.line);
+    const bodies = begun.map(({ body }) => body);
+    const atMargin = bodies.flatMap((body, n) => (indentOf(body) === 0 ? [n] : []));
+    const above = atMargin.filter((n) => indentOf(bodies[n + 1]) !== 0);
+    const enough = Math.max(ENOUGH, SHARE * atMargin.length);
+    if (above.length < enough) return false;
+    const levels = above.flatMap((n) => levelOf(bodies[n] ?? '') ?? []);
+    // Of errors alone it would be what the program says.
+    this.#learned =
+      levels.length >= enough && levels.some((each) => severityNamed(each) === 'info');
+    this.#indent = Math.min(...bodies.map(indentOf).filter((indent) => indent > 0));
     return this.#learned;
   }
 
-  /** The lines, each with the header that it stands below. */
-  join<L extends { readonly body: string }>(lines: readonly L[]): readonly L[] {
+  /** The lines without headers and the indent below them, each at the level of its header. */
+  strip<L extends Line>(lines: readonly L[]): readonly L[] {
     if (!this.learn(lines)) return lines;
-    const joined: L[] = [];
-    for (const line of lines) {
-      const { body } = line;
-      const header = isAtMargin(body) ? levelOf(body) : undefined;
-      if (header === undefined) joined.push({ ...line, body: isAtMargin(body) ? body : this.#header + body });
-      if (isAtMargin(body)) this.#header = header === undefined ? '' : body;
-    }
-    return joined;
+    return lines.flatMap((line) => {
+      const atMargin = indentOf(line.body) === 0;
+      const level = atMargin ? levelOf(line.body) : undefined;
+      this.#level = level ?? this.#level;
+      if (level !== undefined) return [];
+      return atMargin ? line : { ...line, body: line.body.slice(this.#indent), level: this.#level };
+    });
   }
 }
 
-function isAtMargin(body: string): boolean {
-  return body !== '' && body[0] !== ' ' && body[0] !== '\t';
-}
-
-function hasHeaders(bodies: readonly string[]): boolean {
-  const atMargin = bodies.flatMap((body, n) => isAtMargin(body) ? [n] : []);
-  const above = atMargin.filter((n) => !isAtMargin(bodies[n + 1] ?? ''));
-  if (above.length < ENOUGH || above.length < SHARE * atMargin.length) return false;
-  const levels = above.map((n) => levelOf(bodies[n] ?? '')).filter((level) => level !== undefined);
-  return (
-    levels.length >= SHARE * atMargin.length &&
-    levels.some((level) => severityNamed(level) === 'info')
-  );
+/** Spaces that a line begins with; infinitely many if it is blank. */
+function indentOf(body = ''): number {
+  const at = body.search(/\S/);
+  return at < 0 ? Number.POSITIVE_INFINITY : at;
 }
 
 /** The level in a line that has nothing but columns; undefined for another line. */

@@ -63,7 +63,7 @@ const LOGGED =
   /^(?:@?time(?:stamp|reported)?|ts|@t|t|date|stream|level|severity|lvl|levelname|log\.level|@l|level_name|err|error|exception|exc_info)$/;
 /** Fields that name nothing of interest beside an error. */
 const USUAL =
-  /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
+  /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|source|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
 const INNER = ['cause', 'inner', 'innererror', 'innerError', 'details', 'errors'];
 const PLAIN = /^[a-zA-Z_]{2,24}$/;
 const PAIR =

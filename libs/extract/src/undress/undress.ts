@@ -80,10 +80,11 @@ export class Undresser {
   #undress(given: readonly Line[], depth: number): Line[] {
     const { frames, headers } = this.#dresses[depth] ?? {};
     if (frames === undefined || headers === undefined) return [...given];
-    const lines = headers.join(given);
+    const lines = headers.strip(given);
     const found = frames.strip(lines);
     const stripped = lines.map((line, n) => framedLine(line, found[n]));
-    if (this.#dresses[depth + 1]?.headers.learn(stripped)) return this.#undress(stripped, depth + 1);
+    if (this.#dresses[depth + 1]?.headers.learn(stripped))
+      return this.#undress(stripped, depth + 1);
     const suffix = depth === 0 ? this.#suffixOf(stripped) : '';
     const done: Line[] = [];
     // Records that stand in one row are opened together, so that the dress of their texts is seen.
