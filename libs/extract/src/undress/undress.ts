@@ -34,6 +34,9 @@ const WINDOW = 64;
 /** Dresses over each other. */
 const DEPTH = 3;
 
+/** Levels that a relay knows that guesses them. */
+const GUESSED = 2;
+
 /** Takes the lines of one log in their order, and gives them undressed in the same order. */
 export class Undresser {
   readonly #give: (line: Undressed) => void;
@@ -41,6 +44,9 @@ export class Undresser {
     headers: new Headers(),
     frames: new Frames(),
   }));
+  /** Whether all levels follow from the words, as those do that relays guess. */
+  #guessed = true;
+  readonly #names = new Set<string>();
   readonly #levels = new Set<Severity>();
   #window: Line[] = [];
   #suffix = '';
@@ -73,7 +79,13 @@ export class Undresser {
   #flush(): void {
     const lines = this.#undress(this.#window, 0);
     this.#window = [];
-    for (const { level, body } of lines) if (body !== '') this.#levels.add(severityNamed(level));
+    for (const { level, body } of lines) {
+      if (body === '') continue;
+      const severity = severityNamed(level);
+      this.#levels.add(severity);
+      if (level !== '' && this.#names.size <= GUESSED) this.#names.add(level);
+      this.#guessed &&= (severity === 'error') === /error|fail|fatal/i.test(body);
+    }
     for (const line of lines) this.#emit(line);
   }
 
@@ -133,7 +145,10 @@ export class Undresser {
       return;
     }
     const { text, body, line: at, overwritten, speaker, job } = whole;
-    const level = this.#levels.size > 1 ? severityNamed(line.level) : '';
+    const level =
+      this.#levels.size > 1 && !(this.#guessed && this.#names.size <= GUESSED)
+        ? severityNamed(line.level)
+        : '';
     this.#give({ text, body, line: at, overwritten, speaker, job, level });
   }
 }
