@@ -181,10 +181,16 @@ function beginning(unit: number): string {
 
 const INSIDE = new RegExp(`(?:^|\\W)(${ANY_LEVEL})(?!\\w)`);
 
-/** The column that begins at a place of the line, or null; spaces before it do not count. */
-export function columnAt(text: string, from: number): Column | null {
+/** Where the first character from there on is that is neither a space nor a tab. */
+export function skipBlanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  return at;
+}
+
+/** The column that begins at a place of the line, or null; spaces before it do not count. */
+export function columnAt(text: string, from: number): Column | null {
+  const at = skipBlanks(text, from);
   if (at === text.length || text[at] === '{') return null;
   return (
     // Fields or dots of which a time is the end.

@@ -1,6 +1,6 @@
 /** Learns which columns the lines of a log share, and cuts them off. */
 import { severityNamed } from '../line/severity.ts';
-import { type Column, columnAt } from './columns.ts';
+import { type Column, columnAt, skipBlanks } from './columns.ts';
 
 /** A line without its columns, and what they said. */
 export interface Framed {
@@ -16,22 +16,22 @@ export interface Framed {
 }
 
 /** What follows one sequence of columns. */
-interface Node {
-  lines: number;
+class Node {
+  lines = 0;
   /** Lines in which nothing follows, and those in which an indented text does. */
-  blank: number;
-  indented: number;
+  blank = 0;
+  indented = 0;
   /** Lines in which a label follows, and those whose own column names a failure. */
-  labels: number;
-  loud: number;
-  /** Spaces that all texts here begin with. */
-  indent: number;
+  labels = 0;
+  loud = 0;
+  /** Blanks that all texts here begin with. */
+  indent = Number.POSITIVE_INFINITY;
   /** The last number here, and how many were one more than the number before. */
-  number: number;
-  counted: number;
+  number = Number.NaN;
+  counted = 0;
   /** Lines that began with this column and had no dress; none at all after one that had. */
-  misses: number;
-  readonly next: Map<string, Node>;
+  misses = 0;
+  readonly next = new Map<string, Node>();
 }
 
 /** Columns of one line, and different columns followed in one place. */
@@ -48,24 +48,9 @@ const COUNTED = 2;
 const KNOWN = 512;
 const GIVEN_UP = 256;
 
-function createNode(): Node {
-  return {
-    lines: 0,
-    blank: 0,
-    indented: 0,
-    labels: 0,
-    loud: 0,
-    indent: Number.POSITIVE_INFINITY,
-    number: Number.NaN,
-    counted: 0,
-    misses: 0,
-    next: new Map(),
-  };
-}
-
 /** The frames of one log. Knows nothing at first; its memory is bounded. */
 export class Frames {
-  readonly #root = createNode();
+  readonly #root = new Node();
   #last: { speaker: string; job: string } | null = null;
 
   /** Looks at some lines, then cuts off their frames; nothing of a line that has none. */
@@ -135,12 +120,7 @@ export class Frames {
     }
     begun.misses = Number.NEGATIVE_INFINITY;
     this.#last = timed ? { speaker: said.speaker, job: said.job } : null;
-    let from = best.at;
-    const most = Math.min(
-      text.length,
-      from + (best.node.indent === Number.POSITIVE_INFINITY ? 0 : best.node.indent),
-    );
-    while (from < most && (text[from] === ' ' || text[from] === '\t')) from += 1;
+    const from = Math.min(skipBlanks(text, best.at), best.at + best.node.indent);
     return { ...said, text: text.slice(from), framed: true };
   }
 
@@ -181,8 +161,7 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
   const groups = new Map<string, { column: Column; items: Item[]; loud: number }>();
   for (const item of items) {
     const { text, at, column } = item;
-    let from = at;
-    while (from < text.length && (text[from] === ' ' || text[from] === '\t')) from += 1;
+    const from = skipBlanks(text, at);
     if (from >= text.length) node.blank += 1;
     else if (from > at) node.indented += 1;
     if (from < text.length) node.indent = Math.min(node.indent, from - at);
@@ -198,7 +177,7 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
     const { trust } = group.column;
     if (child === undefined) {
       if (node.next.size >= (trust === 'literal' ? BRANCHES : 2 * BRANCHES)) continue;
-      child = createNode();
+      child = new Node();
       node.next.set(key, child);
     }
     child.loud += group.loud;

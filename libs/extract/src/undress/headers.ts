@@ -1,6 +1,6 @@
 /** Loggers that print level and name on a line of their own, above the text: takes that line off. */
 import { severityNamed } from '../line/severity.ts';
-import { columnAt } from './columns.ts';
+import { columnAt, skipBlanks } from './columns.ts';
 
 /** Headers that a log must have, and their share of the lines at the margin. */
 const ENOUGH = 3;
@@ -50,8 +50,8 @@ export class Headers {
 
 /** Spaces that a line begins with; infinitely many if it is blank. */
 function indentOf(body = ''): number {
-  const at = body.search(/\S/);
-  return at < 0 ? Number.POSITIVE_INFINITY : at;
+  const at = skipBlanks(body, 0);
+  return at === body.length ? Number.POSITIVE_INFINITY : at;
 }
 
 /** The level in a line that has nothing but columns; undefined for another line. */

@@ -160,7 +160,7 @@ function framedLine(line: Line, found: Framed | undefined): Line {
     ...line,
     body: found.text,
     framed: found.framed,
-    speaker: [line.speaker, found.speaker].filter((name) => name !== '').join(' '),
+    speaker: line.speaker + (line.speaker && found.speaker && ' ') + found.speaker,
     job: line.job || found.job,
     level: found.level || line.level,
     partial: line.partial || found.partial,
