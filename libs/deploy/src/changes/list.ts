@@ -9,7 +9,7 @@ import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 
 /** A commit by its name and its id. */
 export interface Version {
@@ -46,8 +46,7 @@ export async function listChanges(
   refuseForeignRoot(request, `changes ${app.app}`);
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
-  const lock = await lockApp({ ...request, app: app.app, wait: WAIT }, 'changes');
-  try {
+  return underLock({ ...request, app: app.app, wait: WAIT }, 'changes', async () => {
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
@@ -57,9 +56,7 @@ export async function listChanges(
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
     return cleanRecord({ ...list, commits: [...found.commits] }, redact);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 const NOTHING = { commits: [], count: 0 };

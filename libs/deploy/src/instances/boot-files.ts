@@ -4,8 +4,7 @@ import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { envFileOf, writeEnvFile } from './env-file.ts';
 import { fileOfRelease } from './kept-file.ts';
@@ -17,9 +16,7 @@ export interface WrittenFiles {
   failed: string[];
 }
 
-interface Place {
-  readonly io: Io;
-  readonly paths: Paths;
+interface Place extends Server {
   note(text: string): void;
 }
 

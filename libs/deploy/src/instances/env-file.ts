@@ -2,7 +2,7 @@
  * The secrets of an instance in a file in memory, for units (`EnvironmentFile=`) and for compose
  * (`--env-file`): the only files that are written outside the root.
  */
-import { accessSync, constants, mkdirSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
@@ -55,14 +55,7 @@ export function envFileOf(place: Place): string {
 export function existingEnvFile(place: Place): string | undefined {
   return foldersOf(place)
     .map((folder) => fileIn(folder, place))
-    .find((path) => {
-      try {
-        accessSync(path);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    .find((path) => existsSync(path));
 }
 
 /** Writes the file before a start; an app without secrets gets no file. Throws `not_writable`. */

@@ -109,14 +109,14 @@ function makeFlag(path: string): void {
 function refuseLongPath(base: TargetBase, { instance }: ReleaseTarget): void {
   if (instance.traffic?.type !== 'socket') return;
   const problem = socketProblem(base.paths.app(base.app).instance(instance.name));
-  if (problem) throw new StepFailure('start', `start: ${problem}`, '', 'operator');
+  if (problem) throw new StepFailure('start', `start: ${problem}`, 'operator');
 }
 
 function refuseBusyPort(name: string, port: number): void {
   const holder = portHolder(port);
   if (holder === undefined) return;
   const words = `${name}: port ${port} is taken by ${holder}, which is not of this slot`;
-  throw new StepFailure('start', `start: ${words}`, '', 'server');
+  throw new StepFailure('start', `start: ${words}`, 'server');
 }
 
 /**

@@ -4,7 +4,7 @@ import { changeApp } from '@runner/common/apps/change';
 import { SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
@@ -24,10 +24,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const deployId = newDeployId(io.random);
   const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const sandbox = openSandboxAnyway({
-    ...{ paths, env: io.env, app: app.app },
-    note: (text) => log.line(text),
-  });
+  const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
   const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
@@ -40,12 +37,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
 
 /** A lost key must not keep an app running. */
 export function secretsAnyway({ env }: Io, paths: Paths, app: string): AppSecrets {
-  try {
-    return openSecrets(paths, env, app);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return NO_SECRETS;
-  }
+  return unlessFailure(() => openSecrets(paths, env, app), NO_SECRETS);
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */
@@ -99,7 +91,6 @@ export async function stopBeforeTraffic(
     throw new StepFailure(
       'start',
       `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
-      '',
     );
   await driverFor(target.start).stop(target);
   forgetBeforeTraffic(base, name);

@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
-import { placesBackward } from '@runner/common/files/lines-backward';
+import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -150,7 +150,7 @@ function lastLines(files: readonly number[], { size, count, first }: Range): str
   const done = () => [...lines, ...(last === undefined ? [] : [last])].slice(0, count).reverse();
   for (const [index, fd] of files.entries()) {
     let isWhole = last === undefined || endsLine(fd);
-    for (const { line, at } of placesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
+    for (const { line, at } of linesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
       const isBefore = index === first.index && at + line.length < first.offset;
       if ((isBefore || index > first.index) && isWhole) return done();
       const text = line.toString('utf8');

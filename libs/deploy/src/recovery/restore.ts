@@ -30,10 +30,7 @@ export async function restoreAfterKill(
   log: DeployLog,
 ): Promise<RestoredMove[]> {
   const { app, paths, redact } = operation;
-  const sandbox = openSandboxAnyway({
-    ...{ paths, env: operation.io.env, app: app.app },
-    note: (text) => log.line(text),
-  });
+  const sandbox = openSandboxAnyway({ paths, env: operation.io.env, app: app.app, note: log.line });
   const base = uninterrupted({ ...operation, deployId: dead.deploy_id, log, sandbox });
   const moves: RestoredMove[] = [];
   // A first deploy may have made an instance that is not in the state yet.

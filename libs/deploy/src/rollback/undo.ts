@@ -6,25 +6,13 @@ import { failedState } from '../record/after-failure.ts';
 import type { KeptMove } from '../record/after-rollback.ts';
 import { announce, eventsOf } from '../record/events.ts';
 import { markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
-import { type Job, problemsOf } from '../record/operation.ts';
+import { type Job, type Operation, problemsOf } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, type StepFailure } from '../run/step.ts';
 import type { RollbackOutcome } from './outcome.ts';
 
-export type RollbackJob = Pick<
-  Job,
-  | 'io'
-  | 'paths'
-  | 'app'
-  | 'reporter'
-  | 'redact'
-  | 'secrets'
-  | 'deployId'
-  | 'trigger'
-  | 'log'
-  | 'sandbox'
-  | 'notifier'
->;
+export type RollbackJob = Operation &
+  Pick<Job, 'deployId' | 'trigger' | 'log' | 'sandbox' | 'notifier'>;
 export type Moves = readonly [KeptMove, ...KeptMove[]];
 
 /** Makes `to` active instead of `from`, each as its own `.deploy.yml` says. */

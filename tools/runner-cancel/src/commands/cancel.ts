@@ -5,7 +5,6 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { type Cancelled, cancelDeploy } from '../cancel-deploy.ts';
 
 export const cancel = command({
-  name: '',
   about: 'Cancel a running deploy',
   details:
     'Works like Ctrl-C: the switch is rolled back, and the failure does not count. Waits until the deploy\n' +

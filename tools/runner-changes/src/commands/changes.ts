@@ -7,7 +7,6 @@ import type { ChangeList } from '@runner/deploy/changes/list';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
 export const changes = command({
-  name: '',
   about: 'List the commits that a deploy would bring',
   details:
     'Without FROM: the commits that a deploy would bring now or, if nothing is new, those the last one\n' +

@@ -11,20 +11,17 @@ export const importSecrets = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     file: {
-      kind: 'value',
       placeholder: 'FILE',
       default: '-',
       about: 'The file [default: standard input]',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only for this instance' },
-    plain: { kind: 'flag', about: 'Not secrets: do not redact them in logs and messages' },
+    instance: { placeholder: 'NAME', about: 'Only for this instance' },
+    plain: { about: 'Not secrets: do not redact them in logs and messages' },
   },
   examples: ['runner env import shop < .env'],
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { checkedValue, readFileOf, scopeOf, variableName } = await import('../value.ts');
-    const { parseDotenv } = await import('../dotenv.ts');
-    const { store } = await import('../change.ts');
+    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, store, variableName } =
+      await import('./writing.ts');
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const instance = scopeOf(options.instance);

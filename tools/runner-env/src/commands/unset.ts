@@ -18,16 +18,13 @@ export const unset = command({
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only the value of this instance',
     },
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { scopeOf } = await import('../value.ts');
-    const { unsetSecrets } = await import('@runner/common/app-secrets/change');
+    const { requireApp, scopeOf, unsetSecrets } = await import('./writing.ts');
     const { app } = requireApp(paths, args.app);
     unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
     const value: Unset = { app, result: 'unset', names: [...args.names] };

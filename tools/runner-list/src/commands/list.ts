@@ -17,7 +17,6 @@ interface Listing {
 }
 
 export const list = command({
-  name: '',
   about: 'Show the registered apps and what is running',
   details:
     'States: ok, new (never deployed), held (a commit is on hold), paused, stopped, failing, stale (fetch\n' +
