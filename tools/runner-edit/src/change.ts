@@ -1,7 +1,8 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, RequiredChecks } from '@runner/common/apps/state';
+import type { RequiredChecks } from '@runner/common/apps/checks';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy, isFollowGiven } from '@runner/common/cli/follow';

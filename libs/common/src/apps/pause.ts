@@ -5,7 +5,8 @@ import type { Paths, Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
 import { durationOf, timeOfIso } from '../text/time.ts';
 import { changeRegistry } from './change.ts';
-import type { AppState, Paused } from './state.ts';
+import type { Paused } from './operator.ts';
+import type { AppState } from './state.ts';
 import { appNames, requireApp, writeApp } from './store.ts';
 
 /** What `pause` and `resume` print. */

@@ -3,15 +3,8 @@ import { liveHolder } from '../files/lock.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { nextOf } from './next.ts';
-import {
-  type AppState,
-  type CheckFailed,
-  type LastFailure,
-  type Paused,
-  pauseOf,
-  type Stopped,
-  type TagRule,
-} from './state.ts';
+import { type Paused, pauseOf, type Stopped } from './operator.ts';
+import type { AppState, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
 /** One app in `runner list` and `runner status`. */

@@ -15,8 +15,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { orElse } from '../foundation/attempt.ts';
-import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import { orElse, orFail } from '../foundation/attempt.ts';
+import { Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
 import { makeFolder, readIfThere } from './read.ts';
@@ -46,16 +46,9 @@ export interface Holder {
  */
 export function takeLock(path: string, waitSeconds: number, holder: Holder = {}): Lock | undefined {
   makeFolder(dirname(path));
-  let fd: number;
-  try {
-    fd = openSync(
-      path,
-      constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-      0o600,
-    );
-  } catch (error) {
-    throw systemFailure(error, `open the lock ${path}`);
-  }
+  const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+  const how = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  const fd = orFail(() => openSync(path, how, 0o600), `open the lock ${path}`);
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);

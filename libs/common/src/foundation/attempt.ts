@@ -1,5 +1,5 @@
-/** Reading what may be missing, without a try block. */
-import { Failure } from './failure.ts';
+/** What may be missing or fail, without a try block. */
+import { Failure, systemFailure } from './failure.ts';
 
 /** What `read` returns; `otherwise` if it throws anything. */
 export function orElse<T, U>(read: () => T, otherwise: U): T | U {
@@ -17,5 +17,14 @@ export function unlessFailure<T, U>(read: () => T, otherwise: U): T | U {
   } catch (error) {
     if (error instanceof Failure) return otherwise;
     throw error;
+  }
+}
+
+/** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`. */
+export function orFail<T>(action: () => T, doing: string): T {
+  try {
+    return action();
+  } catch (error) {
+    throw systemFailure(error, doing);
   }
 }

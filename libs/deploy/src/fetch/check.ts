@@ -1,5 +1,7 @@
 /** Asking for the head of what an app follows, and what it means for the app. */
-import type { AppState, CommitChecks } from '@runner/common/apps/state';
+
+import type { CommitChecks } from '@runner/common/apps/checks';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { holderOf } from '@runner/common/files/lock';

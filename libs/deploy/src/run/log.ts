@@ -7,7 +7,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
-import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { orFail } from '@runner/common/foundation/attempt';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { withPictures } from '@runner/common/text/pictures';
@@ -62,7 +63,9 @@ export function openDeployLog(
 ): DeployLog {
   const path = paths.deployLog(app, deployId);
   makeFolder(dirname(path));
-  const file = openToAppend(path);
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW;
+  const file = orFail(() => openSync(path, how, 0o640), `write ${path}`);
   let isLineOpen = false;
   const append = (text: string) => {
     if (text !== '') isLineOpen = !text.endsWith('\n');
@@ -109,15 +112,6 @@ export function openDeployLog(
       shorten(path);
     },
   };
-}
-
-function openToAppend(path: string): number {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  try {
-    return openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
-  } catch (error) {
-    throw systemFailure(error, `write ${path}`);
-  }
 }
 
 /** Limit of a kept log, in bytes; half of it for its head, half for its tail. */

@@ -14,11 +14,15 @@ import { namespaceOptions } from './probe.ts';
  */
 export type Profile = 'build' | 'hook' | 'app' | 'client';
 
-/** What is confined. */
-export interface Subject {
+/** Whose commands are confined. */
+export interface Confined {
   readonly paths: Paths;
   readonly app: string;
   readonly env: Env;
+}
+
+/** What they may use in addition to what is the app's. */
+export interface Subject extends Confined {
   /** Further paths that it may use. */
   readonly allow: readonly string[];
   /** The folder that stands for /tmp in a build. */

@@ -1,5 +1,7 @@
 /** Heartbeat: signed replies to pings, and a stored copy of this server's state. */
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+
+import { pauseOf } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { isAppName } from '@runner/common/foundation/names';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';

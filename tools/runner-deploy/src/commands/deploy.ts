@@ -1,5 +1,5 @@
-import { pauseWords } from '@runner/common/apps/operator';
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+import { pauseOf, pauseWords } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Answer, type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
