@@ -15,11 +15,12 @@ import type { Paths } from '@runner/common/foundation/paths';
 export const ID_OPTIONS = {
   'deploy-id': {
     placeholder: 'ID',
-    about: 'Its id, 8 hexadecimal digits; if that deploy exists, wait for it and print its result',
+    about:
+      'Deploy id, 8 hexadecimal digits; if it exists, wait for that deploy and print its result',
   },
   trigger: {
     placeholder: 'WORD',
-    about: 'What starts it, for the audit log [default: manual]',
+    about: 'What started it, for the audit log [default: manual]',
   },
 } as const;
 

@@ -41,7 +41,7 @@ export const add = command({
     },
     ckey: {
       conflicts: ['public'],
-      about: "Also encrypt the token with the app's own key (ckey), inside the master key",
+      about: "Also encrypt the token with the app's own key (ckey), wrapped by the master key",
     },
   },
   examples: [

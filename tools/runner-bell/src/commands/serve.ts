@@ -6,9 +6,9 @@ export const serve = command({
   name: 'serve',
   about: 'Answer calls from code hosts; the default command',
   details:
-    "Accepts POST /<app>, signed with the secret of the app, and creates a file in the bell's folder, for\n" +
-    'which systemd starts runner-fetch.service. The content of the call is ignored: fetch asks git for\n' +
-    'new commits. Without --listen it answers one connection on standard input, from runner-bell.socket.',
+    "Accepts POST /<app>, signed with the app's secret, and creates a file in the bell's folder; systemd\n" +
+    'then starts runner-fetch.service. The content of the call is ignored: fetch asks git for new\n' +
+    'commits. Without --listen it answers one connection on standard input, from runner-bell.socket.',
   options: {
     listen: {
       placeholder: 'ADDRESS',

@@ -15,9 +15,9 @@ export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
   details:
-    'Lines that a successful build also printed are not the cause: --baseline is its log, --app uses the\n' +
-    'last successful deploy of an app. If the log says nothing, --step, --command and --status describe\n' +
-    'how the step ended. Secrets of the server under --root are redacted.',
+    'Lines that a successful build also printed are not the cause: pass its log with --baseline, or use\n' +
+    'the last successful deploy of an app with --app. If the log says nothing, --step, --command and\n' +
+    '--status describe how the step ended. Secrets of the server under --root are redacted.',
   options: {
     max: {
       placeholder: 'N',

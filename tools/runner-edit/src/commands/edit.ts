@@ -30,7 +30,7 @@ export const edit = command({
     ...APP_LOGIN_OPTIONS,
     ckey: {
       conflicts: ['public'],
-      about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
+      about: "Also encrypt the new token with the app's own key (ckey), wrapped by the master key",
     },
     repo: {
       placeholder: 'OWNER/NAME',

@@ -6,7 +6,7 @@ export const importSecrets = command({
   about: 'Set the secrets of a .env file',
   details:
     'Reads NAME=value lines: bare, in single quotes (literal) or in double quotes (with \\n, \\", \\\\ and\n' +
-    '\\$). Quoted values may contain line breaks. Nothing is expanded. If a line cannot be read, none is\n' +
+    '\\$). Quoted values may contain line breaks. Nothing is expanded. If a line is invalid, nothing is\n' +
     'set. Other secrets of the app are kept.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {

@@ -11,7 +11,8 @@ interface Unset {
 export const unset = command({
   name: 'unset',
   about: 'Remove secrets of an app',
-  details: 'Running instances keep them until the next start. If one is not set, none is removed.',
+  details:
+    'Running instances keep them until the next start. If one of them is not set, nothing is removed.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     names: { required: true, many: true, about: 'Names of the variables' },

@@ -29,7 +29,7 @@ export const fetch = command({
     quiet: { short: 'q', about: 'Print only what has changed since the last fetch' },
     jobs: {
       placeholder: 'N',
-      about: 'Deploys at once [default: 2; 1 with less than 2 GiB of free memory]',
+      about: 'Deploys to run at once [default: 2; 1 with less than 2 GiB of free memory]',
     },
     'no-notify': { about: 'Send no notifications about these deploys' },
   },

@@ -103,7 +103,7 @@ export const deploy = command({
       placeholder: 'REF',
       about: "Branch, tag or commit [default: the app's branch]",
     },
-    behind: { about: 'Only where another commit runs' },
+    behind: { about: 'Only servers that run another commit' },
   },
   exits: EXITS,
   run: (context) => carry(context, 'deploy', context.options.ref),

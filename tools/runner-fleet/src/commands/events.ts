@@ -48,7 +48,7 @@ export const events = command({
     lines: { short: 'n', placeholder: 'N', about: 'Only the N newest' },
     cursor: {
       placeholder: 'FILE',
-      about: 'Only events after those that this file says were printed; updates the file',
+      about: 'Start after the last event recorded in this file, and keep the file up to date',
     },
     raw: {
       about: 'Print the lines of the logs unchanged',

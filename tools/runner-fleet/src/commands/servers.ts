@@ -26,7 +26,7 @@ export const add = command({
   options: {
     group: {
       placeholder: 'G,…',
-      about: 'Groups, separated by commas [default: those it has]',
+      about: 'Groups, separated by commas [default: unchanged]',
     },
   },
   async run({ io, paths, args, options }) {

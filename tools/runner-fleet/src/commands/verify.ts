@@ -21,7 +21,8 @@ export const verify = command({
   name: 'verify',
   about: 'Check that no event or result in the broker is forged or missing',
   details:
-    'Each must be signed by its server and chained to the one before it. Servers that answer report how many they have sent.',
+    'Each must be signed by its server and chained to the one before it. Servers that answer report how\n' +
+    'many they have sent.',
   options: { server: SERVER },
   exits: [[EXIT.failed, 'A message is not signed by its server, or is missing']],
   async run(context) {

@@ -8,8 +8,8 @@ export const logs = command({
   details:
     'Shows the output of start.type process, the journal of a unit, docker compose logs, the files of\n' +
     'pm2, or the output of logs in .deploy.yml; -f follows it through restarts and deploys. Secrets are\n' +
-    'redacted and control characters escaped. With --json each line is an object. The output of process and\n' +
-    'pm2 has no timestamps: --since begins at the last known time before TIME, and says so.',
+    'redacted and control characters escaped. With --json each line is an object. The output of process\n' +
+    'and pm2 has no timestamps: --since begins at the last known time before TIME, and says so.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },

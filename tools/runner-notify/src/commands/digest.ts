@@ -6,8 +6,8 @@ export const digest = command({
   name: 'digest',
   about: 'Send a summary of recent deploys',
   details:
-    'Deploys, failures and their causes, time to restore, apps that need attention, tokens that expire\n' +
-    'soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +
+    'Covers deploys, failures and their causes, time to restore, apps that need attention, tokens that\n' +
+    'expire soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +
     'send it weekly if notify.digest is true in config.yml.',
   options: {
     since: {

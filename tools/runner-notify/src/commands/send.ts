@@ -33,7 +33,7 @@ export const send = command({
       about: 'How long to wait for the delivery of a record [default: 5]',
     },
     strict: { about: 'Exit with 1 when a message was refused, with 4 when one is still queued' },
-    once: { about: 'Skip a record of the audit log that a channel got lately' },
+    once: { about: 'Skip records that a channel accepted recently' },
     'dry-run': { about: 'Print what would be sent; queue and send nothing' },
   },
   exits: [[STILL_QUEUED, 'With --strict: a message is still queued']],

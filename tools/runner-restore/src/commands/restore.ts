@@ -7,8 +7,8 @@ export const restore = command({
   about: 'Restore a backup into an empty root',
   details:
     'The root must be empty or freshly installed. The whole backup is checked before anything is written.\n' +
-    'The first fetch --deploy then deploys what each app ran, and keeps holds and blocks. Without --identity and --passphrase-file it prompts\n' +
-    'for a passphrase.',
+    'The first fetch --deploy then deploys what each app ran, and keeps holds and blocks. Without\n' +
+    '--identity and --passphrase-file it prompts for a passphrase.',
   positionals: {
     file: { required: true, about: 'The backup; - reads standard input' },
   },

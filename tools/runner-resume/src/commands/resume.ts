@@ -5,7 +5,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 export const resume = command({
   needsRoot: true,
   about: 'Resume the automatic deploys of an app',
-  details: 'The next fetch --deploy deploys what has waited.',
+  details: 'The next fetch --deploy deploys the commit that was waiting.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: { all: { about: 'All registered apps' } },
   examples: ['runner resume shop'],

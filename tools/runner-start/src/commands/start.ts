@@ -5,9 +5,9 @@ import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/de
 export const start = command({
   about: 'Start an app',
   details:
-    'Starts the active version with the current secrets and waits until it is healthy. The app is no\n' +
-    'longer stopped. --boot starts every app that is not running and was not stopped;\n' +
-    'runner-boot.service calls it.',
+    'Starts the active version with the current secrets and waits until it is healthy. Ends the effect of\n' +
+    'runner stop. --boot starts every app that is not running and was not stopped; runner-boot.service\n' +
+    'calls it.',
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
