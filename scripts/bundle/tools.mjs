@@ -1,10 +1,11 @@
-import { join, posix, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
 
 // What is large and not always needed: each is bundled once into dist/lib, from where the executables
-// load it when a branch needs it: PACKAGES by their names, OURS where it is
-// imported by `await import`, or by its name from another package.
+// load it when a branch needs it: PACKAGES by their names, OURS where it is imported by `await import`, or
+// by its name from another package. All else is imported statically: a dynamic import of what stays
+// within a bundle makes Node parse the bundle twice.
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
@@ -12,31 +13,43 @@ const PACKAGES = {
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
-const OURS = [
-  'libs/backup/src/backup.ts',
-  'libs/backup/src/restore.ts',
-  'libs/common/src/cli/report.ts',
-  'libs/common/src/config/retry-policy.ts',
-  'libs/deploy/src/active.ts',
-  'libs/deploy/src/deploy.ts',
-  'libs/deploy/src/instances/running.ts',
-  'libs/extract/src/extract.ts',
-  'libs/fleet/src/broker/nats.ts',
-  'libs/common/src/redaction/chat-secrets.ts',
-  'tools/runner-add/src/registration.ts',
-  'tools/runner-audit/src/commands/reading.ts',
-  'tools/runner-audit/src/commands/writing.ts',
-  'tools/runner-doctor/src/checks/examine.ts',
-  'tools/runner-edit/src/change.ts',
-  'tools/runner-notify/src/commands/sending.ts',
-  'tools/runner-notify/src/commands/showing.ts',
-  'tools/runner-report/src/page/drawing.ts',
-  'tools/runner-tokens/src/account.ts',
-  'tools/runner-tokens/src/master-key.ts',
-  'tools/runner-tokens/src/remember.ts',
-  'tools/runner-tokens/src/test-all.ts',
-];
-const libFile = (path) => `lib/${posix.basename(path, '.ts')}`;
+/** Sources by the names of their files in dist/lib. */
+const OURS = {
+  backup: 'libs/backup/src/backup.ts',
+  restore: 'libs/backup/src/restore.ts',
+  report: 'libs/common/src/cli/report.ts',
+  config: 'libs/common/src/config/file.ts',
+  'retry-policy': 'libs/common/src/config/retry-policy.ts',
+  'chat-secrets': 'libs/common/src/redaction/chat-secrets.ts',
+  'known-secrets': 'libs/common/src/redaction/known-secrets.ts',
+  'read-yaml': 'libs/common/src/yaml/read.ts',
+  active: 'libs/deploy/src/active.ts',
+  deploy: 'libs/deploy/src/deploy.ts',
+  running: 'libs/deploy/src/instances/running.ts',
+  extract: 'libs/extract/src/extract.ts',
+  baseline: 'libs/extract/src/baseline-file.ts',
+  nats: 'libs/fleet/src/broker/nats.ts',
+  'add-registration': 'tools/runner-add/src/registration.ts',
+  'audit-reading': 'tools/runner-audit/src/commands/reading.ts',
+  'audit-writing': 'tools/runner-audit/src/commands/writing.ts',
+  'bell-server': 'tools/runner-bell/src/server.ts',
+  'debug-reading': 'tools/runner-debug/src/commands/reading.ts',
+  'debug-writing': 'tools/runner-debug/src/commands/writing.ts',
+  'doctor-examine': 'tools/runner-doctor/src/checks/examine.ts',
+  'doctor-sandbox': 'tools/runner-doctor/src/sandbox/try.ts',
+  'edit-change': 'tools/runner-edit/src/change.ts',
+  'env-writing': 'tools/runner-env/src/commands/writing.ts',
+  'notify-sending': 'tools/runner-notify/src/commands/sending.ts',
+  'notify-showing': 'tools/runner-notify/src/commands/showing.ts',
+  'report-drawing': 'tools/runner-report/src/page/drawing.ts',
+  'status-windows': 'tools/runner-status/src/windows.ts',
+  'tokens-account': 'tools/runner-tokens/src/account.ts',
+  'tokens-master-key': 'tools/runner-tokens/src/master-key.ts',
+  'tokens-remember': 'tools/runner-tokens/src/remember.ts',
+  'tokens-test-all': 'tools/runner-tokens/src/test-all.ts',
+};
+/** Their names by the sources. */
+const NAMES = Object.fromEntries(Object.entries(OURS).map(([name, source]) => [source, name]));
 
 const OLD_NODE = `if (!process.getBuiltinModule) {
   console.error('runner: needs Node 20.18 or newer, this is ' + process.version);
@@ -71,13 +84,15 @@ const fromLib = {
   setup(builder) {
     builder.onResolve({ filter: /^(\.|@runner\/)/ }, ({ path, kind, resolveDir }) => {
       const source = sourceOf(path, resolveDir);
+      const name = NAMES[source];
       const isLazy = kind === 'dynamic-import' || (kind !== 'entry-point' && path.startsWith('@'));
-      if (!isLazy || !OURS.includes(source)) return undefined;
-      return { path: `../${libFile(source)}.cjs`, external: true };
+      if (isLazy && name !== undefined) return { path: `../lib/${name}.cjs`, external: true };
+      if (kind !== 'dynamic-import') return undefined;
+      return { errors: [{ text: `import it statically, or name it in OURS: ${source}` }] };
     });
     const packages = new RegExp(`^(${Object.keys(PACKAGES).join('|')})$`);
     builder.onResolve({ filter: packages }, ({ path }) => ({
-      path: `../${libFile(path)}.cjs`,
+      path: `../lib/${path}.cjs`,
       external: true,
     }));
   },
@@ -103,14 +118,17 @@ export async function bundleTools(tools, version) {
     }),
     build({
       ...ours,
-      entryPoints: OURS.map((source) => ({ in: source, out: libFile(source) })),
+      entryPoints: Object.entries(OURS).map(([name, source]) => ({
+        in: source,
+        out: `lib/${name}`,
+      })),
       outExtension: { '.js': '.cjs' },
     }),
     build({
       ...common,
       entryPoints: Object.entries(PACKAGES).map(([name, source]) => ({
         in: source,
-        out: libFile(name),
+        out: `lib/${name}`,
       })),
       outExtension: { '.js': '.cjs' },
       nodePaths: ['node_modules/.pnpm/node_modules'],

@@ -16,19 +16,14 @@ const leaveOutLazyParts = {
 
 /**
  * Manual pages, completions, JSON Schemas and the page of commands, as [file relative to dist, text]
- * pairs: imports `tool` of every tool's src/tool.ts and hands all to scripts/docs/reference/main.ts.
+ * pairs: scripts/docs/reference/main.ts makes them of what every tool's src/main.ts hands to `main`.
  */
 export async function referenceFiles(tools, version) {
   const main = './scripts/docs/reference/main.ts';
-  const defined = tools.filter((tool) => existsSync(join(checkout, 'tools', tool, 'src/tool.ts')));
   if (!existsSync(join(checkout, main))) return [];
-  const names = defined.map((_, index) => `tool${index}`);
   const contents = [
-    ...defined.map(
-      (tool, index) => `import { tool as tool${index} } from './tools/${tool}/src/tool.ts';`,
-    ),
-    `import { referenceFiles } from '${main}';`,
-    `export const make = (facts) => referenceFiles([${names.join(', ')}], facts);`,
+    ...tools.map((tool) => `import './tools/${tool}/src/main.ts';`),
+    `export { referenceFiles } from '${main}';`,
   ].join('\n');
   const { outputFiles } = await build({
     absWorkingDir: checkout,
@@ -40,6 +35,7 @@ export async function referenceFiles(tools, version) {
     target: 'node20',
     define: { __VERSION__: JSON.stringify(version) },
     plugins: [leaveOutLazyParts],
+    alias: { '@runner/common/cli/main': './scripts/docs/reference/collect.ts' },
     logLevel: 'silent',
   });
   const program = { exports: {} };
@@ -51,7 +47,7 @@ export async function referenceFiles(tools, version) {
     file,
     source(`${folder}/${file}`),
   ]);
-  return program.exports.make({
+  return program.exports.referenceFiles({
     version,
     shim: source('tools/runner/src/runner'),
     templates: Object.fromEntries(templates),

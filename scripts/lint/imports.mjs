@@ -29,9 +29,10 @@ function sources() {
 
 /** [line, path] of everything that a source imports, statically, lazily or as a type. */
 function importsOf(text) {
-  const statement = /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*['"]([^'"\n]+)['"]/gm;
-  const expression = /\bimport\(\s*['"]([^'"\n]+)['"]/g;
-  return [statement, expression].flatMap((pattern) =>
+  const statement = /(?:^[ \t]*import|\bfrom)\s*['"]([^'"\s]+)['"]\s*(?:;|with\b)/gm;
+  const expression = /\bimport\(\s*(?:\/\*.*?\*\/\s*)?['"`]([^'"`\s]+)['"`]/g;
+  const required = /\b(?:require|createRequire\([^)]*\))\(\s*['"`]([.@][^'"`\s]+)['"`]/g;
+  return [statement, expression, required].flatMap((pattern) =>
     [...text.matchAll(pattern)].map((match) => {
       const end = match.index + match[0].length;
       return [text.slice(0, end).split('\n').length, match[1]];

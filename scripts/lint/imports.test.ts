@@ -105,6 +105,24 @@ const bad: [string, string, string, string][] = [
     'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
   ],
   [
+    'a lazy import with a comment, or in back-ticks',
+    'libs/common/src/secrets/secret.ts',
+    'export const load = () => import(/* late */ `../http/request.ts`);',
+    'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
+  ],
+  [
+    'an import with an apostrophe in its list',
+    'libs/common/src/secrets/secret.ts',
+    "import {\n  // one's own\n  a,\n} from '../http/request.ts';",
+    'libs/common/src/secrets/secret.ts:4: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
+  ],
+  [
+    'a file that is required',
+    'libs/common/src/secrets/secret.ts',
+    "export const a = createRequire(import.meta.url)('../http/request.ts');",
+    'libs/common/src/secrets/secret.ts:1: secrets/ imports only folders that stand before it, and http/ stands after it: scripts/lint/rooms.mjs',
+  ],
+  [
     'a folder that imports the front door',
     'libs/extract/src/line/a.ts',
     "export * from '../extract.ts';",

@@ -25,12 +25,14 @@ test('a replaced phrase is reported with its line and what to write, the list it
     'CONTRIBUTING.md': LIST,
     'libs/x/src/a.ts': '/**\n * So be\n * it.\n */\n',
     'docs/page.md': 'for thee\n',
+    'tests/a.test.ts': '// thee\n',
   });
   assert.is(status, 1);
   assert.equal(lines, [
     "docs/page.md:1: 'thee': rather you (CONTRIBUTING.md, Words)",
     "libs/x/src/a.ts:2: 'so be it': rather amen (CONTRIBUTING.md, Words)",
-    'words: 2 phrases, 2 problems',
+    "tests/a.test.ts:1: 'thee': rather you (CONTRIBUTING.md, Words)",
+    'words: 2 phrases, 3 problems',
   ]);
 });
 

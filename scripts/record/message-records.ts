@@ -15,16 +15,6 @@ const LONG_ERROR = [
   'npm error code 2',
 ].join('\n');
 
-const of = (event_type: string, more: object = {}) => ({
-  timestamp: '2026-05-04T09:30:00.000Z',
-  event_type,
-  project: 'shop',
-  instance: 'default',
-  version: 'v1.3.0',
-  deploy_id: 'a1b2c3d4',
-  ...more,
-});
-
 const COMMITS = {
   user: 'alice',
   changes: {
@@ -35,82 +25,83 @@ const COMMITS = {
   },
 };
 const BACK = { version: 'v1.2.9', from_version: 'v1.3.0' };
+const BEFORE = { previous_version: 'v1.2.9' };
 const ACTIVE = { deploy_id: null, version: 'v1.2.9' };
 const BRANCH = { deploy_id: null, version: 'main' };
+const UNHEALTHY = 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299';
+const REFUSED = 'the code host refuses the token of acme/shop';
+const DIGEST = `14 deploys, 2 failed
 
-export const RECORDS: readonly (readonly [title: string, record: object])[] = [
-  ['A deploy started', of('DeployStarted', COMMITS)],
-  ['It completed', of('DeploySuccess', { ...COMMITS, duration_ms: 65_000 })],
+shop: 9 deploys, 2 failed
+  build: error TS2322 (2)
+  time to restore: 4 m 10 s
+blog: 5 deploys
+
+shop is blocked`;
+
+const ROWS: readonly (readonly [title: string, event_type: string, fields: object])[] = [
+  ['A deploy started', 'DeployStarted', COMMITS],
+  ['It completed', 'DeploySuccess', { ...COMMITS, duration_ms: 65_000 }],
   [
     'It failed, and its commit is blocked',
-    of('DeployFailure', {
-      previous_version: 'v1.2.9',
-      blocked: true,
-      error: 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299',
-    }),
+    'DeployFailure',
+    { ...BEFORE, blocked: true, error: UNHEALTHY },
   ],
-  [
-    'It failed with a long log',
-    of('DeployFailure', { previous_version: 'v1.2.9', error: LONG_ERROR }),
-  ],
-  [
-    'It was rolled back',
-    of('RollbackSuccess', {
-      ...BACK,
-      reason: 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299',
-    }),
-  ],
+  ['It failed with a long log', 'DeployFailure', { ...BEFORE, error: LONG_ERROR }],
+  ['It was rolled back', 'RollbackSuccess', { ...BACK, reason: UNHEALTHY }],
   [
     'An app is down',
-    of('AppDown', { ...ACTIVE, reason: 'not restarted automatically; run: runner start shop' }),
+    'AppDown',
+    { ...ACTIVE, reason: 'not restarted automatically; run: runner start shop' },
   ],
-  ['It is up again', of('AppUp', ACTIVE)],
+  ['It is up again', 'AppUp', ACTIVE],
   [
     'New commits cannot be checked',
-    of('DeployFailure', {
-      version: 'main',
-      previous_version: 'v1.2.9',
-      stage: 'fetch',
-      error: 'the code host refuses the token of acme/shop',
-    }),
+    'DeployFailure',
+    { version: 'main', ...BEFORE, stage: 'fetch', error: REFUSED },
   ],
   [
     'They can be checked again',
-    of('CheckRecovered', {
-      ...BRANCH,
-      reason: 'the branch could not be checked since 2026-05-04T07:12:00.000Z',
-    }),
+    'CheckRecovered',
+    { ...BRANCH, reason: 'the branch could not be checked since 2026-05-04T07:12:00.000Z' },
   ],
   [
     'A deploy waits',
-    of('DeployWaiting', { ...BRANCH, reason: 'deploys are allowed on Mon-Thu 9:00-16:00' }),
+    'DeployWaiting',
+    { ...BRANCH, reason: 'deploys are allowed on Mon-Thu 9:00-16:00' },
   ],
   [
     'A tag was moved',
-    of('TagChanged', {
-      ...BRANCH,
-      version: 'tags v*',
+    'TagChanged',
+    {
+      ...{ ...BRANCH, version: 'tags v*' },
       reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
-    }),
+    },
   ],
   [
     'A token ends soon',
-    of('TokenEnding', {
+    'TokenEnding',
+    {
       ...BRANCH,
       reason:
         'the token of shop expires in 7 days: create a new one and run runner edit shop --token -',
-    }),
+    },
   ],
-  ['It was replaced', of('TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' })],
+  ['It was replaced', 'TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' }],
   [
     'The digest of a week',
-    of('Digest', {
-      project: 'all apps',
-      deploy_id: null,
-      version: '',
+    'Digest',
+    {
+      ...{ project: 'all apps', deploy_id: null, version: '', error: DIGEST },
       since: '2026-04-27T09:30:00.000Z',
-      error:
-        '14 deploys, 2 failed\n\nshop: 9 deploys, 2 failed\n  build: error TS2322 (2)\n  time to restore: 4 m 10 s\nblog: 5 deploys\n\nshop is blocked',
-    }),
+    },
   ],
 ];
+
+export const RECORDS = ROWS.map(([title, event_type, fields]): [title: string, record: object] => [
+  title,
+  {
+    ...{ timestamp: '2026-05-04T09:30:00.000Z', event_type, project: 'shop', instance: 'default' },
+    ...{ version: 'v1.3.0', deploy_id: 'a1b2c3d4', ...fields },
+  },
+]);

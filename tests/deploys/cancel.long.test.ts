@@ -21,7 +21,7 @@ test.after.each(async ({ world }) => {
 const cancel = ({ root }: World, args: readonly string[] = []) =>
   run('runner-cancel', ['shop', ...args], { root });
 
-test('who is refused by the lock is told the stage, the time, who began it and what to type', async ({
+test('a refusal because of the lock names the stage, the time, who began it and what to type', async ({
   world,
 }) => {
   const { build, reached, open } = gate();

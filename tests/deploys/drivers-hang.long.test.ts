@@ -11,7 +11,9 @@ test('a supervisor that hangs is given up, and nothing is known of the instance'
   const program = join(folder, 'pm2');
   writeFileSync(program, "#!/bin/sh\ntrap '' TERM\nexec sleep 600\n");
   chmodSync(program, 0o755);
-  const env = { PATH: `${folder}:${process.env.PATH}` };
+  // Without a daemon that runs it would not be asked.
+  writeFileSync(join(folder, 'pm2.pid'), String(process.pid));
+  const env = { PATH: `${folder}:${process.env.PATH}`, PM2_HOME: folder };
   const begun = performance.now();
   assert.is(statusOf(folder, 'start: { type: pm2, run: node server.js }\n', env), 'unknown');
   // By its own end it would have known, after ten minutes.

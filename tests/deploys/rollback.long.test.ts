@@ -201,7 +201,7 @@ test('what an older runner kept of one commit twice is passed over', async ({ wo
   assert.match(done.stdout, /^Rolled back shop from v2 to v1 \[/, done.stderr);
 });
 
-test('two commits of one version are told apart by commit', async ({ world }) => {
+test('two commits of one version are distinguished by commit', async ({ world }) => {
   await deployAll(world, 'v1');
   const old = String(world.state().head).slice(0, 12);
   await world.push('v1', { files: { 'moved.txt': 'the tag was moved\n' } });

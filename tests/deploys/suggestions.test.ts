@@ -62,7 +62,7 @@ test('a root that does not exist is named, and is no server where all is well', 
   assert.is(JSON.parse(json.stdout).healthy, false);
 });
 
-test('an ordinary user is told the command to type, a token left out', async ({ world }) => {
+test('an ordinary user is shown the command to type, without a token', async ({ world }) => {
   if (process.getuid?.() !== 0) return;
   const { root } = world;
   chownSync(root, 1, 1);

@@ -58,16 +58,19 @@ for (const [command, files] of [
   ['status shop', []],
   ['tokens list', []],
   ['audit emit DeployStarted --project shop --version v1', []],
-  ['audit tail', ['reading.cjs']],
-  ['audit list', ['reading.cjs']],
-  ['audit verify', ['reading.cjs']],
+  ['audit tail', ['audit-reading.cjs']],
+  ['audit list', ['audit-reading.cjs']],
+  ['audit verify', ['audit-reading.cjs']],
   ['notify flush', []],
   ['notify queue list', []],
   ['debug last-error shop', []],
-  ['debug extract', ['extract.cjs']],
-  ['start --boot', ['deploy.cjs', 'yaml.cjs']],
-  ['remove shop --yes', ['deploy.cjs', 'yaml.cjs']],
-  ['add --repo acme/blog --branch main --public', ['registration.cjs']],
+  ['debug extract', ['debug-reading.cjs', 'extract.cjs', 'baseline.cjs', 'known-secrets.cjs']],
+  ['start --boot', ['deploy.cjs', 'config.cjs', 'yaml.cjs', 'read-yaml.cjs']],
+  [
+    'remove shop --yes',
+    ['deploy.cjs', 'config.cjs', 'yaml.cjs', 'read-yaml.cjs', 'known-secrets.cjs'],
+  ],
+  ['add --repo acme/blog --branch main --public', ['add-registration.cjs']],
 ] as const) {
   test(`runner ${command} loads ${files.join(', ') || 'nothing'}`, async () => {
     const [name = '', ...args] = command.split(' ');

@@ -178,7 +178,7 @@ withBroker('order, sign and send in a pipe equal a deploy of one batch', async (
       .map((line) => JSON.parse(line))
       .map(({ server, status }) => [server, status]),
   );
-  // web2, web3 and web4 went back from v5, which is not v6.
+  // web2, web3 and web4 rolled back v5, which puts v5 on hold, not v6.
   assert.equal(
     [sent.status, by],
     [1, { web1: 'deployed', web2: 'deployed', web3: 'deployed', web4: 'deployed', web5: 'held' }],

@@ -50,7 +50,7 @@ export const ANSWERS: Readonly<Record<string, (other: string) => Answer>> = {
 
 const EVENT = `${JSON.stringify(record('v9'))}\n`;
 
-/** Who asks which host, with the settings that name it. */
+/** Which command contacts which host, with the settings that name it. */
 export const ASKING = {
   'tokens test': {
     line: ['runner-tokens', 'test', 'shop'],

@@ -1,8 +1,7 @@
 /** Reads the passphrase or key that the options name. */
-import { resolve } from 'node:path';
-import { readTextIfThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
-import { type Io, readAll } from '@runner/common/foundation/io';
+import { readGiven } from '@runner/common/files/read';
+import { usage } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import { askSecret, canAsk } from '@runner/common/tokens/prompt';
 
 /** A passphrase, age recipients, or an age identity. */
@@ -39,7 +38,7 @@ export function openingKey(
   passphraseFile: string | undefined,
 ): Key {
   if (identityFile !== undefined) {
-    const lines = textOf(io, identityFile).split('\n');
+    const lines = readGiven(io, identityFile, FILE_MAX, 'standard input').split('\n');
     return { identity: lines.find((line) => line.startsWith('AGE-SECRET-KEY-'))?.trim() ?? '' };
   }
   if (passphraseFile !== undefined) return { passphrase: passphraseOf(io, passphraseFile) };
@@ -52,13 +51,5 @@ function askPassphrase(io: Io): string {
 }
 
 function passphraseOf(io: Io, file: string): string {
-  return textOf(io, file).replace(/\r?\n$/, '');
-}
-
-function textOf(io: Io, file: string): string {
-  if (file === '-') return readAll(io.stdin, FILE_MAX, 'standard input');
-  const path = resolve(io.cwd, file);
-  const text = readTextIfThere(path, FILE_MAX);
-  if (text === undefined) throw new Failure('file_unreadable', `there is no file ${path}`);
-  return text;
+  return readGiven(io, file, FILE_MAX, 'standard input').replace(/\r?\n$/, '');
 }

@@ -17,7 +17,7 @@ import { parseState } from '@runner/common/apps/parse-state';
 import type { AppState, Restored } from '@runner/common/apps/state';
 import { makeFolder } from '@runner/common/files/read';
 import { writeFully } from '@runner/common/files/write';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { type Entry, unreadable } from './tar.ts';
 import { localGroups, localUsers } from './users.ts';
 
@@ -124,19 +124,11 @@ async function* withoutReleases(
   const parts: Buffer[] = [];
   for await (const part of bytes) parts.push(part);
   const text = Buffer.concat(parts).toString('utf8');
-  const state = stateIn(entry.path, text);
+  // An invalid state file is restored unchanged; doctor reports it.
+  const parsed = () => parseState(basename(entry.path, '.json'), text, entry.path);
+  const state = unlessFailure(parsed, undefined);
   const fresh = state && { ...state, instances: {}, deploying: null, restored: ranIn(state) };
   yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
-}
-
-/** Undefined for an invalid state file, which is restored unchanged; doctor reports it. */
-function stateIn(path: string, text: string): AppState | undefined {
-  try {
-    return parseState(basename(path, '.json'), text, path);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return undefined;
-  }
 }
 
 /** What ran, for the first `fetch --deploy`; of an app restored but never deployed, what ran before that. */

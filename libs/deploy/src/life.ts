@@ -2,7 +2,7 @@
 import { missingRoot } from '@runner/common/apps/store';
 import type { Answer, Context } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import type { LifeOutcome } from './lifecycle/operate.ts';
@@ -10,9 +10,8 @@ import type { LifeInstance, Verb } from './lifecycle/record.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
-  instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
+  instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
   wait: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'Wait up to this long (30s, 10m) for another command of the app to end',
   },
@@ -36,9 +35,7 @@ export async function runLife(
   const { io, paths, options } = context;
   const wait = options.wait === undefined ? undefined : durationOf(options.wait);
   if (options.wait !== undefined && wait === undefined)
-    throw usage(
-      `invalid value '${options.wait}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
-    );
+    throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
   const { operate } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {

@@ -29,7 +29,7 @@ const CLOSING: Readonly<Partial<Record<EntityType, string>>> = {
 };
 
 /** What follows three back-ticks: the language, if there is one, and one newline. */
-export function fenceHead(source: string, at: number): { language: string; end: number } {
+function fenceHead(source: string, at: number): { language: string; end: number } {
   const word = /[^ \t\r\n\0\v`]*/y;
   word.lastIndex = at;
   const name = word.exec(source)?.[0] ?? '';

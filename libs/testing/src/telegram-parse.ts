@@ -2,19 +2,8 @@
  * The text of a message as Telegram receives it: parsed, cleaned, trimmed and counted. Agrees with
  * the answers of Telegram's own parser in test/vectors/telegram-parse.json.
  */
-import {
-  type Entity,
-  type Formatted,
-  finish,
-  ParseError,
-  sortEntities,
-} from './telegram-entities.ts';
-import { parseHtml } from './telegram-html.ts';
-import { parseMarkdown } from './telegram-legacy.ts';
+import { type Entity, finish, ParseError, sortEntities } from './telegram-entities.ts';
 import { parseMarkdownV2 } from './telegram-markdown.ts';
-
-/** A formatting mode of sendMessage. */
-export type ParseMode = 'MarkdownV2' | 'Markdown' | 'HTML';
 
 /** The text as it arrives, or why it is refused. */
 export type ParsedText =
@@ -29,12 +18,6 @@ export type ParsedText =
     }
   | { readonly ok: false; readonly error_code: 400; readonly description: string };
 
-const PARSERS: Readonly<Record<ParseMode, (source: string) => Formatted>> = {
-  MarkdownV2: parseMarkdownV2,
-  Markdown: parseMarkdown,
-  HTML: parseHtml,
-};
-
 function attempt<T>(prefix: string, action: () => T): T {
   try {
     return action();
@@ -44,10 +27,10 @@ function attempt<T>(prefix: string, action: () => T): T {
 }
 
 /** Does with `text` what Telegram does; without a mode the text has no markup. */
-export function parseText(text: string, mode?: ParseMode): ParsedText {
+export function parseText(text: string, mode?: 'MarkdownV2'): ParsedText {
   try {
     const parsed = attempt("Bad Request: can't parse entities: ", () =>
-      mode === undefined ? { text, entities: [] } : PARSERS[mode](text),
+      mode === undefined ? { text, entities: [] } : parseMarkdownV2(text),
     );
     const sorted = { text: parsed.text, entities: sortEntities(parsed.entities) };
     const { text: final, entities } = attempt('Bad Request: ', () => finish(sorted));

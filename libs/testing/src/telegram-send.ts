@@ -1,7 +1,7 @@
 /** `sendMessage` with the platform's rules. */
 import { type Chat, chatObject, checkPosting, findChat, Refusal } from './telegram-chats.ts';
 import type { Entity } from './telegram-entities.ts';
-import { type ParseMode, parseText } from './telegram-parse.ts';
+import { parseText } from './telegram-parse.ts';
 
 /** Code points after parsing and trimming. */
 const MAX_TEXT = 4096;
@@ -27,12 +27,6 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   reply_parameters: ['object'],
   reply_markup: ['object'],
   suggested_post_parameters: ['object'],
-};
-
-const MODES: Readonly<Record<string, ParseMode>> = {
-  markdownv2: 'MarkdownV2',
-  markdown: 'Markdown',
-  html: 'HTML',
 };
 
 /** A message that passed all the rules. */
@@ -77,11 +71,11 @@ function parse(payload: Readonly<Record<string, unknown>>) {
   if (Buffer.byteLength(text) > MAX_RAW_TEXT) {
     throw new Refusal(400, 'Bad Request: text is too long');
   }
-  const mode = MODES[name];
-  if (mode === undefined && name !== '') {
+  // Stricter than the platform, which also takes `HTML` and the old `Markdown`.
+  if (name !== '' && name !== 'markdownv2') {
     throw new Refusal(400, 'Bad Request: unsupported parse_mode');
   }
-  const parsed = parseText(text, mode);
+  const parsed = parseText(text, name === '' ? undefined : 'MarkdownV2');
   if (!parsed.ok) throw new Refusal(400, parsed.description);
   if (parsed.codepoints > MAX_TEXT) throw new Refusal(400, 'Bad Request: message is too long');
   return parsed;

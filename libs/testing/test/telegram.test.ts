@@ -93,6 +93,7 @@ const REFUSED: [string, Record<string, unknown>, number, RegExp][] = [
   ['a topic where there are none', { chat_id: 42, message_thread_id: 7 }, 400, /thread not found/],
   ['an unknown field', { parsemode: 'HTML' }, 400, /unknown field "parsemode"/],
   ['an unknown mode', { parse_mode: 'markdown3' }, 400, /unsupported parse_mode/],
+  ['a mode that the product does not use', { parse_mode: 'HTML' }, 400, /unsupported parse_mode/],
   [
     'markup that does not end',
     { text: '*a', parse_mode: 'MarkdownV2' },

@@ -1,6 +1,6 @@
 /** `docs/commands.md`: every command with its arguments and options. */
 import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
-import { exitRows, optionRows, positionalRows, type Row } from './command-parts.ts';
+import { exitRows, optionRows, positionalRows, type Row } from '@runner/common/cli/help';
 
 /** A cell of a table: a bar would end it, an angle bracket would be a tag. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');

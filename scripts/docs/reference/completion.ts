@@ -3,9 +3,9 @@
  * holds the commands as tables; what is the shell's own is a few lines each.
  */
 import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/cli/command';
+import type { Row } from '@runner/common/cli/help';
 import type { Option, Options } from '@runner/common/cli/option';
 import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
-import type { Row } from './command-parts.ts';
 import type { ShimHelp } from './shim.ts';
 
 /** The sources in scripts/docs/reference/completion, by file name. */
@@ -36,7 +36,7 @@ const KIND_OF_NAME: Readonly<Record<string, string>> = {
 const oneOf = (choices: readonly string[]): string => `=${choices.join(',')}`;
 
 function kindOfOption(name: string, option: Option): string {
-  if (option.kind === 'flag') return 'flag';
+  if (!option.placeholder) return 'flag';
   if (option.choices) return oneOf(option.choices);
   return KIND_OF_NAME[name] ?? KIND_OF_PLACEHOLDER[option.placeholder] ?? 'any';
 }

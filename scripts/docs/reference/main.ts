@@ -2,9 +2,9 @@
  * What is made from the definitions of the commands and the schemas of the files when the executables
  * are built: manual pages, completions, JSON Schemas and docs/commands.md. Nothing is kept twice.
  */
-import type { Tool } from '@runner/common/cli/command';
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
+import { tools } from './collect.ts';
 import { commandsPage } from './commands-page.ts';
 import { completionFiles, type Templates } from './completion.ts';
 import { configJsonSchema, deployJsonSchema } from './json-schema.ts';
@@ -30,10 +30,7 @@ export interface Facts {
  * Everything that is made; called by scripts/docs/reference.mjs.
  * @public
  */
-export function referenceFiles(
-  tools: readonly Tool[],
-  { version, shim, templates }: Facts,
-): ReferenceFile[] {
+export function referenceFiles({ version, shim, templates }: Facts): ReferenceFile[] {
   const help = shimHelp(shim);
   const sections5 = ['runner-config(5)', 'runner-deploy.yml(5)', 'runner-audit-log(5)'];
   const seen = [...tools.map(({ name }) => `${name}(1)`), ...sections5];

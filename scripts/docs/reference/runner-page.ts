@@ -1,6 +1,6 @@
 /** `runner(1)`: the shim, and every executable that it hands over to. */
 import type { Tool } from '@runner/common/cli/command';
-import type { Row } from './command-parts.ts';
+import type { Row } from '@runner/common/cli/help';
 import { bold, escaped, filled, italic, item, page, section } from './roff.ts';
 import type { ShimHelp } from './shim.ts';
 import { lowered, reference } from './tool-page.ts';

@@ -1,6 +1,6 @@
 /** What the shim's own help says: it is a shell script, its text is the only definition. */
 
-import type { Row } from './command-parts.ts';
+import type { Row } from '@runner/common/cli/help';
 
 /** The parts of the shim's help. */
 export interface ShimHelp {

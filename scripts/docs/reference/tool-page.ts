@@ -1,6 +1,6 @@
 /** The manual page of an executable, made from the definitions of its commands. */
 import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
-import { exitRows, optionRows, positionalRows, type Row } from './command-parts.ts';
+import { exitRows, optionRows, positionalRows, type Row } from '@runner/common/cli/help';
 import {
   bold,
   escaped,

@@ -5,16 +5,16 @@ import { repoLabel } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { followedBy } from '@runner/common/cli/follow';
+import { type FollowValues, followedBy } from '@runner/common/cli/follow';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
-import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
+import { type AppChoice, readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
-import { readToken } from '@runner/common/tokens/input';
+import { readToken, type TokenChoice } from '@runner/common/tokens/input';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
 export interface Added
@@ -23,18 +23,10 @@ export interface Added
 }
 
 /** The options that registering reads. */
-export interface Registration {
+export interface Registration extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
   repo: string;
-  branch: string | undefined;
-  tags: string | undefined;
-  semver: string | undefined;
-  paths: string | undefined;
-  token: string | undefined;
-  'token-file': string | undefined;
   'token-from': string | undefined;
   public: boolean;
-  'app-id': string | undefined;
-  'app-key-file': string | undefined;
   name: string | undefined;
   ckey: boolean;
 }
@@ -81,7 +73,5 @@ function tokenOf({ io, options, note }: AddContext, repo: string): Secret {
   const token =
     readAppKey(io, options) ?? readToken(io, { ...options, note }, `Token for ${repo} (hidden)`);
   if (token) return token;
-  throw usage(
-    'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',
-  );
+  throw notProvided('<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>');
 }

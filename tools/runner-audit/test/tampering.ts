@@ -104,7 +104,7 @@ export const verifyRun: Verify = async (root, anchor) => {
 
 /** By what the executable loads, without a start of Node for each. */
 export const verifyLoaded: Verify = (root, anchor) => {
-  const built = createRequire(executable('runner-audit'))('../lib/reading.cjs');
+  const built = createRequire(executable('runner-audit'))('../lib/audit-reading.cjs');
   const [seq, hash = ''] = anchor.split(':');
   const verdict: (...args: unknown[]) => Promise<Verdict> = built.verdict;
   return verdict({ paths: pathsOf(root), note: assert.unreachable }, { seq: Number(seq), hash });

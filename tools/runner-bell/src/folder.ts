@@ -17,7 +17,6 @@ const FILE_MAX = 4_096;
 
 /** The option that names the folder. */
 export const DIR = {
-  kind: 'value',
   placeholder: 'DIR',
   about: 'Folder of the bell [default: $RUNNER_BELL_DIR, else /var/lib/runner-bell]',
 } as const;

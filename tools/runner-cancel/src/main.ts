@@ -1,4 +1,5 @@
+import { toolOf } from '@runner/common/cli/command';
 import { main } from '@runner/common/cli/main';
-import { tool } from './tool.ts';
+import { cancel } from './commands/cancel.ts';
 
-main(tool);
+main(toolOf('runner-cancel', cancel));

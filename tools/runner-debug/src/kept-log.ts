@@ -1,4 +1,5 @@
 /** The kept log of a deploy, and what the audit log says about that deploy. */
+
 import { fstatSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { requireApp } from '@runner/common/apps/store';
@@ -7,6 +8,7 @@ import { waitingLines } from '@runner/common/audit/kept';
 import { kindOf, projectOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy, newestFailure } from '@runner/common/audit/scan';
 import { namesIn } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { withPictures } from '@runner/common/text/pictures';
@@ -89,13 +91,7 @@ function wholeId(app: string, asked: string, kept: readonly string[]): string {
 /** IDs of the deploys whose logs are kept, newest first. */
 function keptIds(paths: Paths, app: string): string[] {
   const folder = paths.deployLogs(app);
-  const age = (name: string) => {
-    try {
-      return statSync(join(folder, name)).mtimeMs;
-    } catch {
-      return 0;
-    }
-  };
+  const age = (name: string) => orElse(() => statSync(join(folder, name)).mtimeMs, 0);
   return namesIn(folder)
     .filter((name) => name.endsWith('.log') && !name.startsWith('.'))
     .map((name) => ({ id: basename(name, '.log'), time: age(name) }))

@@ -1,4 +1,10 @@
 import { main } from '@runner/common/cli/main';
-import { tool } from './tool.ts';
+import { extract } from './commands/extract.ts';
+import { lastError } from './commands/last-error.ts';
+import { log } from './commands/log.ts';
 
-main(tool);
+main({
+  name: 'runner-debug',
+  about: 'Show why a deploy failed',
+  commands: [lastError, log, extract],
+});

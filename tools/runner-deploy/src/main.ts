@@ -1,4 +1,5 @@
+import { toolOf } from '@runner/common/cli/command';
 import { main } from '@runner/common/cli/main';
-import { tool } from './tool.ts';
+import { deploy } from './commands/deploy.ts';
 
-main(tool);
+main(toolOf('runner-deploy', deploy));

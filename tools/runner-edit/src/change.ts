@@ -1,19 +1,20 @@
 /** Changing an app, under the registry's lock. */
 
 import { changeApp } from '@runner/common/apps/change';
-import type { AppState, RequiredChecks } from '@runner/common/apps/state';
+import type { RequiredChecks } from '@runner/common/apps/checks';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { followedBy, isFollowGiven } from '@runner/common/cli/follow';
+import { type FollowValues, followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue, notProvided } from '@runner/common/foundation/failure';
 import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
-import { readAppKey, storedToken } from '@runner/common/tokens/app-key';
+import { type AppChoice, readAppKey, storedToken } from '@runner/common/tokens/app-key';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
-import { readToken } from '@runner/common/tokens/input';
+import { readToken, type TokenChoice } from '@runner/common/tokens/input';
 import { hasTwoLayers } from '@runner/common/tokens/vault';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
@@ -24,19 +25,11 @@ export interface Edited
 }
 
 /** The options that a change reads. */
-export interface Changes {
-  token: string | undefined;
-  'token-file': string | undefined;
+export interface Changes extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
   'token-from': string | undefined;
-  'app-id': string | undefined;
-  'app-key-file': string | undefined;
   public: boolean;
   ckey: boolean;
   repo: string | undefined;
-  branch: string | undefined;
-  tags: string | undefined;
-  semver: string | undefined;
-  paths: string | undefined;
   'require-checks': string | undefined;
 }
 
@@ -64,14 +57,12 @@ export async function change(context: EditContext): Promise<Edited> {
     !isFollowGiven(options) &&
     options['require-checks'] === undefined
   ) {
-    throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
+    throw notProvided(
+      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
     );
   }
   if (options.ckey && given === undefined) {
-    throw usage(
-      'the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>>',
-    );
+    throw notProvided('<--token <TOKEN>|--token-file <FILE>|--token-from <APP>>');
   }
   const known = requireApp(paths, args.app);
   const { app } = known;
@@ -114,8 +105,10 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
   const isName = (name: string) =>
     !['', 'all', 'none'].includes(name) && name.length <= CHECK_NAME_MAX;
   if (names.every(isName)) return names;
-  throw usage(
-    `invalid value '${text.slice(0, 80)}' for '--require-checks <CHECKS>': give all, none, or names separated by commas`,
+  throw invalidValue(
+    text.slice(0, 80),
+    '--require-checks <CHECKS>',
+    'give all, none, or names separated by commas',
   );
 }
 

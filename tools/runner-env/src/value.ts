@@ -1,9 +1,8 @@
 /** Names and values of secrets, as they are typed, piped or read from a file. */
-import { resolve } from 'node:path';
 import { ALL } from '@runner/common/app-secrets/file';
-import { readIfThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
-import { type Io, readAll } from '@runner/common/foundation/io';
+import { readGiven } from '@runner/common/files/read';
+import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import { Secret } from '@runner/common/secrets/secret';
 import { askSecret, canAsk } from '@runner/common/tokens/prompt';
 
@@ -21,9 +20,9 @@ export function variableName(name: string): string {
     );
   const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,199}$/.test(name))
-    throw usage(`invalid value '${shown}' for '<NAME>': it must be the name of a variable`);
+    throw invalidValue(shown, '<NAME>', 'it must be the name of a variable');
   if (name.startsWith('RUNNER_'))
-    throw usage(`invalid value '${shown}' for '<NAME>': runner sets RUNNER_ variables itself`);
+    throw invalidValue(shown, '<NAME>', 'runner sets RUNNER_ variables itself');
   return name;
 }
 
@@ -31,7 +30,7 @@ export function variableName(name: string): string {
 export function scopeOf(instance: string | undefined): string {
   if (instance === undefined) return ALL;
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(instance)) return instance;
-  throw usage(`invalid value '${instance.slice(0, 80)}' for '--instance <NAME>': not a name`);
+  throw invalidValue(instance.slice(0, 80), '--instance <NAME>', 'not a name');
 }
 
 /** Checks a value. Throws `usage`, which never quotes it. */
@@ -52,15 +51,8 @@ export function readValue(io: Io, file: string | undefined, name: string): Secre
 
 /** The text of `--file`, or of standard input. Throws `file_unreadable`. */
 export function readFileOf(io: Io, file: string): string {
-  if (file === '-') return strict(readAll(io.stdin, FILE_MAX, 'the input'));
-  const path = resolve(io.cwd, file);
-  const bytes = readIfThere(path, FILE_MAX);
-  if (!bytes) throw new Failure('file_unreadable', `there is no file ${path}`);
-  return strict(bytes.toString('utf8'));
-}
-
-/** Bytes that are not UTF-8 would be changed. */
-function strict(text: string): string {
+  const text = readGiven(io, file, FILE_MAX, 'the input');
+  // Bytes that are not UTF-8 would be changed.
   if (!text.includes('\ufffd')) return text;
   throw new Failure(
     'file_unreadable',

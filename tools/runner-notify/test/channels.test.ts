@@ -51,7 +51,7 @@ test('what is not about one channel names none: only lists, options and the word
     'commands/setup.ts',
     'commands/status.ts',
     'commands/test.ts',
-    'tool.ts',
+    'main.ts',
   ]);
 });
 

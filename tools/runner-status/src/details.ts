@@ -1,4 +1,5 @@
 /** What `status` shows of one app beside its summary: secrets, checks, windows, and what it uses. */
+
 import { readSecrets } from '@runner/common/app-secrets/file';
 import { type Disk, diskOf } from '@runner/common/apps/disk';
 import type { InstanceSummary, View } from '@runner/common/apps/instance-summary';
@@ -7,10 +8,11 @@ import type { AppState } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { readIfThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
 import { type Usage, usageOf } from './usage.ts';
+import type { Windows } from './windows.ts';
 
 /** The answer of `status` for one app. */
 export interface Detailed extends AppSummary {
@@ -29,17 +31,6 @@ export interface Detailed extends AppSummary {
 /** What the checks of a commit keep from being deployed. */
 export interface Waiting extends ChecksVerdict {
   commit: string;
-}
-
-/** The `deploy_windows` of an app. */
-export interface Windows {
-  /** As config.yml has them. */
-  rules: string[];
-  open: boolean;
-  /** When they open; null: they are open, or stay closed for a year. */
-  opens_at: string | null;
-  /** `until Mon 08:00`, while they are closed. */
-  text: string | null;
 }
 
 /** For counting the files of the app, in milliseconds. */
@@ -83,18 +74,8 @@ function pidsOf(paths: Paths, app: string, { instance }: InstanceSummary, view: 
 /** Reading config.yml is slow: only if it says something about windows. */
 async function windowsFor(paths: Paths, app: string, now: Date): Promise<Windows | null> {
   if (!readIfThere(paths.config, YAML_MAX)?.includes('deploy_windows')) return null;
-  const { readConfig } = await import('@runner/common/config/file');
-  const { deployPolicyOf } = await import('@runner/common/config/settings');
-  const { opensAt, untilWords, windowsOf } = await import('@runner/common/config/windows');
-  const windows = windowsOf(deployPolicyOf(readConfig(paths)).windows, app);
-  if (windows.length === 0) return null;
-  const opening = opensAt(windows, app, now);
-  return {
-    rules: windows.flatMap(({ texts }) => texts),
-    open: opening === undefined,
-    opens_at: opening?.at?.toISOString() ?? null,
-    text: opening ? untilWords(opening) : null,
-  };
+  const { readWindows } = await import('./windows.ts');
+  return readWindows(paths, app, now);
 }
 
 function waitingOf({ require_checks: required, checks, head, instances }: AppState) {
@@ -108,11 +89,7 @@ function waitingOf({ require_checks: required, checks, head, instances }: AppSta
 }
 
 function namesOf(paths: Paths, app: string): string[] | null {
-  try {
-    const names = readSecrets(paths, app)?.secrets.map(({ name }) => name) ?? [];
-    return [...new Set(names)].sort();
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
+  const read = () => readSecrets(paths, app)?.secrets.map(({ name }) => name) ?? [];
+  const names = unlessFailure(read, null);
+  return names && [...new Set(names)].sort();
 }

@@ -2,8 +2,9 @@
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
+import type { Paused, Stopped } from '@runner/common/apps/operator';
 import { progressText } from '@runner/common/apps/progress';
-import type { Deployed, Paused, Stopped } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';

@@ -1,6 +1,8 @@
 /** What the processes of an instance use, as the kernel counts it. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { sessionOf, startTimeOf } from '@runner/common/files/process';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** What runs for an instance. */
 export interface Usage {
@@ -31,10 +33,7 @@ export function usageOf(known: readonly number[]): Usage | undefined {
   return { pid, up_s: Math.max(0, Math.round(sinceBoot - Number(start) / TICKS)), memory };
 }
 
+/** Empty if the process has ended. */
 function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // The process has ended.
-  }
+  return orElse(() => readFileSync(path, 'utf8'), '');
 }

@@ -2,8 +2,7 @@
 import { changeRegistry } from '../apps/change.ts';
 import { requireApp, writeApp } from '../apps/store.ts';
 import { Failure } from '../foundation/failure.ts';
-import type { Io } from '../foundation/io.ts';
-import type { Paths } from '../foundation/paths.ts';
+import type { Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { sealingKeys } from '../tokens/borrow.ts';
@@ -18,12 +17,6 @@ import {
   writeSecrets,
 } from './file.ts';
 import type { AppSecret, AppSecrets } from './open.ts';
-
-/** Where the change happens. */
-interface Place {
-  readonly io: Io;
-  readonly paths: Paths;
-}
 
 /** A variable to set. */
 export interface NewSecret {
@@ -45,7 +38,7 @@ function emptyFile(app: string): SecretsFile {
 }
 
 /** Sets variables, all or none. Throws `usage` if they are too much for an environment. */
-export function setSecrets({ io, paths }: Place, name: string, added: readonly NewSecret[]): void {
+export function setSecrets({ io, paths }: Server, name: string, added: readonly NewSecret[]): void {
   changeRegistry(paths, io, 'env', () => {
     const app = requireApp(paths, name);
     const file = readSecrets(paths, name) ?? emptyFile(name);
@@ -81,7 +74,7 @@ function checkSize(secrets: readonly SealedSecret[]): void {
 
 /** Removes variables, all or none. Throws `secret_not_found`. */
 export function unsetSecrets(
-  { io, paths }: Place,
+  { io, paths }: Server,
   name: string,
   variables: readonly string[],
   instance: string,
@@ -105,7 +98,7 @@ export function unsetSecrets(
 
 /** Notes what each of these instances is about to be started with. */
 export function noteStarting(
-  { io, paths }: Place,
+  { io, paths }: Server,
   app: string,
   instances: readonly string[],
   secrets: AppSecrets,
@@ -126,7 +119,7 @@ export function noteStarting(
 }
 
 /** What was noted runs from now on; other instances keep theirs. */
-export function noteStarted({ io, paths }: Place, app: string): void {
+export function noteStarted({ io, paths }: Server, app: string): void {
   changeFile({ io, paths }, app, (file) => {
     const isNew = ({ instance }: StartedWith) =>
       file.starting.some((each) => each.instance === instance);
@@ -137,7 +130,7 @@ export function noteStarted({ io, paths }: Place, app: string): void {
 }
 
 function changeFile(
-  { io, paths }: Place,
+  { io, paths }: Server,
   app: string,
   change: (file: SecretsFile) => SecretsFile,
 ): void {
@@ -149,7 +142,7 @@ function changeFile(
 }
 
 /** Re-seals all secrets of an app with the current key, under the registry's lock; their number. */
-export function resealSecrets({ io, paths }: Place, app: string): number {
+export function resealSecrets({ io, paths }: Server, app: string): number {
   const file = readSecrets(paths, app);
   if (!file) return 0;
   const keyring = requireKeyring(paths, io.env);

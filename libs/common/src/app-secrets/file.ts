@@ -60,12 +60,11 @@ export function readSecrets(paths: Paths, app: string): SecretsFile | undefined 
   }
   if (file?.version !== 1) throw bad('was written by a newer runner');
   if (file.app !== app) throw bad('belongs to another app');
-  const isStarted = (each: unknown) => isStartedWith(each);
   const isWhole =
     typeof file.salt === 'string' &&
     isListOf(file.secrets, isSealed) &&
-    isListOf(file.started, isStarted) &&
-    isListOf(file.starting, isStarted);
+    isListOf(file.started, isStartedWith) &&
+    isListOf(file.starting, isStartedWith);
   if (!isWhole) throw bad('has a malformed section');
   return file;
 }

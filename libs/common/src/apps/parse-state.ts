@@ -1,55 +1,39 @@
 /** The check of a state file when it is read. */
 import { Failure } from '../foundation/failure.ts';
+import { isObject } from '../text/json.ts';
 import type { AppState } from './state.ts';
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
-}
+type Fields = Record<string, unknown>;
+/** What is read is completed in place. */
+const isRecord = isObject as (value: unknown) => value is Fields;
 
-/** The required fields of a section and their types. */
-type Shape = Readonly<Record<string, 'string' | 'number'>>;
+/** The required fields of a section. */
+type Shape = readonly string[];
+/** Fields that are whole numbers; all others are texts. */
+const NUMBERS = ['count', 'pid'];
 
-const DEPLOYED_SHAPE: Shape = {
-  version: 'string',
-  commit: 'string',
-  release: 'string',
-  deployed_at: 'string',
-  deploy_id: 'string',
-};
-const RAN_SHAPE: Shape = { version: 'string', commit: 'string' };
-const FAILURE_SHAPE: Shape = {
-  commit: 'string',
-  count: 'number',
-  last_at: 'string',
-  stage: 'string',
-};
-const LAST_FAILURE_SHAPE: Shape = {
-  version: 'string',
-  commit: 'string',
-  deploy_id: 'string',
-  stage: 'string',
-  error: 'string',
-  at: 'string',
-};
-const ATTEMPTS_SHAPE: Shape = { commit: 'string', count: 'number', at: 'string' };
-const CHECK_FAILED_SHAPE: Shape = { since: 'string', error: 'string', message: 'string' };
-const HELD_SHAPE: Shape = { commit: 'string', since: 'string', reason: 'string' };
-const STOPPED_SHAPE: Shape = { since: 'string', by: 'string' };
-const BROKEN_SHAPE: Shape = { since: 'string', reason: 'string' };
-const DEPLOYING_SHAPE: Shape = {
-  deploy_id: 'string',
-  pid: 'number',
-  started: 'string',
-  boot_id: 'string',
-  commit: 'string',
-  instance: 'string',
-  stage: 'string',
-};
+const RAN: Shape = ['version', 'commit'];
+const DEPLOYED: Shape = [...RAN, 'release', 'deployed_at', 'deploy_id'];
+const LAST_FAILURE: Shape = [...RAN, 'deploy_id', 'stage', 'error', 'at'];
 
-function hasShape(value: Record<string, unknown>, shape: Shape): boolean {
-  return Object.entries(shape).every(([field, type]) =>
-    type === 'number' ? Number.isSafeInteger(value[field]) : typeof value[field] === type,
-  );
+/** The sections that may be missing or null. */
+const SECTIONS: Readonly<Record<string, Shape>> = {
+  failures: ['commit', 'count', 'last_at', 'stage'],
+  held: ['commit', 'since', 'reason'],
+  last_failure: LAST_FAILURE,
+  last_rollback_failure: LAST_FAILURE,
+  attempts: ['commit', 'count', 'at'],
+  deploying: ['deploy_id', 'pid', 'started', 'boot_id', 'commit', 'instance', 'stage'],
+  check_failed: ['since', 'error', 'message'],
+  paused: ['since', 'by'],
+  stopped: ['since', 'by'],
+};
+const BROKEN: Shape = ['since', 'reason'];
+
+function hasShape(value: unknown, shape: Shape): value is Fields {
+  const isGood = (field: unknown, name: string) =>
+    NUMBERS.includes(name) ? Number.isSafeInteger(field) : typeof field === 'string';
+  return isRecord(value) && shape.every((name) => isGood(value[name], name));
 }
 
 /** Names of folders under `releases/`. */
@@ -91,20 +75,10 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.updated_at = String(value.updated_at ?? '');
   value.state = inner;
   value.instances = instances;
-  value.failures = optional(value.failures, FAILURE_SHAPE, bad);
-  value.held = optional(value.held, HELD_SHAPE, bad);
-  for (const field of ['last_failure', 'last_rollback_failure'])
-    if (value[field] !== undefined) value[field] = optional(value[field], LAST_FAILURE_SHAPE, bad);
-  if (value.attempts !== undefined) value.attempts = optional(value.attempts, ATTEMPTS_SHAPE, bad);
-  value.deploying = optional(value.deploying, DEPLOYING_SHAPE, bad);
-  if (value.check_failed !== undefined)
-    value.check_failed = optional(value.check_failed, CHECK_FAILED_SHAPE, bad);
-  if (value.paused !== undefined) value.paused = optional(value.paused, STOPPED_SHAPE, bad);
-  if (value.stopped !== undefined) {
-    value.stopped = optional(value.stopped, STOPPED_SHAPE, bad);
-    if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
-      throw bad('has a malformed section');
-  }
+  for (const [field, shape] of Object.entries(SECTIONS)) checkSection(value[field], shape, bad);
+  for (const field of ['failures', 'held', 'deploying']) value[field] ??= null;
+  if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
+    throw bad('has a malformed section');
   if (value.restored !== undefined && !isRestored(value.restored))
     throw bad('has a malformed section');
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
@@ -112,7 +86,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   return value as AppState;
 }
 
-function checkFollowed({ tags, paths }: Record<string, unknown>, bad: (why: string) => Failure) {
+function checkFollowed({ tags, paths }: Fields, bad: (why: string) => Failure) {
   const isText = (each: unknown) => typeof each === 'string' && each !== '';
   if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
     throw bad('has malformed paths');
@@ -136,7 +110,7 @@ function isChecks(value: unknown): boolean {
 function isRestored(value: unknown): boolean {
   const all =
     isRecord(value) && isRecord(value.instances) ? Object.values(value.instances) : [null];
-  return all.every((ran) => isRecord(ran) && hasShape(ran, RAN_SHAPE));
+  return all.every((ran) => hasShape(ran, RAN));
 }
 
 function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
@@ -144,7 +118,7 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   if (!isRecord(instance) || !Array.isArray(previous)) throw bad('has a malformed instance');
   instance.previous = previous;
   instance.current ??= null;
-  if (instance.broken !== undefined) instance.broken = optional(instance.broken, BROKEN_SHAPE, bad);
+  checkSection(instance.broken, BROKEN, bad);
   const { active_since: since, active_by: by, slots, draining, before_traffic: before } = instance;
   for (const value of [slots, draining])
     if (value !== undefined && value !== null && !isRecord(value))
@@ -163,13 +137,12 @@ function checkSlot(slot: unknown, bad: (why: string) => Failure): void {
 
 function checkVersion(version: unknown, bad: (why: string) => Failure): void {
   if (version === null) return;
-  const good = isRecord(version) && hasShape(version, DEPLOYED_SHAPE);
+  const good = hasShape(version, DEPLOYED);
   // A release is the name of a folder; a path could lead anywhere.
   if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
 }
 
-function optional(value: unknown, shape: Shape, bad: (why: string) => Failure): unknown {
-  if (value === undefined || value === null) return null;
-  if (!isRecord(value) || !hasShape(value, shape)) throw bad('has a malformed section');
-  return value;
+function checkSection(value: unknown, shape: Shape, bad: (why: string) => Failure): void {
+  if (value !== undefined && value !== null && !hasShape(value, shape))
+    throw bad('has a malformed section');
 }

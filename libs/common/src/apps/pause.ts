@@ -1,12 +1,12 @@
 /** Pausing and resuming the automatic deploys of apps. */
 
-import { usage } from '../foundation/failure.ts';
-import type { Io } from '../foundation/io.ts';
-import type { Paths } from '../foundation/paths.ts';
+import { invalidValue, notProvided, usage } from '../foundation/failure.ts';
+import type { Paths, Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
 import { durationOf, timeOfIso } from '../text/time.ts';
 import { changeRegistry } from './change.ts';
-import type { AppState, Paused } from './state.ts';
+import type { Paused } from './operator.ts';
+import type { AppState } from './state.ts';
 import { appNames, requireApp, writeApp } from './store.ts';
 
 /** What `pause` and `resume` print. */
@@ -17,17 +17,11 @@ export interface PauseResult {
   paused: Paused | null;
 }
 
-interface Place {
-  readonly io: Io;
-  readonly paths: Paths;
-}
-
 /** The apps that a command names: one, or all with `--all`. Throws `usage`, `app_not_found`. */
 export function namedApps(paths: Paths, app: string | undefined, all: boolean): string[] {
   if (all && app !== undefined) throw usage("the argument '--all' cannot be used with '[APP]'");
   if (all) return appNames(paths);
-  if (app === undefined)
-    throw usage('the following required arguments were not provided: <APP|--all>');
+  if (app === undefined) throw notProvided('<APP|--all>');
   return [requireApp(paths, app).app];
 }
 
@@ -41,7 +35,7 @@ export function endOfPause(
   length: string | undefined,
 ): string | null {
   const bad = (name: string, text: string, wanted: string) =>
-    usage(`invalid value '${text.slice(0, 80)}' for '--${name}': it must be ${wanted}`);
+    invalidValue(text.slice(0, 80), `--${name}`, `it must be ${wanted}`);
   if (until !== undefined) {
     const time = timeOfIso(until);
     if (Number.isNaN(time))
@@ -59,7 +53,7 @@ export function endOfPause(
 
 /** Pauses apps. */
 export function pauseApps(
-  { io, paths }: Place,
+  { io, paths }: Server,
   apps: readonly string[],
   until: string | null,
   reason: string | null,
@@ -70,7 +64,7 @@ export function pauseApps(
 }
 
 /** Ends the pause of apps; those that are not paused stay as they are. */
-export function resumeApps({ io, paths }: Place, apps: readonly string[]): PauseResult {
+export function resumeApps({ io, paths }: Server, apps: readonly string[]): PauseResult {
   const resumed: string[] = [];
   changeEach({ io, paths }, 'resume', apps, (app) => {
     if (!app.paused) return undefined;
@@ -81,7 +75,7 @@ export function resumeApps({ io, paths }: Place, apps: readonly string[]): Pause
 }
 
 function changeEach(
-  { io, paths }: Place,
+  { io, paths }: Server,
   command: string,
   apps: readonly string[],
   change: (app: AppState) => AppState | undefined,

@@ -1,7 +1,8 @@
 /** When a failed commit is tried again. */
 import type { RetryPolicy } from '../config/settings.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type AppState, isHeld } from './state.ts';
+import { isHeld } from './hold.ts';
+import type { AppState } from './state.ts';
 
 /** Without failures nothing depends on it. */
 const UNUSED: RetryPolicy = { max: 3, waits: [] };

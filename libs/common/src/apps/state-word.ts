@@ -2,8 +2,9 @@
 import { existsSync } from 'node:fs';
 import { bootId } from '../files/process.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
+import { pauseOf } from './operator.ts';
 import { headState } from './retries.ts';
-import { type AppState, type Deploying, pauseOf } from './state.ts';
+import type { AppState, Deploying } from './state.ts';
 
 /**
  * The states, of which the first that holds is shown. `deploying`: a deploy is running; `interrupted`:

@@ -1,4 +1,7 @@
 /** The shape of a state file. */
+import type { CommitChecks, RequiredChecks } from './checks.ts';
+import type { Hold } from './hold.ts';
+import type { Paused, Stopped } from './operator.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
 /** The changes of a deploy. */
@@ -26,32 +29,6 @@ export interface Deployed {
   changes?: Changes;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
   start?: string;
-}
-
-/** Commits that `fetch --deploy` skips, because an operator chose another version. */
-export interface Hold {
-  /** The same as `head`, for 0.1.0. */
-  commit: string;
-  since: string;
-  reason: string;
-  /** Head of the branch at that time; absent in states written by 0.1.0. */
-  head?: string;
-  /** Every commit that an operator left, and the head; absent in states written by 0.1.0. */
-  commits?: string[];
-  /** Who chose the other version; absent in states written by 0.1.0. */
-  by?: string;
-  /** The version of the head, if that was rolled back itself. */
-  rolled_back?: string;
-}
-
-/** Whether `fetch --deploy` skips a commit, given as a test for it. */
-export function isHeld({ held }: Pick<AppState, 'held'>, same: (commit: string) => boolean) {
-  return held ? heldCommits(held).some(same) : false;
-}
-
-/** The commits of a hold. */
-export function heldCommits({ commit, commits }: Hold): string[] {
-  return Array.isArray(commits) ? [...commits, commit] : [commit];
 }
 
 /** What is and was active in one instance. */
@@ -132,29 +109,6 @@ export interface CheckFailed {
   message: string;
 }
 
-/** Instances that an operator stopped: `fetch`, doctor and the next boot leave them alone. */
-export interface Stopped {
-  since: string;
-  by: string;
-  reason: string | null;
-  instances: string[];
-}
-
-/** `fetch` deploys nothing of an app. */
-export interface Paused {
-  since: string;
-  by: string;
-  /** When it ends; null: with `runner resume`. */
-  until: string | null;
-  reason: string | null;
-}
-
-/** The pause of an app that has not ended. */
-export function pauseOf({ paused }: Pick<AppState, 'paused'>, now: Date): Paused | null {
-  if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
-  return paused;
-}
-
 /** A version that ran. */
 export type Ran = Pick<Deployed, 'version' | 'commit'>;
 
@@ -187,28 +141,6 @@ export interface TagRule {
   pattern: string;
   /** The range of semver that their versions must be in; null: any. */
   semver: string | null;
-}
-
-/** Which checks of a commit must have passed before `fetch --deploy` deploys it. */
-export type RequiredChecks = 'all' | readonly string[];
-
-/** A check of a commit, in one word for every host. */
-export interface SeenCheck {
-  readonly name: string;
-  readonly state: 'passed' | 'failed' | 'pending';
-}
-
-/** A list of checks, and by which name the host knows this version of it. */
-export interface CheckPage {
-  readonly checks: readonly SeenCheck[];
-  readonly etag?: string;
-}
-
-/** What the host last said about the checks of a commit. */
-export interface CommitChecks {
-  readonly commit: string;
-  readonly checks: readonly SeenCheck[];
-  readonly pages: readonly CheckPage[];
 }
 
 /** One app. Unknown fields survive a rewrite. */

@@ -3,25 +3,16 @@ import { liveHolder } from '../files/lock.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { nextOf } from './next.ts';
-import {
-  type AppState,
-  type CheckFailed,
-  type LastFailure,
-  type Paused,
-  pauseOf,
-  type Stopped,
-  type TagRule,
-} from './state.ts';
+import { type Paused, pauseOf, type Stopped } from './operator.ts';
+import type { AppState, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
 /** One app in `runner list` and `runner status`. */
-export interface AppSummary {
-  app: string;
-  /** Name of the code host; absent for `default`. */
-  host?: string;
-  repo: string;
-  /** Empty while tags are followed. */
-  branch: string;
+export interface AppSummary
+  extends Pick<
+    AppState,
+    'app' | 'host' | 'repo' | 'branch' | 'failures' | 'held' | 'deploying' | 'last_checked'
+  > {
   tags: TagRule | null;
   /** Only what changes one of these pathspecs is deployed; null: any commit. */
   paths: string[] | null;
@@ -30,21 +21,17 @@ export interface AppSummary {
   /** One word, which `list` shows. */
   state: StateWord;
   instances: InstanceSummary[];
-  failures: AppState['failures'];
   last_failure: LastFailure | null;
   /** Failures of one commit after which automatic deploys of it stop. */
   max_deploy_retries: number;
-  held: AppState['held'];
   /** Since when, by whom and why instances are stopped. */
   stopped: Stopped | null;
   /** Since when, by whom, until when and why fetch deploys nothing. */
   paused: Paused | null;
-  deploying: AppState['deploying'];
   /** The current holder of the app's lock. */
   lock: { pid: number; command: string; since: string } | null;
   /** When the next automatic deploy happens, in words. */
   next: string;
-  last_checked: string | null;
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;

@@ -71,6 +71,22 @@ export function openLogOr(
   }
 }
 
+/** The files of the log that can be opened, newest first; each is closed before the next one. */
+export function* openLogs(
+  paths: Paths,
+  skipped: (path: string, why: string) => void = () => {},
+): Generator<{ readonly fd: number; readonly path: string }> {
+  for (const path of logFiles(paths)) {
+    const fd = openLogOr(paths, path, (why) => skipped(path, why));
+    if (fd === undefined) continue;
+    try {
+      yield { fd, path };
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
 const BLOCK = 65_536;
 /** Output bytes a step of zlib when a file is damaged: the step that fails yields nothing. */
 const SMALL_STEP = 64;

@@ -7,10 +7,11 @@ import {
   isThere,
   makeFolder,
   namesIn,
-  readIfThere,
+  readTextIfThere,
   removeIfThere,
 } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { jsonLine } from '../text/harmless.ts';
@@ -44,7 +45,7 @@ export function keepForLater(paths: Paths, event: DeployEvent): DeployEvent {
 /** The line of a kept event; undefined for anything else in the spool, which is ignored. */
 function keptLine(path: string): string | undefined {
   try {
-    const record = readRecord(readIfThere(path, LINE_MAX)?.toString('utf8') ?? '');
+    const record = readRecord(readTextIfThere(path, LINE_MAX) ?? '');
     return record && jsonLine(unlinked(record));
   } catch {
     return undefined;
@@ -58,12 +59,7 @@ function eventsIn(spool: string): string[] {
 
 /** Paths of the events that wait, oldest first; empty if the spool cannot be read. */
 export function waitingEvents(paths: Paths): string[] {
-  try {
-    return eventsIn(paths.auditSpool);
-  } catch (error) {
-    if (error instanceof Failure) return [];
-    throw error;
-  }
+  return unlessFailure(() => eventsIn(paths.auditSpool), []);
 }
 
 /**
@@ -126,11 +122,7 @@ function isOurs(spool: string): boolean {
 /** Appends them for a reader: returns the lines that still wait because they cannot be appended. */
 export function appendWaiting(paths: Paths): string[] {
   if (waitingEvents(paths).length === 0) return [];
-  try {
-    appendKept(paths);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
+  unlessFailure(() => appendKept(paths), undefined);
   return waitingLines(paths);
 }
 
@@ -139,8 +131,8 @@ export function waitingLines(paths: Paths): string[] {
   return waitingEvents(paths).flatMap((path) => keptLine(path) || []);
 }
 
-/** A reader's note about these lines; undefined without any. */
-export function waitingNote(lines: readonly string[]): string | undefined {
-  if (lines.length === 0) return undefined;
-  return `${lines.length} event(s) wait in spool/audit until the log is writable; they are included`;
+/** A reader's note about these lines. */
+export function noteWaiting(lines: readonly string[], note: (text: string) => void): void {
+  const waiting = `${lines.length} event(s) wait in spool/audit until the log is writable`;
+  if (lines.length > 0) note(`${waiting}; they are included`);
 }

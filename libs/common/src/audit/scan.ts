@@ -6,7 +6,7 @@ import { namesIn, readIfThere } from '../files/read.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { timeOfIso } from '../text/time.ts';
-import { gzipLines, logFiles, openLogOr, type Unread } from './files.ts';
+import { gzipLines, logFiles, openLogOr, openLogs, type Unread } from './files.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './record.ts';
 
 /** In the line of every record that is wanted. */
@@ -46,7 +46,7 @@ async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread
   const tooLong = () => {
     unread.lines += 1;
   };
-  for (const line of linesBackward(fd, wanted.app, { also: KIND, tooLong })) {
+  for (const { line } of linesBackward(fd, wanted.app, { also: KIND, tooLong })) {
     const record = readRecord(line);
     if (!record) unread.lines += 1;
     if (!record || !wanted.accept(record)) continue;
@@ -89,8 +89,7 @@ export async function newestFailure(
   unread: Unread,
   waiting: readonly string[] = [],
 ): Promise<LogRecord | undefined> {
-  const files = logFiles(paths);
-  if (files.length + waiting.length === 0) {
+  if (logFiles(paths).length + waiting.length === 0) {
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
   }
   const wanted: Wanted = {
@@ -103,26 +102,19 @@ export async function newestFailure(
     const record = readRecord(line);
     if (record && wanted.accept(record)) newest = younger(record, newest);
   }
-  return younger(newest, await newestAppended(paths, files, wanted, unread));
+  return younger(newest, await newestAppended(paths, wanted, unread));
 }
 
 async function newestAppended(
   paths: Paths,
-  files: readonly string[],
   wanted: Wanted,
   unread: Unread,
 ): Promise<LogRecord | undefined> {
   let late: LogRecord | undefined;
-  for (const path of files) {
-    const fd = openLogOr(paths, path, (why) => unread.skipped(path, why));
-    if (fd === undefined) continue;
-    try {
-      const { record, certain } = await newestIn(fd, path, wanted, unread);
-      if (certain || late !== undefined) return younger(late, record);
-      late = record;
-    } finally {
-      closeSync(fd);
-    }
+  for (const { fd, path } of openLogs(paths, (...file) => unread.skipped(...file))) {
+    const { record, certain } = await newestIn(fd, path, wanted, unread);
+    if (certain || late !== undefined) return younger(late, record);
+    late = record;
   }
   return late;
 }
@@ -146,7 +138,7 @@ export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
     const fd = openLogOr(paths, path, () => {});
     if (fd === undefined) continue;
     try {
-      for (const line of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
+      for (const { line } of linesBackward(fd, Buffer.from(JSON.stringify(deployId)))) {
         take(line);
         const starts = found.filter((record) => kindOf(record) === 'DeployStarted');
         if (starts[0] && starts.length >= startsOf(starts[0])) return found;

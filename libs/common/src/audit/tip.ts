@@ -1,10 +1,11 @@
 /** The end of the chain: the newest chained record of the log, in the live file or a rotated one. */
 import { closeSync, fstatSync } from 'node:fs';
-import { placesBackward } from '../files/lines-backward.ts';
+import { linesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
+import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
-import { logFiles, openLogOr } from './files.ts';
+import { logFiles, openLogOr, openLogs } from './files.ts';
 import { readRecord } from './record.ts';
 
 /** In the line of every chained record. */
@@ -49,15 +50,8 @@ export function tipOf(paths: Paths, live?: number): Tip | undefined {
 
 /** The chained lines of the log and its rotated files, newest first; each is valid until the next one. */
 export function* chainedLines(paths: Paths): Generator<Buffer> {
-  for (const path of logFiles(paths)) {
-    const fd = openLogOr(paths, path, () => {});
-    if (fd === undefined) continue;
-    try {
-      for (const { line } of contentOf(fd, path).candidates()) yield line;
-    } finally {
-      closeSync(fd);
-    }
-  }
+  for (const { fd, path } of openLogs(paths))
+    for (const { line } of contentOf(fd, path).candidates()) yield line;
 }
 
 function searched(paths: Paths, files: readonly string[]): Tip | undefined {
@@ -99,13 +93,18 @@ function plain(fd: number): Content {
   return {
     size: fstatSync(fd).size,
     read: (position, length) => readRange(fd, position, length),
-    candidates: () => placesBackward(fd, NEEDLE),
+    candidates: () => linesBackward(fd, NEEDLE),
   };
 }
 
 /** Empty if the file is damaged or too large. */
 function inflated(fd: number): Content {
-  const bytes = inflate(fd);
+  const packed = readRange(fd, 0, fstatSync(fd).size);
+  const { gunzipSync } = process.getBuiltinModule('node:zlib');
+  const bytes = orElse(
+    () => gunzipSync(packed, { maxOutputLength: INFLATED_MAX }),
+    Buffer.alloc(0),
+  );
   return {
     size: bytes.length,
     read: (position, length) => bytes.subarray(position, position + length),
@@ -120,17 +119,6 @@ function inflated(fd: number): Content {
       }
     },
   };
-}
-
-function inflate(fd: number): Buffer {
-  const packed = readRange(fd, 0, fstatSync(fd).size);
-  try {
-    return process
-      .getBuiltinModule('node:zlib')
-      .gunzipSync(packed, { maxOutputLength: INFLATED_MAX });
-  } catch {
-    return Buffer.alloc(0);
-  }
 }
 
 /** The hash of the lines from a position on, through the newer files; without the last newline. */

@@ -4,13 +4,11 @@ const conflicts = ['token', 'token-file', 'token-from', 'public'] as const;
 
 export const APP_LOGIN_OPTIONS = {
   'app-id': {
-    kind: 'value',
     placeholder: 'N',
     conflicts,
     about: 'GitHub App to act as, instead of a token',
   },
   'app-key-file': {
-    kind: 'value',
     placeholder: 'FILE',
     conflicts,
     about: 'Private key of the App (PEM); - reads it from standard input',

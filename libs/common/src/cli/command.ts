@@ -59,8 +59,8 @@ export interface Answer {
 
 /** A command; the type of `run`'s argument follows from `options` and `positionals`. */
 export interface CommandDefinition<O extends Options, P extends Positionals> {
-  /** The word after the tool's name; empty for the only command of a tool. */
-  readonly name: string;
+  /** The word after the tool's name; absent for the only command of a tool. */
+  readonly name?: string;
   /** One line, no full stop. */
   readonly about: string;
   /** Further paragraphs of the help. */
@@ -83,13 +83,13 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
 }
 
 /** Any command, as help, completion and parsing see it. */
-export type Command = CommandDefinition<Options, Positionals>;
+export type Command = CommandDefinition<Options, Positionals> & { readonly name: string };
 
 /** Defines a command; infers the types of its options and positionals. */
 export function command<const O extends Options, const P extends Positionals>(
   definition: CommandDefinition<O, P>,
 ): Command {
-  return definition as unknown as Command;
+  return { name: '', ...definition } as unknown as Command;
 }
 
 /** One executable: `runner-<name>` with one command, or with a command per second word. */
@@ -102,6 +102,11 @@ export interface Tool {
   readonly meant?: string;
 }
 
+/** A tool with one command, which says what both are for. */
+export function toolOf(name: string, definition: Command): Tool {
+  return { name, about: definition.about, commands: [definition] };
+}
+
 /** `runner tokens list`: how an operator types a command of a tool. */
 export function titleOf(tool: Tool, definition?: Command): string {
   return [tool.name.replace('-', ' '), definition?.name].filter(Boolean).join(' ');
@@ -109,26 +114,23 @@ export function titleOf(tool: Tool, definition?: Command): string {
 
 /** Options that every command has. */
 export const COMMON_OPTIONS = {
-  json: { kind: 'flag', about: 'Shortcut for --output json', conflicts: ['output'] },
+  json: { about: 'Shortcut for --output json', conflicts: ['output'] },
   output: {
-    kind: 'value',
     short: 'o',
     placeholder: 'FORMAT',
     choices: ['human', 'json', 'yaml'],
     about: 'How to print the answer [default: human]',
   },
   root: {
-    kind: 'value',
     placeholder: 'DIR',
     about: 'Folder that holds everything [default: $RUNNER_ROOT, else /opt/runner]',
   },
   color: {
-    kind: 'value',
     placeholder: 'WHEN',
     choices: ['auto', 'always', 'never'],
     about: 'When to use colours [default: auto]',
   },
-  help: { kind: 'flag', short: 'h', about: 'Print help' },
+  help: { short: 'h', about: 'Print help' },
 } as const satisfies Options;
 
 /** All options of a command: its own first, then the common ones. */

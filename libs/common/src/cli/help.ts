@@ -6,7 +6,7 @@ import { type Options, optionTitle } from './option.ts';
 const WIDTH = 80;
 
 /** Two columns; the right one wraps. */
-function rows(entries: readonly (readonly [string, string])[]): string {
+function rows(entries: readonly Row[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));
   const margin = ' '.repeat(width + 4);
   return entries
@@ -45,15 +45,19 @@ function filled(text: string): string {
     .join('\n\n');
 }
 
+/** A term and what it means. */
+export type Row = readonly [term: string, meaning: string];
+
 /** ` [human|json|yaml]`, which follows the description of a value. */
-export function choicesText(choices: readonly string[] | undefined): string {
+function choicesText(choices: readonly string[] | undefined): string {
   return choices ? ` [${choices.join('|')}]` : '';
 }
 
-function optionRows(options: Options): [string, string][] {
+/** `noShort` stands before an option without a short form. */
+export function optionRows(options: Options = {}, noShort = ''): Row[] {
   return Object.entries(options).map(([name, option]) => {
-    const short = option.short ? `-${option.short}, ` : '    ';
-    const choices = option.kind === 'value' ? choicesText(option.choices) : '';
+    const short = option.short ? `-${option.short}, ` : noShort;
+    const choices = option.placeholder ? choicesText(option.choices) : '';
     return [`${short}${optionTitle(name, option)}`, `${option.about}${choices}`];
   });
 }
@@ -64,31 +68,36 @@ const EXITS: readonly (readonly [number, string])[] = [
   [2, 'Wrong usage'],
 ];
 
-/** Exit statuses of a command with their meaning, in order. */
-export function exitsOf(definition: Command): readonly (readonly [number, string])[] {
-  return [...EXITS, ...(definition.exits ?? [])].sort((a, b) => a[0] - b[0]);
+/** Exit statuses of a command, in order. */
+export function exitRows({ exits = [] }: Command): Row[] {
+  const sorted = [...EXITS, ...exits].sort((a, b) => a[0] - b[0]);
+  return sorted.map(([status, meaning]) => [String(status), meaning]);
+}
+
+export function positionalRows({ positionals = {} }: Command): Row[] {
+  return Object.entries(positionals).map(([name, spec]) => [
+    positionalTitle(name, spec),
+    `${spec.about}${choicesText(spec.choices)}`,
+  ]);
 }
 
 /** `runner status [OPTIONS] <APP>`. */
 export function usageLine(tool: Tool, definition: Command): string {
-  const positionals = Object.entries(definition.positionals ?? {});
-  const titles = positionals.map(([name, spec]) => positionalTitle(name, spec));
+  const titles = positionalRows(definition).map(([title]) => title);
   return [titleOf(tool, definition), '[OPTIONS]', ...titles].join(' ');
 }
 
 /** Help of one command: what it does, usage, arguments, options, exit statuses. */
 export function commandHelp(tool: Tool, definition: Command): string {
-  const positionals = Object.entries(definition.positionals ?? {});
-  const own = optionRows(definition.options ?? {});
+  const positionals = positionalRows(definition);
+  const options = { ...definition.options, ...COMMON_OPTIONS };
   const parts = [
     `${definition.about}\n`,
     definition.details ? `${filled(definition.details)}\n` : '',
     `Usage: ${usageLine(tool, definition)}\n`,
-    positionals.length > 0
-      ? `Arguments:\n${rows(positionals.map(([name, spec]) => [positionalTitle(name, spec), `${spec.about}${choicesText(spec.choices)}`]))}`
-      : '',
-    `Options:\n${rows([...own, ...optionRows(COMMON_OPTIONS)])}`,
-    `Exit status:\n${rows(exitsOf(definition).map(([status, meaning]) => [String(status), meaning]))}`,
+    positionals.length > 0 ? `Arguments:\n${rows(positionals)}` : '',
+    `Options:\n${rows(optionRows(options, '    '))}`,
+    `Exit status:\n${rows(exitRows(definition))}`,
     definition.examples
       ? `Examples:\n${definition.examples.map((line) => `  ${line}\n`).join('')}`
       : '',

@@ -6,13 +6,12 @@ interface OptionBase {
   /** Long names of options that cannot be given together with this one. */
   readonly conflicts?: readonly string[];
 }
-/** On or off. */
+/** On or off: it has no placeholder. */
 export interface Flag extends OptionBase {
-  readonly kind: 'flag';
+  readonly placeholder?: undefined;
 }
 /** Takes one value, always a string. Its name must not begin with `no-`: mri reads that as a negation. */
 export interface Value extends OptionBase {
-  readonly kind: 'value';
   /** Shown in help as `<PLACEHOLDER>`. */
   readonly placeholder: string;
   readonly choices?: readonly string[];
@@ -31,6 +30,6 @@ export type Option = Flag | Value;
 export type Options = Readonly<Record<string, Option>>;
 
 /** `--token <TOKEN>` or `--json`, as clap names an option in its sentences. */
-export function optionTitle(name: string, option: Option): string {
-  return option.kind === 'value' ? `--${name} <${option.placeholder}>` : `--${name}`;
+export function optionTitle(name: string, { placeholder }: Option): string {
+  return placeholder === undefined ? `--${name}` : `--${name} <${placeholder}>`;
 }

@@ -40,7 +40,7 @@ const WORD = '\0';
 /** The arguments, each changed only where mri would misread it; those after `--` are left alone. */
 function guarded(options: Options, argv: readonly string[]): string[] {
   const letters = Object.values(options).flatMap((option) =>
-    option.kind === 'value' && option.short ? [option.short] : [],
+    option.placeholder && option.short ? [option.short] : [],
   );
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   return [...argv.slice(0, end).map(guard), ...argv.slice(end)];
@@ -55,8 +55,8 @@ function guarded(options: Options, argv: readonly string[]): string[] {
     // mri takes `---json` for letters, and `--o` for `-o`.
     if (/^-|^.$/s.test(name)) throw unexpected(`--${name}`, options);
     if (name.length + 2 === arg.length) return arg;
-    const option = options[name];
-    if (option?.kind === 'flag') {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (option && !option.placeholder) {
       throw usage(
         `unexpected value for '${optionTitle(name, option)}' found; no more were expected`,
       );
@@ -75,12 +75,12 @@ function guarded(options: Options, argv: readonly string[]): string[] {
 }
 
 function mriParse(options: Options, argv: readonly string[]): mri.Argv {
-  const keys = (kind: Option['kind']) =>
-    Object.entries(options).flatMap(([name, option]) =>
-      option.kind === kind ? [nameForMri(name), option.short ?? []].flat() : [],
+  const keys = (hasValue: boolean) =>
+    Object.entries(options).flatMap(([name, { placeholder, short = [] }]) =>
+      (placeholder !== undefined) === hasValue ? [nameForMri(name), short].flat() : [],
     );
   const args = guarded(options, argv);
-  const [string, boolean] = [keys('value'), keys('flag')];
+  const [string, boolean] = [keys(true), keys(false)];
   // Strict mri knows only the keys of `alias`. A letter has an entry of its own, since mri would
   // let `-o json` replace the value of `--output`.
   const alias = Object.fromEntries([...string, ...boolean].map((key) => [key, []]));
@@ -113,7 +113,7 @@ function valuesOf(options: Options, found: mri.Argv): Parsed['options'] {
       if (given.includes(negative)) {
         throw unexpected(negative ? `--${nameForMri(name)}` : `--no-${name}`, options);
       }
-      if (option.kind === 'flag') return [name, given.length > 0];
+      if (!option.placeholder) return [name, given.length > 0];
       return [name, given.length === 0 ? option.default : singleValue(name, option, given)];
     }),
   );
@@ -166,7 +166,7 @@ function checkConflicts(options: Options, found: mri.Argv): void {
 
 function missingOptions(options: Options, values: Parsed['options']): string[] {
   return Object.entries(options).flatMap(([name, option]) => {
-    const isMissing = option.kind === 'value' && option.required && values[name] === undefined;
+    const isMissing = option.placeholder && option.required && values[name] === undefined;
     return isMissing ? [optionTitle(name, option)] : [];
   });
 }

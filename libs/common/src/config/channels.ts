@@ -2,10 +2,11 @@
  * The channels that deploys are announced in, and the section of config.yml that each of the newer
  * ones has: what it holds, which of its values are secret, what makes it active.
  */
+import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import { httpAddress, smtpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
-import type { Schema } from '../yaml/schema.ts';
+import { type Schema, text } from '../yaml/schema.ts';
 
 /** The channels, in the order in which results are printed. */
 export const CHANNEL_NAMES = [
@@ -24,6 +25,12 @@ export type ChannelName = (typeof CHANNEL_NAMES)[number];
 export const DESTINATION_NAMES = [...CHANNEL_NAMES, 'code-host'] as const;
 /** A channel, or the code host. */
 export type DestinationName = (typeof DESTINATION_NAMES)[number];
+
+/** A name, or a list of names. */
+export const CHANNEL_FORMS = [
+  { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
+  { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
+] as const satisfies Schema[];
 
 /** What `notify.channel` may hold. */
 export type ChannelChoice = ChannelName | 'both' | readonly ChannelName[];
@@ -82,8 +89,6 @@ interface SectionKey {
 /** By name. */
 type SectionKeys = Readonly<Record<string, SectionKey>>;
 
-const text = (description: string): Schema => ({ type: 'string', description });
-
 /** One address, with or without a name before it. */
 const MAILBOX = '^\\s*(?:(?:[^<>@,\\r\\n]*<)?[^\\s<>@,]+@[^\\s<>@,]+>?)?\\s*$';
 const mailbox = (description: string): Schema => ({
@@ -100,17 +105,9 @@ const addressSecrets = (value: string) => {
   return [value, ...(end.length >= 16 ? [end] : [])];
 };
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 function smtpSecrets(value: string): string[] {
   const password = URL.canParse(value) ? new URL(value).password : '';
-  return [value, password, decoded(password)];
+  return [value, password, orElse(() => decodeURIComponent(password), password)];
 }
 
 /** The keys of each section, the secret that stands for the channel first. */

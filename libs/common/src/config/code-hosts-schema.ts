@@ -1,5 +1,5 @@
 /** The schema of `code_hosts` in config.yml. */
-import type { Schema } from '../yaml/schema.ts';
+import { type Schema, text } from '../yaml/schema.ts';
 
 const HOST_TYPES = ['github', 'gitlab', 'gitea', 'forgejo', 'bitbucket', 'git'] as const;
 /** The section `code_hosts`. */
@@ -13,18 +13,9 @@ export const CODE_HOSTS: Schema = {
     required: ['type'],
     properties: {
       type: { type: 'string', enum: HOST_TYPES, description: 'Its software' },
-      api_url: {
-        type: 'string',
-        description: 'Its API [default: derived from git_url; none for the type git]',
-      },
-      git_url: {
-        type: 'string',
-        description: 'Its git over https [default: the host of api_url, or the public one]',
-      },
-      token_from: {
-        type: 'string',
-        description: 'The app whose token submodules on this host get [default: the only token]',
-      },
+      api_url: text('Its API [default: derived from git_url; none for the type git]'),
+      git_url: text('Its git over https [default: the host of api_url, or the public one]'),
+      token_from: text('The app whose token submodules on this host get [default: the only token]'),
     },
   },
 };

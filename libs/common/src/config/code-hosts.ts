@@ -23,35 +23,23 @@ export interface CodeHost {
 /** The host of `code_host_api_url` and `code_host_git_url`, and of apps that name no other. */
 export const DEFAULT_HOST = 'default';
 
-const GITHUB = { type: 'github', apiUrl: 'https://api.github.com', gitUrl: 'https://github.com' };
-const BITBUCKET = {
-  type: 'bitbucket',
-  apiUrl: 'https://api.bitbucket.org/2.0',
-  gitUrl: 'https://bitbucket.org',
-};
+const publicHost = (name: string, type: HostType, apiUrl: string, gitUrl: string) =>
+  ({ name, type, apiUrl, gitUrl }) as const;
+const GITHUB = publicHost('github', 'github', 'https://api.github.com', 'https://github.com');
+const BITBUCKET = publicHost(
+  'bitbucket',
+  'bitbucket',
+  'https://api.bitbucket.org/2.0',
+  'https://bitbucket.org',
+);
 
 /** Hosts that need no entry; one of the same name replaces them. */
-const PUBLIC = [
-  { name: 'github', ...GITHUB },
-  {
-    name: 'gitlab',
-    type: 'gitlab',
-    apiUrl: 'https://gitlab.com/api/v4',
-    gitUrl: 'https://gitlab.com',
-  },
-  { name: 'bitbucket', ...BITBUCKET },
-  {
-    name: 'codeberg',
-    type: 'gitea',
-    apiUrl: 'https://codeberg.org/api/v1',
-    gitUrl: 'https://codeberg.org',
-  },
-] as const satisfies readonly {
-  name: string;
-  type: string;
-  apiUrl: string;
-  gitUrl: string;
-}[] as readonly CodeHost[];
+const PUBLIC: readonly CodeHost[] = [
+  GITHUB,
+  publicHost('gitlab', 'gitlab', 'https://gitlab.com/api/v4', 'https://gitlab.com'),
+  BITBUCKET,
+  publicHost('codeberg', 'gitea', 'https://codeberg.org/api/v1', 'https://codeberg.org'),
+];
 
 /** Path of the API below the host's address. */
 const API_PATH = { github: '/api/v3', gitlab: '/api/v4', gitea: '/api/v1' } as const;

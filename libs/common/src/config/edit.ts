@@ -4,9 +4,10 @@ import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
-import { isThere, makeFolder, readIfThere } from '../files/read.ts';
+import { isThere, makeFolder, readTextIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
-import { Failure, systemFailure } from '../foundation/failure.ts';
+import { orFail } from '../foundation/attempt.ts';
+import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { readYaml, YAML_MAX } from '../yaml/read.ts';
@@ -27,13 +28,9 @@ const EDIT_WAIT = 20;
 export function requireWritable(paths: Paths): void {
   let folder = dirname(paths.config);
   while (!isThere(folder) && dirname(folder) !== folder) folder = dirname(folder);
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    if (!statSync(folder).isDirectory())
-      throw new Failure('not_writable', `${folder} is not a directory`);
-  } catch (error) {
-    throw systemFailure(error, `write ${paths.config}`);
-  }
+  orFail(() => accessSync(folder, constants.W_OK | constants.X_OK), `write ${paths.config}`);
+  if (!statSync(folder).isDirectory())
+    throw new Failure('not_writable', `${folder} is not a directory`);
 }
 
 /**
@@ -54,7 +51,7 @@ export function editConfig(
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {
     const file: FileName = { name: paths.config, code: 'config_invalid' };
-    const before = readIfThere(paths.config, YAML_MAX)?.toString('utf8') ?? head;
+    const before = readTextIfThere(paths.config, YAML_MAX) ?? head;
     const after = editedYaml(before, changes, file);
     if (after === before) return;
     // What is written must be valid.

@@ -1,7 +1,7 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
-import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { type ObjectSchema, type Schema, text } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
-import { CHANNEL_NAMES, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
+import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
 import { CODE_HOSTS } from './code-hosts-schema.ts';
 
 // An empty value switches the channel off.
@@ -18,26 +18,17 @@ const CHAT_ID: Schema = {
   numbers: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   description: 'Telegram: the chat, negative for groups and channels, or @name of a public one',
 };
-const WEBHOOK: Schema = {
-  type: 'string',
-  description: 'Discord: address of the webhook, a secret; empty turns the channel off',
-};
+const WEBHOOK = text('Discord: address of the webhook, a secret; empty turns the channel off');
 /** The message of one kind of event, per channel. */
 const templates = (what: string): Schema => ({
   type: 'object',
   additionalProperties: false,
   description: `Message ${what}`,
   properties: {
-    telegram: {
-      type: 'string',
-      description: 'Text for Telegram, MarkdownV2, with ${NAME} variables',
-    },
-    discord: { type: 'string', description: 'Text for Discord, with ${NAME} variables' },
+    telegram: text('Text for Telegram, MarkdownV2, with ${NAME} variables'),
+    discord: text('Text for Discord, with ${NAME} variables'),
     ...Object.fromEntries(
-      SECTION_NAMES.map((name) => [
-        name,
-        { type: 'string', description: `Text for ${name}, with \${NAME} variables` } as const,
-      ]),
+      SECTION_NAMES.map((name) => [name, text(`Text for ${name}, with \${NAME} variables`)]),
     ),
   },
 });
@@ -71,10 +62,10 @@ const WINDOWS: Schema = {
     type: 'object',
     additionalProperties: false,
     properties: {
-      app: { type: 'string', description: 'The app [default: all]' },
+      app: text('The app [default: all]'),
       allow: textOrList('Days and times such as "mon-thu 08:00-17:00" [default: always]'),
       freeze: textOrList('Days such as 2026-12-24, or 2026-12-20..2027-01-06, without deploys'),
-      zone: { type: 'string', description: 'Time zone such as Europe/Berlin [default: UTC]' },
+      zone: text('Time zone such as Europe/Berlin [default: UTC]'),
     },
   },
 };
@@ -114,12 +105,10 @@ const SANDBOX: Schema = {
     },
   ],
 };
-const address = (description: string): Schema => ({ type: 'string', description });
-
 /** The top-level keys; each command checks only those that it uses. */
 export const KEYS = {
-  code_host_api_url: address('API of the code host [default: https://api.github.com]'),
-  code_host_git_url: address('git of the code host [default: https://github.com]'),
+  code_host_api_url: text('API of the code host [default: https://api.github.com]'),
+  code_host_git_url: text('git of the code host [default: https://github.com]'),
   code_hosts: CODE_HOSTS,
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
@@ -145,10 +134,7 @@ export const KEYS = {
 /** The keys of the section `notify`. */
 export const NOTIFY_KEYS = {
   channel: {
-    anyOf: [
-      { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
-      { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
-    ],
+    anyOf: CHANNEL_FORMS,
     description:
       'Which channels are used: a name, a list, or both for Telegram and Discord [default: every one with credentials]',
   },
@@ -160,7 +146,7 @@ export const NOTIFY_KEYS = {
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'Telegram: the topic of a group with topics',
   },
-  telegram_api_url: address('Telegram: the Bot API server [default: https://api.telegram.org]'),
+  telegram_api_url: text('Telegram: the Bot API server [default: https://api.telegram.org]'),
   discord_webhook: WEBHOOK,
   ...SECTION_SCHEMAS,
   verbose_errors: {

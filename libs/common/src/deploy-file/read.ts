@@ -112,7 +112,7 @@ function instancesOf(
     const env = Object.fromEntries((section(values, 'env') ?? []) as Iterable<[string, string]>);
     return { instance: { name, domain, env }, values };
   });
-  return withTraffic(all, traffic, milliseconds, fail);
+  return withTraffic(all, traffic, fail);
 }
 
 function sharedPath(text: string, fail: Fail): { path: string; folder: boolean } {

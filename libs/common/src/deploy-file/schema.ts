@@ -1,9 +1,9 @@
 /** The schema of `.deploy.yml`. */
 import { LIMIT_KEYS } from '../config/build-limits.ts';
-import { CHANNEL_NAMES } from '../config/channels.ts';
+import { CHANNEL_FORMS } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
+import { TRAFFIC_TYPES } from './instance.ts';
 import { commands, duration, inRelease, line, ports } from './kinds.ts';
-import { TRAFFIC_TYPES } from './traffic.ts';
 
 /** The hooks, in the order of a deploy. */
 export const HOOKS = [
@@ -213,10 +213,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       additionalProperties: false,
       properties: {
         channel: {
-          anyOf: [
-            { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
-            { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
-          ],
+          anyOf: CHANNEL_FORMS,
           description: 'In which channel, or a list of them [default: every active one]',
         },
       },

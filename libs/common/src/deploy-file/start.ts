@@ -25,6 +25,9 @@ export type Start =
   | ({ readonly type: 'pm2'; readonly run: string } & StartLimits)
   | { readonly type: 'none' };
 
+/** A start of one of these types. */
+export type StartOf<T extends Start['type']> = Extract<Start, { type: T }>;
+
 /** Default of `start.stop_timeout`, in ms. */
 export const STOP_TIMEOUTS = {
   process: 10_000,

@@ -1,51 +1,20 @@
 /** `traffic` of `.deploy.yml`: deploys that a proxy does not notice. */
-/** The types of `traffic`: how the proxy finds the version that is live. */
-export const TRAFFIC_TYPES = ['socket', 'ports', 'command'] as const;
+import type { Instance, Traffic } from './instance.ts';
+import type { Start } from './start.ts';
+import { type Fail, milliseconds } from './values.ts';
 
-/** How an instance changes versions: in two slots, of which the link `live` names one. Times in ms. */
-export interface Traffic {
-  readonly type: (typeof TRAFFIC_TYPES)[number];
-  /** The ports of slot a and slot b; only without sockets. */
-  readonly ports: readonly [number, number] | undefined;
-  /** The command that moves new requests to PORT; only for type `command`. */
-  readonly run: string | undefined;
-  /** Longest time that the version before may finish its requests. */
-  readonly drain: number;
-  /** false: one slot, stopped before it is started. */
-  readonly overlap: boolean;
-}
-
-/** What of an instance, and of `start`, matters here. */
-interface Bare {
-  readonly name: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly traffic?: Traffic;
-}
-type Start = {
-  readonly type: string;
-  readonly unit?: string;
-  readonly reload?: boolean;
-  readonly config?: string;
-};
-
-type Fail = (key: string, what: string) => Error;
 type Values = ReadonlyMap<string, unknown>;
 
 const DRAIN = 30_000;
 
 /** An instance without what `traffic` adds, and the keys that it was read from. */
-interface Plain<T extends Bare> {
-  readonly instance: T;
+interface Plain {
+  readonly instance: Instance;
   readonly values: Values;
 }
 
 /** Adds `traffic` to the instances that have it. Throws what the file gets wrong. */
-export function withTraffic<T extends Bare>(
-  all: readonly Plain<T>[],
-  given: unknown,
-  milliseconds: (text: unknown, otherwise: number) => number,
-  fail: Fail,
-): T[] {
+export function withTraffic(all: readonly Plain[], given: unknown, fail: Fail): Instance[] {
   for (const { instance, values } of all) {
     if (given === undefined && (values.has('traffic') || values.has('ports')))
       throw fail('instances', `${instance.name} has keys that need the section traffic`);
@@ -64,7 +33,7 @@ export function withTraffic<T extends Bare>(
   if (type !== 'command' && common.run !== undefined)
     throw fail('traffic.run', `does not go with type ${type}`);
   const shared = section.get('ports') as number[] | undefined;
-  const instances = all.map(({ instance, values }): T => {
+  const instances = all.map(({ instance, values }): Instance => {
     if (values.get('traffic') === false) {
       if (values.has('ports')) throw fail('instances', `${instance.name} has ports but no traffic`);
       return instance;
@@ -97,7 +66,7 @@ function portsOf(
   return [first, second];
 }
 
-function refuseShared(instances: readonly Bare[], fail: Fail): void {
+function refuseShared(instances: readonly Instance[], fail: Fail): void {
   const owners = new Map<number, string>();
   for (const { name, traffic } of instances) {
     for (const port of traffic?.ports ?? []) {
@@ -114,7 +83,7 @@ function refuseShared(instances: readonly Bare[], fail: Fail): void {
 
 /** Throws what does not go with `traffic`; `hasHealth`: whether the file has the section `health`. */
 export function checkTraffic(
-  instances: readonly Bare[],
+  instances: readonly Instance[],
   start: Start,
   hasHealth: boolean,
   fail: Fail,
@@ -122,9 +91,9 @@ export function checkTraffic(
   if (instances.every(({ traffic }) => traffic === undefined)) return;
   if (!hasHealth) throw fail('traffic', 'needs the section health, which says when to switch');
   if (start.type === 'none') throw fail('traffic', 'needs a start.type that starts the app');
-  if (/\.ya?ml$/.test(start.config ?? ''))
+  if ('config' in start && /\.ya?ml$/.test(start.config))
     throw fail('traffic', 'needs an ecosystem file in JavaScript or JSON');
-  if (start.unit === undefined) return;
+  if (start.type !== 'systemd') return;
   if (start.reload) throw fail('traffic', 'does not work with start.reload');
   if (!start.unit.includes('@.'))
     throw fail(

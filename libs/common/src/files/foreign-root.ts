@@ -1,5 +1,6 @@
 /** Root at work in another user's root: what that user planted there would run as root. */
 import { statSync } from 'node:fs';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -7,14 +8,9 @@ import { word } from '../text/shell.ts';
 
 /** The owner of a root, if root is at work in it and it is not root's own. */
 export function foreignOwner(uid: number, { root }: Paths): number | undefined {
-  if (uid !== 0) return undefined;
-  try {
-    const { uid: owner } = statSync(root);
-    return owner === 0 ? undefined : owner;
-  } catch {
-    // Not there: what uses it says so.
-    return undefined;
-  }
+  // If it is not there, what uses it says so.
+  const owner = uid === 0 ? orElse(() => statSync(root).uid, 0) : 0;
+  return owner === 0 ? undefined : owner;
 }
 
 /** Throws `guard_tripped` with the command that runs as the owner, e.g. for `deploy shop`. */

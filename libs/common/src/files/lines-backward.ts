@@ -33,15 +33,6 @@ interface Place {
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
-  filter: Filter = {},
-): Generator<Buffer> {
-  for (const { line } of placesBackward(fd, needle, filter)) yield line;
-}
-
-/** The same with their positions. */
-export function* placesBackward(
-  fd: number,
-  needle: Uint8Array,
   { size, also = NOTHING, tooLong }: Filter = {},
 ): Generator<Place> {
   let end = size ?? fstatSync(fd).size;

@@ -15,10 +15,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import { orElse, orFail } from '../foundation/attempt.ts';
+import { Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
-import { makeFolder, readIfThere } from './read.ts';
+import { makeFolder, readTextIfThere } from './read.ts';
 import { giveToOwnerOf } from './write.ts';
 
 /** Exit status of flock(1) when the lock is held. */
@@ -45,16 +46,9 @@ export interface Holder {
  */
 export function takeLock(path: string, waitSeconds: number, holder: Holder = {}): Lock | undefined {
   makeFolder(dirname(path));
-  let fd: number;
-  try {
-    fd = openSync(
-      path,
-      constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-      0o600,
-    );
-  } catch (error) {
-    throw systemFailure(error, `open the lock ${path}`);
-  }
+  const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
+  const how = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  const fd = orFail(() => openSync(path, how, 0o600), `open the lock ${path}`);
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new Failure('lock_unavailable', `${path} is not a file`);
@@ -125,11 +119,7 @@ export function holderFor({ pid, now }: Pick<Io, 'pid' | 'now'>, command: string
 
 /** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
-  try {
-    return jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {};
-  } catch {
-    return {};
-  }
+  return orElse(() => jsonObject(readTextIfThere(path, 65_536) ?? '') ?? {}, {});
 }
 
 /**
@@ -143,20 +133,12 @@ export function liveHolder(path: string): (Holder & { pid: number }) | undefined
     // /proc shows paths without links.
     const real = realpathSync(path);
     const open = readdirSync(`/proc/${pid}/fd`).some(
-      (fd) => linkAt(`/proc/${pid}/fd/${fd}`) === real,
+      // One may be closed meanwhile.
+      (fd) => orElse(() => readlinkSync(`/proc/${pid}/fd/${fd}`), undefined) === real,
     );
     return open ? { ...holder, pid } : undefined;
   } catch (error) {
     return systemCode(error) === 'EACCES' ? { ...holder, pid } : undefined;
-  }
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // Closed meanwhile.
-    return undefined;
   }
 }
 

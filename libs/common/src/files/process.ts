@@ -1,7 +1,8 @@
 /** Identifies a process by pid, start time and boot, since a pid is reused. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isThere, readIfThere } from './read.ts';
+import { orElse } from '../foundation/attempt.ts';
+import { isThere, readTextIfThere } from './read.ts';
 
 /** The record of a process that was started. */
 export interface PidFile {
@@ -17,11 +18,7 @@ export interface PidFile {
 
 /** Identity of this boot; '' where there is no /proc. */
 export function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  } catch {
-    return '';
-  }
+  return orElse(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(), '');
 }
 
 /**
@@ -45,23 +42,18 @@ export function startTimeOf(pid: number): string | undefined {
   return statOf(pid)[19];
 }
 
-/** Field 6 of /proc/PID/stat: the leader of its session. */
-export function sessionOf(pid: number): number | undefined {
-  const session = statOf(pid)[3];
-  return session === undefined ? undefined : Number(session);
-}
+/** A field of /proc/PID/stat as a number; undefined without such a process. */
+const numberIn = (field: number) => (pid: number) => {
+  const text = statOf(pid)[field - 3];
+  return text === undefined ? undefined : Number(text);
+};
 
-/** Field 4 of /proc/PID/stat: what started it. */
-export function parentOf(pid: number): number | undefined {
-  const parent = statOf(pid)[1];
-  return parent === undefined ? undefined : Number(parent);
-}
-
-/** Field 5 of /proc/PID/stat: the leader of its process group. */
-export function groupOf(pid: number): number | undefined {
-  const group = statOf(pid)[2];
-  return group === undefined ? undefined : Number(group);
-}
+/** What started it. */
+export const parentOf = numberIn(4);
+/** The leader of its process group. */
+export const groupOf = numberIn(5);
+/** The leader of its session. */
+export const sessionOf = numberIn(6);
 
 /** Whether a process is running, or waiting for a processor or the disk. */
 export function isBusy(pid: number): boolean {
@@ -76,7 +68,7 @@ export function pidFileIn(run: string): string {
 /** The record of a process that was started since the last boot; it may have ended. */
 export function recordedProcess(run: string): PidFile | undefined {
   try {
-    const file = JSON.parse(readIfThere(pidFileIn(run), 4096)?.toString('utf8') ?? '') as PidFile;
+    const file = JSON.parse(readTextIfThere(pidFileIn(run), 4096) ?? '') as PidFile;
     return file.boot_id === bootId() && Number.isInteger(file.pid) ? file : undefined;
   } catch {
     return undefined;
@@ -91,9 +83,5 @@ export function runningPid(run: string): number | undefined {
 
 /** Whether the recorded process runs; null without a record. */
 export function isRunning(run: string): boolean | null {
-  try {
-    return isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null;
-  } catch {
-    return null;
-  }
+  return orElse(() => (isThere(pidFileIn(run)) ? runningPid(run) !== undefined : null), null);
 }

@@ -13,8 +13,10 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
+import { type Io, readAll } from '../foundation/io.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -55,6 +57,15 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   return readIfThere(path, limit)?.toString('utf8');
 }
 
+/** The text of a file that an option names; of standard input, which is `what`, for `-`. Throws `file_unreadable`. */
+export function readGiven({ stdin, cwd }: Io, file: string, limit: number, what: string): string {
+  if (file === '-') return readAll(stdin, limit, what);
+  const path = resolve(cwd, file);
+  const text = readTextIfThere(path, limit);
+  if (text === undefined) throw new Failure('file_unreadable', `there is no file ${path}`);
+  return text;
+}
+
 /** Reads up to `length` bytes at `position`, fewer only at the end of the file. */
 export function readRange(
   fd: number,
@@ -73,12 +84,7 @@ export function readRange(
 
 /** Whether a path exists; a dangling link does. */
 export function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return orElse(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false);
 }
 
 /** Removes a file if it exists. */

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { namesIn, removeIfThere } from './read.ts';
 
@@ -49,16 +50,12 @@ function temporaryBeside(path: string): string {
  * Writes a file atomically; on return it survives a power cut. `mode` is for a new file; an existing
  * one keeps its own. After an error the old file is untouched and no temporary file remains.
  */
-export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
-  replace(path, data, mode, true);
-}
-
-/** Like `writeWhole` without fsync: a power cut may leave the file old, empty or missing. */
-export function writeUnsynced(path: string, data: string): void {
-  replace(path, data, 0o600, false);
-}
-
-function replace(path: string, data: string | Uint8Array, mode: number, durable: boolean): void {
+export function writeWhole(
+  path: string,
+  data: string | Uint8Array,
+  mode = 0o600,
+  durable = true,
+): void {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
   const temporary = temporaryBeside(path);
   let left = false;
@@ -88,6 +85,11 @@ function replace(path: string, data: string | Uint8Array, mode: number, durable:
   }
 }
 
+/** Like `writeWhole` without fsync: a power cut may leave the file old, empty or missing. */
+export function writeUnsynced(path: string, data: string): void {
+  writeWhole(path, data, 0o600, false);
+}
+
 /**
  * Throws `not_writable` for a device, a pipe or a socket, also behind a link: a rename would put a file in
  * the place of `/dev/null` or `/dev/stdout`.
@@ -111,12 +113,8 @@ export function giveToOwnerOf(folder: string, fd: number): void {
 }
 
 function modeOf(path: string): number | undefined {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() ? stat.mode & 0o7777 : undefined;
-  } catch {
-    return undefined;
-  }
+  const stat = orElse(() => lstatSync(path), undefined);
+  return stat?.isFile() ? stat.mode & 0o7777 : undefined;
 }
 
 /** Age in ms at which the temporary file of a killed `writeWhole` is removed. */

@@ -159,6 +159,16 @@ export function usage(message: string): Failure {
   return new Failure('usage', message);
 }
 
+/** Refuses the value of an option or argument, as clap words it. */
+export function invalidValue(value: string | undefined, title: string, why: string): Failure {
+  return usage(`invalid value '${value}' for '${title}': ${why}`);
+}
+
+/** Refuses a command line without `what`. */
+export function notProvided(what: string): Failure {
+  return usage(`the following required arguments were not provided: ${what}`);
+}
+
 /** The `code` of an operating-system error (`ENOENT`, …), or undefined. */
 export function systemCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;

@@ -1,6 +1,6 @@
 /** The layout under the runner's root. No file outside the root is written. */
 import { isAbsolute, join, resolve } from 'node:path';
-import type { Env } from './io.ts';
+import type { Env, Io } from './io.ts';
 
 /** The root without `--root` and RUNNER_ROOT. */
 export const DEFAULT_ROOT = '/opt/runner';
@@ -27,6 +27,12 @@ export interface Paths {
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
   deployLogs(app: string): string;
+}
+
+/** A root, and the process that works on it. */
+export interface Server {
+  readonly io: Io;
+  readonly paths: Paths;
 }
 
 /** Files and folders of an app. */

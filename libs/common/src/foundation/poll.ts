@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { signalStatus } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -13,22 +14,15 @@ export async function poll(
   step: () => Promise<'more' | 'wait' | 'end'>,
 ): Promise<number> {
   let stoppedBy: NodeJS.Signals | undefined;
-  let wake = () => {};
+  const stop = new AbortController();
   const remove = io.onSignal((signal) => {
     stoppedBy = signal;
-    wake();
+    stop.abort();
   });
   while (!stoppedBy && !io.stdout.closed) {
     const next = await step();
     if (next === 'end') break;
-    if (next === 'more' || stoppedBy) continue;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, POLL);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    if (next === 'wait') await sleep(POLL, undefined, { signal: stop.signal }).catch(() => {});
   }
   remove();
   return stoppedBy ? signalStatus(stoppedBy) : 0;

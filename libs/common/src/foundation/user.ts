@@ -1,13 +1,10 @@
 /** Who runs a command. */
+import { orElse } from './attempt.ts';
 import type { Io } from './io.ts';
 
 /** Name of the effective user; the uid if it has none. */
 export function loginName({ uid }: Pick<Io, 'uid'>): string {
-  try {
-    return process.getBuiltinModule('node:os').userInfo().username;
-  } catch {
-    return String(uid);
-  }
+  return orElse(() => process.getBuiltinModule('node:os').userInfo().username, String(uid));
 }
 
 /** Who began a deploy: the operator whose order it is, `timer` for a fetch by systemd, else the user, before sudo. */

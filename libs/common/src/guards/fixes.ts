@@ -4,6 +4,7 @@
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import type { Io } from '../foundation/io.ts';
 import { word } from '../text/shell.ts';
 
@@ -18,12 +19,8 @@ export interface Asker {
 
 /** lstat of a path; undefined if it does not exist or cannot be reached. */
 export function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    // ENOTDIR or EACCES: the reader reports it.
-    return undefined;
-  }
+  // ENOTDIR or EACCES: the reader reports it.
+  return orElse(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
 /** Whether a folder is above the root. */

@@ -1,5 +1,7 @@
 /** Acting as a GitHub App: a token for one repository, which lasts an hour and is never stored. */
+
 import { sign } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CodeHost } from '../config/code-hosts.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
@@ -70,7 +72,7 @@ export async function installationToken(
 async function patient(ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   const answer = await ask();
   if (answer.status < 500) return answer;
-  await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  await sleep(AGAIN);
   return ask();
 }
 

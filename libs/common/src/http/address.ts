@@ -11,24 +11,23 @@ export function isLoopback(host: string): boolean {
   );
 }
 
+const insecure = (where: string, why: string) => new Failure('insecure_address', `${where} ${why}`);
+
 /**
  * Checks an address and drops trailing slashes. Throws `insecure_address`, which names the place of
  * the address, never the address itself: it may be a secret.
  */
 export function httpAddress(text: string, where: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Failure('insecure_address', `${where} is not an https address`);
-  }
-  if (url.username || url.password) {
-    throw new Failure('insecure_address', `${where} must not contain a user name or password`);
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new Failure(
-      'insecure_address',
-      `${where} must be https: a secret is sent there (http is only allowed for localhost)`,
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw insecure(where, 'is not an https address');
+  if (url.username || url.password)
+    throw insecure(where, 'must not contain a user name or password');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw insecure(
+      where,
+      'must be https: a secret is sent there (http is only allowed for localhost)',
     );
-  }
   return url.href.replace(/\/+$/, '');
 }
 
@@ -38,14 +37,9 @@ export function httpAddress(text: string, where: string): string {
  */
 export function smtpAddress(text: string, where: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url?.hostname || (url.protocol !== 'smtps:' && url.protocol !== 'smtp:')) {
-    throw new Failure('insecure_address', `${where} is not an smtps or smtp address`);
-  }
-  if (/^[^:/]+:\/\/[^/?#]*[/?#]./.test(text)) {
-    throw new Failure('insecure_address', `${where} must end after the port`);
-  }
-  if (/%(?![0-9a-f]{2})/i.test(text)) {
-    throw new Failure('insecure_address', `${where} must write % as %25`);
-  }
+  if (!url?.hostname || (url.protocol !== 'smtps:' && url.protocol !== 'smtp:'))
+    throw insecure(where, 'is not an smtps or smtp address');
+  if (/^[^:/]+:\/\/[^/?#]*[/?#]./.test(text)) throw insecure(where, 'must end after the port');
+  if (/%(?![0-9a-f]{2})/i.test(text)) throw insecure(where, 'must write % as %25');
   return text.replace(/\/$/, '');
 }

@@ -2,8 +2,8 @@
  * The chats' credentials, for redaction. Parsing YAML costs as much as the rest of a start, so a text
  * is first compared with the words of the raw file.
  */
-import { readIfThere } from '../files/read.ts';
-import { Failure } from '../foundation/failure.ts';
+import { readTextIfThere } from '../files/read.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { SECRET_MIN } from '../secrets/plain-fields.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -29,7 +29,7 @@ export class ChatCredentials {
 
   constructor(paths: Paths) {
     this.#paths = paths;
-    const text = rawConfig(paths);
+    const text = unlessFailure(() => readTextIfThere(paths.config, CONFIG_MAX), '') ?? '';
     this.#isEscaped = text.includes('\\');
     this.#words = wordsOf(text);
   }
@@ -48,21 +48,10 @@ export class ChatCredentials {
 
   async #read(): Promise<readonly Secret[]> {
     const { readChatSecrets } = await import('./chat-secrets.ts');
-    try {
-      return readChatSecrets(this.#paths);
-    } catch (error) {
-      if (error instanceof Failure) return this.#words.map((word) => new Secret(word));
-      throw error;
-    }
-  }
-}
-
-function rawConfig(paths: Paths): string {
-  try {
-    return readIfThere(paths.config, CONFIG_MAX)?.toString('utf8') ?? '';
-  } catch (error) {
-    if (error instanceof Failure) return '';
-    throw error;
+    return unlessFailure(
+      () => readChatSecrets(this.#paths),
+      this.#words.map((word) => new Secret(word)),
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** The secrets of this server that no shape reveals: tokens and secrets of apps, and the master keys. */
 import { openSecrets, secretsToRedact } from '../app-secrets/open.ts';
 import { appNames } from '../apps/store.ts';
-import { Failure } from '../foundation/failure.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { formsOf } from '../hosts/login.ts';
@@ -36,13 +36,4 @@ export function knownRedactor(
     unlessFailure(() => secretsToRedact(openSecrets(paths, env, name)), []),
   );
   return redactor([...others, ...keyLines(paths, env), ...tokens, ...secrets]);
-}
-
-function unlessFailure<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Failure) return otherwise;
-    throw error;
-  }
 }

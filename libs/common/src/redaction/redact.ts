@@ -9,6 +9,7 @@
  */
 import { type LogRecord, projectOf } from '../audit/record.ts';
 import { namesIn } from '../files/read.ts';
+import { orElse } from '../foundation/attempt.ts';
 import { type Redactor, redactor, seenText } from '../secrets/redactor.ts';
 import { ChatCredentials } from './chat-credentials.ts';
 import type { Place } from './known-secrets.ts';
@@ -48,7 +49,8 @@ class ServerSecrets {
   constructor(place: Place) {
     this.#place = place;
     this.#chats = new ChatCredentials(place.paths);
-    this.#hasAppSecrets = mayHaveAppSecrets(place);
+    // Those of another user cannot be looked up.
+    this.#hasAppSecrets = orElse(() => namesIn(place.paths.secretsDir).length > 0, false);
   }
 
   /** Whether a text may hold a secret that its shape does not reveal. */
@@ -68,14 +70,6 @@ class ServerSecrets {
       withChats ? this.#chats.secrets() : [],
     ]);
     return knownRedactor(this.#place, app, chats);
-  }
-}
-
-function mayHaveAppSecrets({ paths }: Place): boolean {
-  try {
-    return namesIn(paths.secretsDir).length > 0;
-  } catch {
-    return false; // Of another user: they cannot be looked up.
   }
 }
 

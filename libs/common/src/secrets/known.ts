@@ -106,18 +106,9 @@ export class KnownSecrets {
     let piece = this.#pieces.next(compact, 0);
     while (piece) {
       const around = [piece];
-      for (
-        let next = laterPiece(text, compact, piece);
-        next;
-        next = laterPiece(text, compact, next)
-      )
-        around.push(next);
-      for (
-        let next = earlierPiece(text, compact, piece);
-        next;
-        next = earlierPiece(text, compact, next)
-      )
-        around.push(next);
+      for (const beside of [laterPiece, earlierPiece])
+        for (let at = beside(text, compact, piece); at; at = beside(text, compact, at))
+          around.push(at);
       found.push(around);
       piece = this.#pieces.next(compact, piece.to);
     }

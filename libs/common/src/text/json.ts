@@ -1,4 +1,5 @@
 /** JSON that another program may have written. */
+import { orElse } from '../foundation/attempt.ts';
 
 /** A JSON object, of which any field may be missing or of another type. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,9 +12,5 @@ export function isObject(value: unknown): value is JsonObject {
 export function jsonObject(text: string): JsonObject | undefined {
   // An error of JSON.parse costs as much as reading a hundred lines.
   if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as JsonObject;
-  } catch {
-    return undefined;
-  }
+  return orElse(() => JSON.parse(text) as JsonObject, undefined);
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { AppState } from '../apps/state.ts';
 import { readIfThere } from '../files/read.ts';
-import { Failure, usage } from '../foundation/failure.ts';
+import { Failure, notProvided, usage } from '../foundation/failure.ts';
 import { type Io, readAll } from '../foundation/io.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Keyring } from './keyring.ts';
@@ -30,9 +30,7 @@ export function readAppKey(io: Io, choice: AppChoice): Secret | undefined {
   const { 'app-id': id, 'app-key-file': file } = choice;
   if (id === undefined && file === undefined) return undefined;
   if (id === undefined || file === undefined)
-    throw usage(
-      `the following required arguments were not provided: ${id === undefined ? '--app-id <N>' : '--app-key-file <FILE>'}`,
-    );
+    throw notProvided(id === undefined ? '--app-id <N>' : '--app-key-file <FILE>');
   if (!/^[A-Za-z0-9.]{1,64}$/.test(id))
     throw usage(`invalid value for '--app-id <N>': it is not the id of a GitHub App`);
   const path = resolve(io.cwd, file);

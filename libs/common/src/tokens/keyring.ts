@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path';
 import { isThere, makeFolder, namesIn, readIfThere, removeIfThere } from '../files/read.ts';
 import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
-import { Failure, systemFailure } from '../foundation/failure.ts';
+import { orFail } from '../foundation/attempt.ts';
+import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { word } from '../text/shell.ts';
@@ -102,11 +103,7 @@ export function requireChangeableKeys(paths: Paths, env: Env): void {
       `the master key is write-protected: to replace it, run chmod 600 ${word(path)}`,
     );
   }
-  try {
-    accessSync(dirname(path), constants.W_OK);
-  } catch (error) {
-    throw systemFailure(error, `replace the master key in ${path}`);
-  }
+  orFail(() => accessSync(dirname(path), constants.W_OK), `replace the master key in ${path}`);
 }
 
 /** Adds a new current master key; the older ones still open what they sealed. */

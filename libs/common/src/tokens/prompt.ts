@@ -1,5 +1,4 @@
 /** Prompts on a terminal, hidden for secrets. They go to stderr: stdout is for the answer. */
-import { ReadStream } from 'node:tty';
 import { Failure, Interrupted } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 
@@ -15,6 +14,8 @@ export function canAsk(io: Io): boolean {
 
 /** Reads one hidden line. Ctrl-C (status 130) and Ctrl-D are the Failure `interrupted`. */
 export function askSecret(io: Io, question: string): string {
+  // Loading it takes longer than most commands run.
+  const { ReadStream } = process.getBuiltinModule('node:tty');
   const terminal = new ReadStream(io.stdin.fd);
   terminal.setRawMode(true);
   let answer = '';

@@ -51,6 +51,9 @@ export type Schema =
   | ObjectSchema
   | { readonly anyOf: readonly Schema[]; readonly description?: string };
 
+/** Any text. */
+export const text = (description: string) => ({ type: 'string', description }) as const;
+
 /** A section: its keys and what each holds. */
 export interface ObjectSchema {
   readonly type: 'object';

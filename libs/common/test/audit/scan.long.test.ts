@@ -24,7 +24,7 @@ function backward(
   const fd = openSync(path, 'r');
   try {
     const lines: string[] = [];
-    for (const line of linesBackward(fd, needle, { also })) lines.push(line.toString());
+    for (const { line } of linesBackward(fd, needle, { also })) lines.push(line.toString());
     return lines;
   } finally {
     closeSync(fd);

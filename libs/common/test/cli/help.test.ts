@@ -19,15 +19,13 @@ const send = command({
   },
   options: {
     stamp: {
-      kind: 'value',
       short: 's',
       placeholder: 'KIND',
       choices: ['a', 'b'],
       about: 'Which stamp',
     },
-    express: { kind: 'flag', about: 'In a hurry' },
+    express: { about: 'In a hurry' },
     'a-very-long-option-name': {
-      kind: 'value',
       placeholder: 'LETTER',
       about: 'On a line of its own',
     },
@@ -134,7 +132,6 @@ test('no line is longer than 80 columns: texts are filled, choices break after a
     details: `${'word '.repeat(30)}word\nend.\n\n${columns}\n`,
     options: {
       ink: {
-        kind: 'value',
         placeholder: 'INK',
         choices: [
           'black',

@@ -22,7 +22,7 @@ const tool: Tool = {
       about: 'Show a value',
       positionals: { what: { about: 'What to show' } },
       options: {
-        many: { kind: 'value', placeholder: 'N', default: '0', about: 'How many records' },
+        many: { placeholder: 'N', default: '0', about: 'How many records' },
       },
       run: async ({ args, options, print, note }) => {
         note('a \u001b[1mnote');

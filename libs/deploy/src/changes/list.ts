@@ -9,10 +9,10 @@ import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 
 /** A commit by its name and its id. */
-export interface Version {
+export interface NamedCommit {
   version: string;
   commit: string;
 }
@@ -22,8 +22,8 @@ export interface ChangeList {
   app: string;
   /** `next`: what a deploy would bring; `last`: what the last one brought. */
   what: 'next' | 'last' | 'range';
-  from: Version;
-  to: Version;
+  from: NamedCommit;
+  to: NamedCommit;
   count: number;
   /** The page of the host that compares them; null if the host has none, or they are one commit. */
   compare: string | null;
@@ -46,8 +46,7 @@ export async function listChanges(
   refuseForeignRoot(request, `changes ${app.app}`);
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
-  const lock = await lockApp({ ...request, app: app.app, wait: WAIT }, 'changes');
-  try {
+  return underLock({ ...request, app: app.app, wait: WAIT }, 'changes', async () => {
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
@@ -57,9 +56,7 @@ export async function listChanges(
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
     return cleanRecord({ ...list, commits: [...found.commits] }, redact);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 const NOTHING = { commits: [], count: 0 };
@@ -91,9 +88,9 @@ async function rangeOf(
   return { what: 'last', from: shown(before ?? current), to: shown(current) };
 }
 
-const shown = ({ version, commit }: Deployed): Version => ({ version, commit });
+const shown = ({ version, commit }: Deployed): NamedCommit => ({ version, commit });
 
-function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): Version {
+function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): NamedCommit {
   if (!head) throw noHead(source);
   return { commit: head.commit, version: versionOf(head.commit, head.tag) };
 }
@@ -102,7 +99,12 @@ function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): Ve
 const SHORTEST = 7;
 
 /** A version that is kept, a branch, a tag, or the id of a commit. */
-function resolve(source: GitSource, app: AppState, refs: readonly Ref[], name: string): Version {
+function resolve(
+  source: GitSource,
+  app: AppState,
+  refs: readonly Ref[],
+  name: string,
+): NamedCommit {
   const kept = Object.values(app.instances).flatMap(({ current, previous }) => [
     ...(current ? [current] : []),
     ...previous,

@@ -1,5 +1,5 @@
 /** The checks of a commit at its code host, in at most two calls; what did not change costs none. */
-import type { CheckPage, CommitChecks, SeenCheck } from '@runner/common/apps/state';
+import type { CheckPage, CommitChecks, SeenCheck } from '@runner/common/apps/checks';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HostApi, isDenied, refuseOthers } from '@runner/common/hosts/api';
 import { isObject } from '@runner/common/text/json';

@@ -1,5 +1,5 @@
 /** Where each type of host lists the checks of a commit, and what their words mean. */
-import type { SeenCheck } from '@runner/common/apps/state';
+import type { SeenCheck } from '@runner/common/apps/checks';
 import { Failure } from '@runner/common/foundation/failure';
 import type { HostApi } from '@runner/common/hosts/api';
 import { isObject, type JsonObject } from '@runner/common/text/json';

@@ -1,5 +1,5 @@
 /** Whether the checks of a commit let `fetch --deploy` deploy it. */
-import type { CommitChecks, RequiredChecks, SeenCheck } from '@runner/common/apps/state';
+import type { CommitChecks, RequiredChecks, SeenCheck } from '@runner/common/apps/checks';
 
 /** What the checks of a commit mean. */
 export interface ChecksVerdict {

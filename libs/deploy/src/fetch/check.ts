@@ -1,5 +1,7 @@
 /** Asking for the head of what an app follows, and what it means for the app. */
-import type { AppState, CommitChecks } from '@runner/common/apps/state';
+
+import type { CommitChecks } from '@runner/common/apps/checks';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { holderOf } from '@runner/common/files/lock';
@@ -9,7 +11,7 @@ import { openApi } from '@runner/common/hosts/open';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
@@ -33,7 +35,9 @@ export async function check(
     if (kept && !app.deploying) return fetchResult(name, kept.result, kept.text);
     if (!head) throw noHead(source);
     const { commit, tag } = head;
-    const locked = <T>(work: () => Promise<T>) => underLock(request, name, work);
+    const { io, paths } = request;
+    const locked = <T>(work: () => Promise<T>) =>
+      underLock({ io, paths, app: name }, 'fetch', work, 'fetch');
     const same = await sameFor({ app, source, commit }, locked, shared.lenders);
     const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
@@ -48,20 +52,6 @@ export async function check(
     if (code === 'locked') return skipped(request.paths, name);
     const text = code === 'network_error' ? `network error: ${message}` : message;
     return fetchResult(name, 'error', text, { error: code, status: 1 });
-  }
-}
-
-async function underLock<T>(
-  request: FetchRequest,
-  app: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { io, paths } = request;
-  const lock = await lockApp({ io, paths, app }, 'fetch', 'fetch');
-  try {
-    return await work();
-  } finally {
-    lock.release();
   }
 }
 

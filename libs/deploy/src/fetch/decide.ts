@@ -1,9 +1,10 @@
 /** What the head of a branch means for an app. */
 
-import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import type { CommitChecks } from '@runner/common/apps/checks';
+import { pauseOf, pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { ranWords, returnsOf } from '@runner/common/apps/restored';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
-import { type AppState, type CommitChecks, pauseOf } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { inWords } from '@runner/common/text/time';

@@ -1,5 +1,7 @@
 /** What a commit of the host means to an app that follows tags or paths. */
-import { type AppState, heldCommits } from '@runner/common/apps/state';
+
+import { heldCommits } from '@runner/common/apps/hold';
+import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Head } from '../git/remote.ts';
 import { fetchMissing, samePaths } from '../git/same-paths.ts';

@@ -9,7 +9,8 @@ import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
-import { Failure, systemWords } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
@@ -64,12 +65,7 @@ export async function recordResults(
 }
 
 function readable(paths: Paths, name: string): AppState | undefined {
-  try {
-    return requireTrustedApp(paths, name);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return undefined;
-  }
+  return unlessFailure(() => requireTrustedApp(paths, name), undefined);
 }
 
 /** A fetch starts nothing, but each one reports an app that does not run. */

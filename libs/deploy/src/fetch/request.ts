@@ -1,6 +1,5 @@
 /** What `fetch` is asked for, and what it answers about each app. */
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { FetchResult } from './decide.ts';
@@ -14,9 +13,7 @@ export interface Settled {
 }
 
 /** Which apps to check, and whether to deploy what is new. */
-export interface FetchRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface FetchRequest extends Server {
   readonly apps: readonly string[];
   readonly deploy: boolean;
   /** Deploys at once; undefined: chosen by the free memory. */

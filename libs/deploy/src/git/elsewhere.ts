@@ -5,18 +5,16 @@ import { type CodeHost, codeHostsOf, DEFAULT_HOST } from '@runner/common/config/
 import type { Config } from '@runner/common/config/file';
 import { partsOf, placeAt } from '@runner/common/config/repo-place';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env, Io } from '@runner/common/foundation/io';
+import type { Env } from '@runner/common/foundation/io';
 import { repoName } from '@runner/common/foundation/names';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { digestOf, type Secret } from '@runner/common/secrets/secret';
 import { openToken } from '@runner/common/tokens/open';
 import { sourceLogin } from './login.ts';
 import type { Elsewhere } from './source.ts';
 
 /** The app whose submodules are fetched. */
-interface Home {
-  readonly io: Io;
-  readonly paths: Paths;
+interface Home extends Server {
   readonly config: Config;
   /** The host of the app. */
   readonly host: CodeHost;

@@ -8,7 +8,8 @@ const NOT_GIT =
   'login page answers instead';
 
 /** First match wins. Messages are English: git runs with LC_ALL=C. */
-const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => string])[] = [
+type Words = string | ((source: GitSource) => string);
+const MEANINGS: readonly (readonly [RegExp, FailureCode, Words])[] = [
   [
     /Authentication failed|could not read (?:Username|Password)|HTTP Basic: Access denied|returned error: 40[13]\b|Invalid username or (?:password|token)/i,
     'token_invalid',
@@ -33,39 +34,31 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, (source: GitSource) => 
   [
     /is this a git repository\?|bad line length character|unable to update url base from redirection/i,
     'code_host_error',
-    () => NOT_GIT,
+    NOT_GIT,
   ],
-  [/No space left on device|Disk quota exceeded/i, 'disk_full', () => 'no space left on the disk'],
-  [
-    /Could not resolve (?:host|proxy)/i,
-    'network_error',
-    () => "the code host's name cannot be resolved",
-  ],
+  [/No space left on device|Disk quota exceeded/i, 'disk_full', 'no space left on the disk'],
+  [/Could not resolve (?:host|proxy)/i, 'network_error', "the code host's name cannot be resolved"],
   [
     /Failed to connect|Connection refused|Couldn't connect/i,
     'network_error',
-    () => 'the code host refused the connection',
+    'the code host refused the connection',
   ],
   [
     /timed out|too slow|Operation too slow/i,
     'network_error',
-    () => 'the code host did not answer in time',
+    'the code host did not answer in time',
   ],
   [
     /SSL certificate|certificate verif|SSL peer/i,
     'network_error',
-    () => "the code host's certificate cannot be verified",
+    "the code host's certificate cannot be verified",
   ],
-  [
-    /returned error: 429\b/i,
-    'rate_limited',
-    () => 'the code host limits requests: try again later',
-  ],
-  [/returned error: 5\d\d\b/i, 'code_host_error', () => 'the code host reports an internal error'],
+  [/returned error: 429\b/i, 'rate_limited', 'the code host limits requests: try again later'],
+  [/returned error: 5\d\d\b/i, 'code_host_error', 'the code host reports an internal error'],
   [
     /Empty reply|Connection reset|RPC failed|early EOF|unexpected disconnect|hung up/i,
     'network_error',
-    () => 'the code host dropped the connection',
+    'the code host dropped the connection',
   ],
 ];
 
@@ -82,7 +75,7 @@ export function gitFailure(source: GitSource, result: GitResult): Failure {
   if (!found)
     return new Failure('git_failed', `git failed: ${message || `status ${result.status}`}`);
   const [, code, words] = found;
-  const sentence = words(source);
+  const sentence = typeof words === 'string' ? words : words(source);
   const explained =
     ['token_invalid', 'branch_not_found', 'repo_not_found', 'git_failed'].includes(code) ||
     sentence === NOT_GIT;

@@ -4,8 +4,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { formsOf } from '@runner/common/hosts/login';
 import { type Redactor, redactor } from '@runner/common/secrets/redactor';
 import { keyLines } from '@runner/common/tokens/key-file';
@@ -16,9 +15,7 @@ import { sourceLogin } from './login.ts';
 import type { GitSource } from './source.ts';
 
 /** What opening a source needs. */
-export interface SourceRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface SourceRequest extends Server {
   readonly signal: AbortSignal;
 }
 

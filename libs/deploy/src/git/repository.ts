@@ -6,6 +6,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** What `git init --bare` writes; every other setting is an option of the call. */
@@ -22,7 +23,9 @@ export const NO_REPOSITORY = { GIT_DIR: '/dev/null' };
 export function onMirror(mirror: string): Record<string, string> {
   if (isOwn(mirror)) {
     const path = join(mirror, 'config');
-    if (contentOf(path) !== CONFIG) writeWhole(path, CONFIG, 0o640);
+    // Anything but a small file, such as a link, is replaced too.
+    const content = unlessFailure(() => readTextIfThere(path, CONFIG.length), undefined);
+    if (content !== CONFIG) writeWhole(path, CONFIG, 0o640);
   }
   return { GIT_DIR: mirror, GIT_COMMON_DIR: mirror, GIT_NO_REPLACE_OBJECTS: '1' };
 }
@@ -35,14 +38,4 @@ function isOwn(mirror: string): boolean {
     'git_failed',
     `${mirror} belongs to another user (uid ${uid}): run the command as that user, sudo -u '#${uid}' runner …`,
   );
-}
-
-/** undefined for anything but a small file, such as a link. */
-function contentOf(path: string): string | undefined {
-  try {
-    return readTextIfThere(path, CONFIG.length);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }

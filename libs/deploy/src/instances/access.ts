@@ -7,6 +7,7 @@ import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
+import { orElse } from '@runner/common/foundation/attempt';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -30,7 +31,7 @@ export function grantSocket({ paths }: TargetBase, target: ReleaseTarget): void 
   const args = ['--modify', rights.join(','), '--', folder];
   if (ask('setfacl', args, { env: target.outerEnv }).status === 0) return;
   const words = `${maker}, the user of the unit, cannot be let into ${folder}: setfacl failed; is the package acl installed?`;
-  throw new StepFailure('start', `start: ${words}`, '', 'server');
+  throw new StepFailure('start', `start: ${words}`, 'server');
 }
 
 /** Checks that the socket is there and the proxy may write to it. Throws a StepFailure of stage `traffic`. */
@@ -38,7 +39,7 @@ export function openSocket({ paths, instance, env }: ReleaseTarget): void {
   if (instance.traffic?.type !== 'socket') return;
   const fd = socketAt(socketIn(paths.dir));
   if (fd === undefined) {
-    throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`, '');
+    throw new StepFailure('traffic', `traffic: the app did not open ${env.PORT}`);
   }
   try {
     const { mode: all, uid } = fstatSync(fd);
@@ -47,7 +48,7 @@ export function openSocket({ paths, instance, env }: ReleaseTarget): void {
       if (mode !== 0o666) chmodSync(`/proc/self/fd/${fd}`, 0o666);
     } else if ((mode & 0o022) === 0) {
       const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
-      throw new StepFailure('traffic', `traffic: ${words}`, '', 'server');
+      throw new StepFailure('traffic', `traffic: ${words}`, 'server');
     }
   } finally {
     closeSync(fd);
@@ -56,13 +57,8 @@ export function openSocket({ paths, instance, env }: ReleaseTarget): void {
 
 /** The socket itself, not what its name leads to a moment later; undefined if it is not one. */
 function socketAt(path: string): number | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-  } catch {
-    return undefined;
-  }
-  if (fstatSync(fd).isSocket()) return fd;
+  const fd = orElse(() => openSync(path, O_PATH | constants.O_NOFOLLOW), undefined);
+  if (fd === undefined || fstatSync(fd).isSocket()) return fd;
   closeSync(fd);
   return undefined;
 }

@@ -56,7 +56,11 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
   let error: StepFailure | undefined;
   try {
     noteSecrets(job, targets);
-    for (at of beside) await startBeside(job, at, waiting);
+    for (at of beside) {
+      await prepare(job, at);
+      waiting.push(at);
+      await startBeside(job, at);
+    }
     for (at of beside) {
       await moveRequests(job, at);
       switched.push(at.instance);
@@ -107,10 +111,8 @@ function explained(
   return withEnding(error, `; ${serving}${UNSWITCHED}`);
 }
 
-async function startBeside(job: Job, target: ReleaseTarget, waiting: ReleaseTarget[]) {
+async function startBeside(job: Job, target: ReleaseTarget): Promise<void> {
   const { slot, instance } = target;
-  await prepare(job, target);
-  waiting.push(target);
   const where = `${instance.name} in slot ${slot}`;
   await bringUp(interruptible(job), target, (stage, body) => {
     // Its place is taken without a word: nothing changes for anyone.
@@ -126,8 +128,7 @@ async function startBeside(job: Job, target: ReleaseTarget, waiting: ReleaseTarg
 
 async function moveRequests(job: Job, target: ReleaseTarget): Promise<void> {
   const { name } = target.instance;
-  if (job.signal.aborted)
-    throw new StepFailure('traffic', 'traffic: was interrupted', '', 'operator');
+  if (job.signal.aborted) throw new StepFailure('traffic', 'traffic: was interrupted', 'operator');
   markStage(job, 'traffic', name);
   try {
     await reported(job.reporter, `switch ${name} to slot ${target.slot}`, () =>
@@ -157,7 +158,7 @@ async function stopBlocking(job: Job, blocking: readonly ReleaseTarget[]): Promi
   if (job.partial && blocking.length > 0) {
     const names = blocking.map(({ instance }) => instance.name).join(', ');
     const why = `its port is used by ${names}: deploy all instances at once`;
-    throw new StepFailure('switch', `switch: ${why}`, '', 'operator');
+    throw new StepFailure('switch', `switch: ${why}`, 'operator');
   }
   for (const target of blocking) {
     const { name } = target.instance;
@@ -169,8 +170,7 @@ async function stopBlocking(job: Job, blocking: readonly ReleaseTarget[]): Promi
 }
 
 async function prepare(job: Job, target: ReleaseTarget): Promise<void> {
-  if (job.signal.aborted)
-    throw new StepFailure('switch', 'switch: was interrupted', '', 'operator');
+  if (job.signal.aborted) throw new StepFailure('switch', 'switch: was interrupted', 'operator');
   checkReady(job, target);
   await runHook(job, target, 'pre_switch');
   if (!startsBeside(target.instance)) markStage(job, 'switch', target.instance.name);

@@ -4,8 +4,7 @@ import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { envFileOf, writeEnvFile } from './env-file.ts';
 import { fileOfRelease } from './kept-file.ts';
@@ -17,14 +16,12 @@ export interface WrittenFiles {
   failed: string[];
 }
 
-interface Place {
-  readonly io: Io;
-  readonly paths: Paths;
+interface NotingServer extends Server {
   note(text: string): void;
 }
 
 /** Writes the files of all apps. One that fails does not stop the others. */
-export function writeBootFiles(place: Place): WrittenFiles {
+export function writeBootFiles(place: NotingServer): WrittenFiles {
   const { apps, unreadable } = listApps(place.paths);
   const written: WrittenFiles = { files: [], failed: [] };
   const fail = (app: string, { message, code }: Failure) => {
@@ -43,7 +40,10 @@ export function writeBootFiles(place: Place): WrittenFiles {
   return written;
 }
 
-function writeFilesOf({ io, paths }: Place, { app, instances }: AppState): WrittenFiles['files'] {
+function writeFilesOf(
+  { io, paths }: NotingServer,
+  { app, instances }: AppState,
+): WrittenFiles['files'] {
   const secrets = openSecrets(paths, io.env, app);
   if (!secrets.file) return [];
   const env = stepEnvironment(io.env);

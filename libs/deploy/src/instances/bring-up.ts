@@ -58,7 +58,7 @@ function deaf({ instance, env, file }: ReleaseTarget, started: Started): StepFai
   const what = `${instance.name}: the app did not open ${env.PORT}`;
   const within = file.health ? ` within ${file.health.within / 1000} s` : '';
   const why = elsewhereWords(started.pids?.() ?? []);
-  return new StepFailure('health', `health: ${what}${within}: ${why}`, '');
+  return new StepFailure('health', `health: ${what}${within}: ${why}`);
 }
 
 /** Whether a release still runs beside the one that is live. */

@@ -1,10 +1,11 @@
 /** Draining: a version that no longer gets requests runs until it has answered those it has. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { type Reporter, reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
-import { asStepFailure } from '../run/step.ts';
+import { failureOf } from '../run/step.ts';
 import { instanceState, stopSlot } from './slots.ts';
 import { keptTarget, type TargetBase } from './target.ts';
 
@@ -32,25 +33,23 @@ function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
   });
 }
 
-/**
- * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
- * to stop a version. Ends when each is stopped, or another command has taken over.
- */
-async function finishDrains(base: TargetBase, names: readonly string[]): Promise<void> {
-  await Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
-}
-
 /** Finishes the drains of an app, as the last thing that an operation does. */
 export async function drainAll(base: TargetBase, reporter: Reporter): Promise<void> {
   const names = Object.keys(findApp(base.paths, base.app)?.instances ?? {});
   const drains = drainsOf(base, names);
   if (drains.length === 0) return;
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
-  await reported(reporter, `drain ${where}`, () => finishDrains(base, names));
+  const finished = () =>
+    Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
+  await reported(reporter, `drain ${where}`, finished);
   if (drainsOf(base, names).length > 0)
     base.say('the previous version is still draining; the next command for the app stops it');
 }
 
+/**
+ * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
+ * to stop a version. Ends when it is stopped, or another command has taken over.
+ */
 async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
   const isDue = () =>
     drainsOf(base, [drain.instance]).some(
@@ -62,7 +61,7 @@ async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
   while (isDue() && !base.signal.aborted) {
     const lock = takeLock(base.paths.lock(base.app), 0, holder);
     if (!lock) {
-      await pause();
+      await sleep(POLL);
       continue;
     }
     try {
@@ -97,7 +96,7 @@ async function idle(base: TargetBase, drain: Drain, isDue: () => boolean): Promi
     open = connectionsTo(address);
     quiet = open === 0 ? quiet + 1 : 0;
     if (performance.now() >= until || base.signal.aborted || !isDue()) return open;
-    await pause();
+    await sleep(POLL);
   }
   return open;
 }
@@ -105,21 +104,12 @@ async function idle(base: TargetBase, drain: Drain, isDue: () => boolean): Promi
 async function stopDrained(base: TargetBase, drain: Drain, open: number): Promise<void> {
   const { instance, slot, limit } = drain;
   if (open > 0) base.say(cutWords(open, limit));
-  try {
-    await stopSlot(base, instance, slot);
-  } catch (error) {
-    base.say(
-      `${instance}: slot ${slot} could not be stopped: ${asStepFailure(error, 'drain').message}`,
-    );
-  }
+  const failure = await failureOf('drain', () => stopSlot(base, instance, slot));
+  if (failure) base.say(`${instance}: slot ${slot} could not be stopped: ${failure.message}`);
 }
 
 function cutWords(open: number, limit: number): string {
   const [what, were] = open === 1 ? ['connection', 'was'] : ['connections', 'were'];
   const after = `${were} open after ${limit / 1000}s and ${were} closed`;
   return `drain: ${open} ${what} ${after} (WebSockets or streams)`;
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, POLL));
 }

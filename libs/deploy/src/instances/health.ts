@@ -1,10 +1,12 @@
 /** Health checks: asking an instance until it is healthy, or its time is up. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
 import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
+import { connect } from './reach.ts';
 import { otherAppOn } from './stranger.ts';
 
 /** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
@@ -30,14 +32,15 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
-    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', '', 'operator');
+    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', 'operator');
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
       // The output of a command is in the log already.
-      if (health.kind === 'cmd') throw new StepFailure('health', headline, problem.output);
+      if (health.kind === 'cmd')
+        throw new StepFailure('health', headline, 'commit', problem.output);
       throw loggedFailure(log, 'health', headline, problem.output);
     }
-    await pause(health.interval, signal);
+    await sleep(health.interval, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -123,37 +126,15 @@ function socketOf(address: string, port: string | undefined): { socketPath?: str
 }
 
 /** Whether something accepts connections at `host:port`, within `timeout` ms. */
-export function askTcp(address: string, timeout: number): Promise<HealthProblem> {
+export async function askTcp(address: string, timeout: number): Promise<HealthProblem> {
   const at = address.lastIndexOf(':');
   const host = address.slice(0, at).replace(/^\[|\]$/g, '');
   const port = Number(address.slice(at + 1));
-  return new Promise((resolve) => {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      return resolve({ words: `${address} is not host:port`, output: '' });
-    }
-    const socket = process.getBuiltinModule('node:net').connect({ host, port, timeout });
-    const end = (found: HealthProblem) => {
-      socket.destroy();
-      resolve(found);
-    };
-    socket.once('connect', () => end(undefined));
-    socket.once('timeout', () =>
-      end({ words: `${address} did not accept a connection`, output: '', late: true }),
-    );
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      end({ words: `${address} cannot be reached (${error.code})`, output: '' }),
-    );
-  });
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(finish, milliseconds);
-    function finish(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve();
-    }
-    signal.addEventListener('abort', finish);
-  });
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return { words: `${address} is not host:port`, output: '' };
+  const problem = await connect({ host, port, timeout });
+  if (problem === 'timeout')
+    return { words: `${address} did not accept a connection`, output: '', late: true };
+  if (problem === undefined) return undefined;
+  return { words: `${address} cannot be reached (${problem})`, output: '' };
 }

@@ -12,8 +12,7 @@ import {
   socketIn,
 } from '@runner/common/apps/slots';
 import type { InstanceState } from '@runner/common/apps/state';
-import type { Instance } from '@runner/common/deploy-file/instance';
-import type { Traffic } from '@runner/common/deploy-file/traffic';
+import type { Instance, Traffic } from '@runner/common/deploy-file/instance';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
 import type { Folders } from '../sandbox/mounts.ts';

@@ -108,16 +108,13 @@ export function portProblems(
   const active = apps.flatMap((app) => activeClaims(paths, app).map(({ port }) => port));
   // A unit may run before its first deploy, or systemd may hold its socket.
   const taken =
-    file.start.type === 'systemd' ? [] : own.filter(({ port }) => isTaken(port, active));
+    file.start.type === 'systemd'
+      ? []
+      : own.filter(({ port }) => !active.includes(port) && listenersOn(port).length > 0);
   return [
     ...clashesOf(claims).flatMap(({ app, problem }) => (app === name ? [problem] : [])),
     ...taken.map(({ instance, port }) => `port ${port} of ${instance} is used by another program`),
   ];
-}
-
-/** Whether a program listens on a port that no active instance needs. */
-function isTaken(port: number, active: readonly number[]): boolean {
-  return !active.includes(port) && listenersOn(port).length > 0;
 }
 
 /** Ports that two active instances of registered apps need. */

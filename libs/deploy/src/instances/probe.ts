@@ -1,5 +1,7 @@
 /** The prober: asks an instance again and again during a deploy, as its users do, and keeps count. */
+
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import { expand } from '@runner/common/deploy-file/variables';
 import { portOf } from './place.ts';
@@ -47,7 +49,7 @@ export async function startProber(target: ReleaseTarget): Promise<Prober> {
   const run = (async () => {
     while (!ended) {
       await once();
-      if (!ended) await pause();
+      if (!ended) await sleep(INTERVAL);
     }
   })();
   return {
@@ -56,7 +58,7 @@ export async function startProber(target: ReleaseTarget): Promise<Prober> {
       await run;
       const until = performance.now() + LAST;
       while (silentSince !== undefined && performance.now() < until) {
-        await pause();
+        await sleep(INTERVAL);
         await once();
       }
       return { probes, gap_ms: Math.round(gap) };
@@ -116,8 +118,4 @@ function answers(address: Address, path: string): Promise<boolean> {
     });
     request.on('error', () => resolve(false));
   });
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, INTERVAL));
 }

@@ -2,8 +2,9 @@
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { liveLink, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
-import type { Traffic } from '@runner/common/deploy-file/traffic';
+import type { Traffic } from '@runner/common/deploy-file/instance';
 import { namesIn } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
@@ -37,26 +38,17 @@ export function proxies(): Proxy[] {
   return found.filter((proxy, index) => proxy.uid !== 0 && isFirst(proxy, index));
 }
 
+/** undefined if it has ended. */
 function proxyOf(pid: string): Proxy | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const ids = (name: string) =>
-      (new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '').split(/\s+/).map(Number);
-    const [, uid = 0] = ids('Uid');
-    const [, gid = 0] = ids('Gid');
-    const groups = [gid, ...ids('Groups')];
-    return { program: nameOf(Number(pid)), uid, groups, root: rootOf(pid) };
-  } catch {
-    return undefined; // It has ended.
-  }
-}
-
-function rootOf(pid: string): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/root`);
-  } catch {
-    return undefined;
-  }
+  const status = orElse(() => readFileSync(`/proc/${pid}/status`, 'utf8'), undefined);
+  if (status === undefined) return undefined;
+  const ids = (name: string) =>
+    (new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '').split(/\s+/).map(Number);
+  const [, uid = 0] = ids('Uid');
+  const [, gid = 0] = ids('Gid');
+  const groups = [gid, ...ids('Groups')];
+  const root = orElse(() => readlinkSync(`/proc/${pid}/root`), undefined);
+  return { program: nameOf(Number(pid)), uid, groups, root };
 }
 
 /** What keeps the proxies of this server from the slots of an instance. */
@@ -110,14 +102,9 @@ function may({ uid, groups }: Proxy, path: string, right: number): boolean {
 }
 
 export function userName(uid: number): string {
-  try {
-    const line = readFileSync('/etc/passwd', 'utf8')
-      .split('\n')
-      .find((each) => each.split(':')[2] === String(uid));
-    return line?.split(':')[0] ?? String(uid);
-  } catch {
-    return String(uid);
-  }
+  const lines = orElse(() => readFileSync('/etc/passwd', 'utf8'), '').split('\n');
+  const line = lines.find((each) => each.split(':')[2] === String(uid));
+  return line?.split(':')[0] ?? String(uid);
 }
 
 /** Whether the access list of a path gives a user a right. */

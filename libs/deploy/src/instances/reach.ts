@@ -1,7 +1,9 @@
 /** Whether a slot can be reached: the length of its socket's path, its port, and what an app opened. */
 import { readFileSync } from 'node:fs';
+import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
 import { liveLink, socketIn } from '@runner/common/apps/slots';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { holds, listenersOn, portsHeldBy } from '../run/listeners.ts';
 import { ownProcesses } from '../run/processes.ts';
@@ -28,11 +30,7 @@ export function portHolder(port: number): string | undefined {
 
 /** The name of a program. */
 export function nameOf(pid: number): string {
-  try {
-    return readFileSync(join('/proc', String(pid), 'comm'), 'utf8').trim();
-  } catch {
-    return 'unknown';
-  }
+  return orElse(() => readFileSync(join('/proc', String(pid), 'comm'), 'utf8').trim(), 'unknown');
 }
 
 /** `does it listen on PORT? It opened port 3000`. */
@@ -57,16 +55,23 @@ export type Address = { readonly socketPath: string } | { readonly port: number 
 const PATIENCE = 5_000;
 
 /** Whether a connection is accepted. */
-export function accepts(address: Address): Promise<boolean> {
+export async function accepts(address: Address): Promise<boolean> {
+  const to = 'port' in address ? { port: address.port } : { path: address.socketPath };
+  return (await connect({ ...to, timeout: PATIENCE })) === undefined;
+}
+
+/** Why no connection is accepted: the code of the error, or `timeout`; undefined if one is. */
+export function connect(
+  to: NetConnectOpts & { readonly timeout: number },
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const to = 'port' in address ? { port: address.port } : { path: address.socketPath };
-    const socket = process.getBuiltinModule('node:net').connect({ ...to, timeout: PATIENCE });
-    const end = (isAccepted: boolean) => {
+    const socket = process.getBuiltinModule('node:net').connect(to);
+    const end = (problem?: string) => {
       socket.destroy();
-      resolve(isAccepted);
+      resolve(problem);
     };
-    socket.once('connect', () => end(true));
-    socket.once('timeout', () => end(false));
-    socket.once('error', () => end(false));
+    socket.once('connect', () => end());
+    socket.once('timeout', () => end('timeout'));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
   });
 }

@@ -16,15 +16,15 @@ import type { ReleaseTarget } from './target.ts';
 export function checkReady(job: Job, target: ReleaseTarget): void {
   const { start, instance } = target;
   const [obstacle] = obstacles({ start, instances: [instance] }, job.io.env);
-  if (obstacle) throw new StepFailure('start', obstacle.words, '', obstacle.blame);
+  if (obstacle) throw new StepFailure('start', obstacle.words, obstacle.blame);
   // Only if systemd refuses as well: another polkit rule may allow it.
   const [unlisted] = unlistedUnits({ start, instances: [instance] });
   if (unlisted !== undefined && isRefused(unlisted, target.outerEnv))
-    throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, '', 'server');
+    throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, 'server');
   const owner = start.type === 'systemd' ? ownerOfUnit(job, start, instance) : undefined;
   if (owner !== undefined) {
     const words = `the unit ${owner}: give this app its own unit`;
-    throw new StepFailure('start', `start: ${words}`, '');
+    throw new StepFailure('start', `start: ${words}`);
   }
   driverFor(start).prepare?.(target);
 }

@@ -7,16 +7,16 @@ import type { Health } from '@runner/common/deploy-file/health';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { expand } from '@runner/common/deploy-file/variables';
 import { isRunning } from '@runner/common/files/process';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { type Answer, askAll } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import { type Asked, appFolderOf, type Driver, type Status } from './drivers/driver.ts';
+import { type Asked, appFolderOf, type Question, type Status } from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { foldersOf, placeIn } from './place.ts';
@@ -25,7 +25,7 @@ import { foldersOf, placeIn } from './place.ts';
 const PATIENCE = 2_000;
 
 /** An instance whose supervisor has to be asked. */
-interface Subject extends Asked {
+interface Supervised extends Asked {
   readonly health: Health | undefined;
 }
 
@@ -33,10 +33,7 @@ interface Subject extends Asked {
 type Known = Required<Pick<View, 'runs' | 'pids'>>;
 
 /** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
-export async function whatRuns(
-  { io, paths }: { readonly io: Io; readonly paths: Paths },
-  apps: readonly AppState[],
-): Promise<Known> {
+export async function whatRuns({ io, paths }: Server, apps: readonly AppState[]): Promise<Known> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
   const [said, heard] = await Promise.all([
     askAll(subjects.map(statusOf), PATIENCE),
@@ -60,7 +57,7 @@ export async function whatRuns(
 }
 
 /** Processes of this user that carry the names of an instance and its release. */
-function startedFor({ app, instance, release, paths }: Subject): number[] {
+function startedFor({ app, instance, release, paths }: Supervised): number[] {
   return processesWhere(
     (env) =>
       env.RUNNER_APP === app &&
@@ -69,7 +66,7 @@ function startedFor({ app, instance, release, paths }: Subject): number[] {
   );
 }
 
-function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject[] {
+function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervised[] {
   const { instance: pathsOf, release: folderOf } = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
     // The note of a process that we started says it all.
@@ -104,17 +101,12 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
 }
 
 /** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
-function statusOf(subject: Subject): ReturnType<Driver['status']> {
-  try {
-    return driverFor(subject.start).status(subject);
-  } catch (error) {
-    if (error instanceof Failure) return 'unknown';
-    throw error;
-  }
+function statusOf(subject: Supervised): Status | Question {
+  return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
-async function listens({ start, health, env }: Subject): Promise<Status> {
+async function listens({ start, health, env }: Supervised): Promise<Status> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
   const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);

@@ -5,7 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
@@ -30,8 +30,7 @@ export async function stopAllBeforeTraffic(
   paths: Paths,
   name: string,
 ): Promise<StoppedBefore> {
-  const lock = await lockApp({ io, paths, app: name }, 'stop');
-  try {
+  return underLock({ io, paths, app: name }, 'stop', async () => {
     const app = requireApp(paths, name);
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const sandbox = openSandboxAnyway({ paths, env: io.env, app: name });
@@ -50,7 +49,5 @@ export async function stopAllBeforeTraffic(
     }
     log.close();
     return { app: name, result: 'stopped', instances };
-  } finally {
-    lock.release();
-  }
+  });
 }

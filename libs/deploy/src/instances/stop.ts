@@ -4,12 +4,12 @@ import { changeApp } from '@runner/common/apps/change';
 import { SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { openDeployLog } from '../run/log.ts';
-import { asStepFailure, StepFailure } from '../run/step.ts';
+import { failureOf, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -24,10 +24,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
   const deployId = newDeployId(io.random);
   const secrets = secretsAnyway(io, paths, app.app);
   const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const sandbox = openSandboxAnyway({
-    ...{ paths, env: io.env, app: app.app },
-    note: (text) => log.line(text),
-  });
+  const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
   const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
@@ -40,12 +37,7 @@ export async function stopInstances(io: Io, paths: Paths, app: AppState): Promis
 
 /** A lost key must not keep an app running. */
 export function secretsAnyway({ env }: Io, paths: Paths, app: string): AppSecrets {
-  try {
-    return openSecrets(paths, env, app);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return NO_SECRETS;
-  }
+  return unlessFailure(() => openSecrets(paths, env, app), NO_SECRETS);
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */
@@ -67,12 +59,8 @@ async function stopOne(
 ): Promise<string | undefined> {
   const running = keptTarget(base, name, current);
   if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
-  try {
-    await stopAllOf(base, name, running);
-    return undefined;
-  } catch (error) {
-    return `${name} could not be stopped: ${asStepFailure(error, 'start').message}`;
-  }
+  const failure = await failureOf('start', () => stopAllOf(base, name, running));
+  return failure && `${name} could not be stopped: ${failure.message}`;
 }
 
 /** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
@@ -99,7 +87,6 @@ export async function stopBeforeTraffic(
     throw new StepFailure(
       'start',
       `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
-      '',
     );
   await driverFor(target.start).stop(target);
   forgetBeforeTraffic(base, name);

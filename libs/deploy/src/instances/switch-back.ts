@@ -43,12 +43,7 @@ export async function switchBack(
   if (!target) {
     if (!isActive) switchOff(own);
     const why = isGone ? 'its release is gone' : 'its .deploy.yml cannot be read';
-    throw new StepFailure(
-      'rollback',
-      `${previous.version} cannot be restored: ${why}`,
-      '',
-      'server',
-    );
+    throw new StepFailure('rollback', `${previous.version} cannot be restored: ${why}`, 'server');
   }
   await bringUp(base, target, inStage);
   await goLive(base, target);

@@ -7,6 +7,7 @@ import { findApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -71,15 +72,6 @@ export function uninterrupted(
   };
 }
 
-/** A full disk must not stop a rollback. */
-function makeReady(folder: string, mode?: number): void {
-  try {
-    makeFolder(folder, mode);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
-}
-
 /**
  * The target for an instance at a release, as the release's `.deploy.yml` describes it; in the slot
  * that the release has, or would get.
@@ -102,8 +94,9 @@ export function targetOf(
   const folder = appPaths.release(release);
   const outerEnv = stepEnvironment(base.io.env);
   // One for all apps would let a build of one write configuration that runs in the builds of the others.
-  makeReady(appPaths.home, 0o700);
-  makeReady(paths.shared);
+  unlessFailure(() => makeFolder(appPaths.home, 0o700), undefined);
+  // A full disk must not stop a rollback.
+  unlessFailure(() => makeFolder(paths.shared), undefined);
   return {
     ...{ app, file, instance, secrets, slot, paths, log, redact, signal },
     release: folder,

@@ -4,7 +4,7 @@ import { liveSlot } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { readYaml } from '@runner/common/yaml/read';
 import type { Tree } from '@runner/common/yaml/schema';
@@ -53,17 +53,16 @@ function memoryOf(paths: Paths, app: string, instance: Instance): number {
 }
 
 function residentMemory(pid: string): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    return 0; // It has ended.
-  }
+  const status = orElse(() => readFileSync(`/proc/${pid}/status`, 'latin1'), '');
+  return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
 }
 
 /** Each slot is a project of its own: a database in the file would run twice. */
 function doubled(name: string, bytes: Uint8Array): string[] {
-  const services = entriesOf(compositionOf(name, bytes)).find(({ key }) => key === 'services');
+  const file = { name, code: 'deploy_file_invalid' } as const;
+  // What docker accepts and we do not read, such as an alias, is not looked into.
+  const tree = unlessFailure(() => readYaml(bytes, file), undefined);
+  const services = entriesOf(tree).find(({ key }) => key === 'services');
   return entriesOf(services?.value).flatMap(({ key, value }) => {
     const isOurs = textsOf(value, 'ports').some((text) => /\$\{?PORT\b/.test(text));
     const volume = textsOf(value, 'volumes').find((text) => /^[\w-]+:/.test(text));
@@ -71,16 +70,6 @@ function doubled(name: string, bytes: Uint8Array): string[] {
     const what = `${name}: ${key} has the volume ${volume.split(':')[0]}, and would run in both slots`;
     return [`traffic: ${what}, with a volume each: keep it in a compose file of its own`];
   });
-}
-
-/** What docker accepts and we do not read, such as an alias, is not looked into. */
-function compositionOf(name: string, bytes: Uint8Array): Tree | undefined {
-  try {
-    return readYaml(bytes, { name, code: 'deploy_file_invalid' });
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 function entriesOf(tree: Tree | undefined) {

@@ -6,18 +6,16 @@ import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { isRunning } from '@runner/common/files/process';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
-  kind: 'flag',
   about: 'Do not ask supervisors (systemd, pm2, docker) what runs',
 } as const;
 
 /** With `offline` no supervisor is asked. Throws `config_invalid` if an app has failed. */
 export async function viewOf(
-  { io, paths }: { readonly io: Io; readonly paths: Paths },
+  { io, paths }: Server,
   apps: readonly AppState[],
   offline = false,
 ): Promise<View> {

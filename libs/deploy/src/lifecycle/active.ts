@@ -2,8 +2,7 @@
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { redactor } from '@runner/common/secrets/redactor';
 import { keptTarget, type ReleaseTarget, uninterrupted } from '../instances/target.ts';
 import type { DeployLog } from '../run/log.ts';
@@ -24,7 +23,7 @@ const NO_LOG: DeployLog = {
  * `app_not_found`, `instance_not_found`, `version_not_found`.
  */
 export function activeTargets(
-  { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
+  { io, paths, note }: Server & { note(text: string): void },
   name: string,
   only: string | undefined,
 ): readonly [ReleaseTarget, ...ReleaseTarget[]] {

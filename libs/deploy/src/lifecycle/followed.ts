@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
-import { placesBackward } from '@runner/common/files/lines-backward';
+import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -137,20 +137,20 @@ function beginningIn(files: readonly number[], marks: readonly Mark[], since: nu
 }
 
 /** Which lines are wanted: at most `count` before `size`, from `first` on. */
-interface Range {
+interface Tail {
   readonly size: number;
   readonly count: number;
   readonly first: Beginning;
 }
 
 /** The last lines of files, the newest first, as if they were one: a line may begin in the file before. */
-function lastLines(files: readonly number[], { size, count, first }: Range): string[] {
+function lastLines(files: readonly number[], { size, count, first }: Tail): string[] {
   const lines: string[] = [];
   let last: string | undefined;
   const done = () => [...lines, ...(last === undefined ? [] : [last])].slice(0, count).reverse();
   for (const [index, fd] of files.entries()) {
     let isWhole = last === undefined || endsLine(fd);
-    for (const { line, at } of placesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
+    for (const { line, at } of linesBackward(fd, NOTHING, index === 0 ? { size } : {})) {
       const isBefore = index === first.index && at + line.length < first.offset;
       if ((isBefore || index > first.index) && isWhole) return done();
       const text = line.toString('utf8');

@@ -4,8 +4,7 @@ import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -31,9 +30,7 @@ import { chosenInstances } from './chosen.ts';
 import { type LifeInstance, recordDone, rememberAhead, type Verb } from './record.ts';
 
 /** What the command line asks for. */
-export interface LifeRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface LifeRequest extends Server {
   readonly app: string;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
@@ -75,10 +72,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
     const chosen = chosenInstances(app, request.instance);
     const log: DeployLog = openDeployLog(paths, app.app, deployId, redact, reporter.output);
     try {
-      const sandbox = openSandboxAnyway({
-        ...{ paths, env: io.env, app: app.app },
-        note: (text) => log.line(text),
-      });
+      const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
       const operation = { io, paths, app, reporter, redact, secrets, sandbox };
       const base = uninterrupted(
         { ...operation, deployId, log },
@@ -153,24 +147,17 @@ async function one(
     throw new StepFailure(
       'start',
       `${current.version} of ${name} has no readable .deploy.yml: run runner deploy ${app.app}`,
-      '',
       'server',
     );
   if (target.start.type === 'none')
     throw new StepFailure(
       'start',
       `start.type of ${name} is none: there is nothing to ${verb}`,
-      '',
       'operator',
     );
   if (isDone(target, wanted, app.stopped?.instances.includes(name) ?? false)) return 'unchanged';
   if (verb === 'stop' && target.start.type === 'command' && target.stop === undefined)
-    throw new StepFailure(
-      'start',
-      `the .deploy.yml of ${name} has no stop command`,
-      '',
-      'operator',
-    );
+    throw new StepFailure('start', `the .deploy.yml of ${name} has no stop command`, 'operator');
   const takeBack = rememberAhead(operation, verb, name, reason);
   try {
     await reported(reporter, `${verb} ${name}`, async () => {

@@ -1,9 +1,10 @@
 /** Where an app prints to: files, or a program that shows it. */
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
-import type { Start } from '@runner/common/deploy-file/start';
+import type { StartOf } from '@runner/common/deploy-file/start';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { composeLogs } from '../instances/drivers/compose.ts';
+import { composeArgs } from '../instances/drivers/compose.ts';
+import type { Target } from '../instances/drivers/driver.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
@@ -13,10 +14,8 @@ import { processFiles } from './followed.ts';
 /** All that came since. */
 const LINES_MAX = 1_000_000;
 
-type Of<T extends Start['type']> = Extract<Start, { type: T }>;
-
 /** How much to show. */
-export interface Wanted {
+export interface Extent {
   readonly lines: number;
   readonly follow: boolean;
   /** ISO 8601 UTC. */
@@ -34,7 +33,7 @@ export interface Shown extends Command {
 }
 
 /** Where an instance prints to. Throws `log_not_found`. */
-export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
+export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Extent): Output[] {
   const { start, app, outerEnv } = target;
   if (start.type === 'systemd')
     return [{ ...journal(target, start, wanted), cwd: '/', env: outerEnv }];
@@ -55,7 +54,7 @@ function inSlots(paths: Paths, target: ReleaseTarget): ReleaseTarget[] {
   return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
-function journal({ instance }: ReleaseTarget, start: Of<'systemd'>, wanted: Wanted): Program {
+function journal({ instance }: ReleaseTarget, start: StartOf<'systemd'>, wanted: Extent): Program {
   const { lines, follow, since } = wanted;
   const which = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
@@ -68,11 +67,11 @@ function journal({ instance }: ReleaseTarget, start: Of<'systemd'>, wanted: Want
 }
 
 /** `docker compose logs -f` ends with the containers. */
-function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
-  const { start, release: cwd, env, confine } = target;
+function containers(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
+  const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
-  const project = composeLogs(target, start as Of<'compose'>);
+  const project = composeArgs(target as Target<StartOf<'compose'>>);
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
   const docker = { file: 'docker', args };
   return {
@@ -82,7 +81,7 @@ function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Sh
 }
 
 /** `logs` of the `.deploy.yml`, confined as a hook is. */
-function ownCommand(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
+function ownCommand(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
   const { release: cwd, file, confine } = target;
   if (file.logs === undefined) throw unknownOutput(target);
   const shell = { file: '/bin/sh', args: ['-c', file.logs] };

@@ -4,6 +4,7 @@ import { withoutStopped } from '@runner/common/apps/operator';
 import { requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
 import type { OperatorEvent } from '@runner/common/audit/events';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -81,13 +82,7 @@ export function rememberAhead(
   const wasStopped = stopped?.instances.includes(name) ?? false;
   if (wasStopped === (verb === 'stop')) return () => {};
   const by = initiatorOf(io, 'manual');
-  const anyway = (change: () => void) => {
-    try {
-      change();
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-    }
-  };
+  const anyway = (change: () => void) => unlessFailure(change, undefined);
   const how = { since: io.now().toISOString(), by, reason: reason ?? null };
   anyway(() => remember(operation, verb, [name], how));
   return () => anyway(() => changeApp(paths, io, verb, app.app, (now) => ({ ...now, stopped })));

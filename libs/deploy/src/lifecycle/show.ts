@@ -1,6 +1,8 @@
 /** Showing the output of a program, which shows that of an app. */
+
 import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
@@ -23,7 +25,7 @@ export async function showProgram(
   let running = started(first, show);
   let rest = 0;
   const stopped = await poll(io, async () => {
-    await new Promise((resolve) => setTimeout(resolve, LOOK));
+    await sleep(LOOK);
     if (running.status === undefined) return 'more';
     if (running.problem !== undefined) throw new Failure('log_not_found', running.problem);
     if (!follow || !first.again) return 'end';
@@ -40,11 +42,11 @@ export async function showProgram(
 
 /** A program whose output is shown as it comes. */
 interface Running {
-  readonly status: number | undefined;
+  status: number | undefined;
   /** Why it could not be started. */
-  readonly problem: string | undefined;
+  problem: string | undefined;
   /** When it ended. */
-  readonly ended: string;
+  ended: string;
   end(): void;
 }
 
@@ -57,35 +59,26 @@ function started(shown: Shown, show: Show): Running {
       detached: true,
     }),
   );
-  let status: number | undefined;
-  let problem: string | undefined;
-  let ended = '';
+  const running: Running = {
+    ...{ status: undefined, problem: undefined, ended: '' },
+    end() {
+      if (running.status === undefined && child.pid !== undefined)
+        process.kill(-child.pid, 'SIGTERM');
+    },
+  };
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder('utf8');
     stream?.on('data', (chunk: Buffer) => show(decoder.write(chunk)));
   }
   child.once('error', (error: NodeJS.ErrnoException) => {
-    problem = `${shown.file} could not be started (${error.code})`;
-    status ??= 1;
+    running.problem = `${shown.file} could not be started (${error.code})`;
+    running.status ??= 1;
   });
   child.once('exit', () => {
-    ended = new Date().toISOString();
+    running.ended = new Date().toISOString();
   });
   child.once('close', (code) => {
-    status ??= code ?? 0;
+    running.status ??= code ?? 0;
   });
-  return {
-    get status() {
-      return status;
-    },
-    get problem() {
-      return problem;
-    },
-    get ended() {
-      return ended;
-    },
-    end() {
-      if (status === undefined && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    },
-  };
+  return running;
 }

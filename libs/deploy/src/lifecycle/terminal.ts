@@ -1,6 +1,7 @@
 /** A terminal inside the sandbox: what runs there has job control, and cannot type into the operator's. */
 import { spawnSync } from 'node:child_process';
 import type { Io } from '@runner/common/foundation/io';
+import { word } from '@runner/common/text/shell';
 import type { Program } from '../sandbox/sandbox.ts';
 
 const SCRIPT = '/usr/bin/script';
@@ -18,15 +19,11 @@ export function onOwnTerminal(
   { SHELL: shell }: Readonly<Record<string, string>>,
 ): Program & { readonly env: Readonly<Record<string, string>> } {
   // It starts $SHELL, which may be one that refuses.
-  const own = shell === undefined ? 'unset SHELL' : `SHELL=${quoted(shell)}`;
-  const line = `${own}; exec ${[file, ...args].map(quoted).join(' ')}`;
+  const own = shell === undefined ? 'unset SHELL' : `SHELL=${word(shell)}`;
+  const line = `${own}; exec ${[file, ...args].map(word).join(' ')}`;
   return {
     file: SCRIPT,
     args: ['--quiet', '--return', '--command', line, '/dev/null'],
     env: { SHELL: '/bin/sh' },
   };
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

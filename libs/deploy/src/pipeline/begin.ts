@@ -5,8 +5,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { appendEvents } from '@runner/common/audit/append';
 import { appendKept } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -30,9 +29,7 @@ import { openSandbox } from '../sandbox/sandbox.ts';
 import { previousFields } from './outcome.ts';
 
 /** What to deploy, and on whose behalf. */
-export interface DeployRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface DeployRequest extends Server {
   readonly app: string;
   readonly trigger: string;
   /** If the log has a deploy with this id, nothing is deployed: its result is awaited and returned. */
@@ -102,7 +99,7 @@ export async function fetchCommit(
       return { ...known, contents: { ...contents, file } };
     } catch (error) {
       if (!isOfTheCommit(error)) throw error;
-      const failure = new StepFailure('config', `config: ${error.message}`, '');
+      const failure = new StepFailure('config', `config: ${error.message}`);
       return { ...known, contents: failure };
     }
   });

@@ -1,6 +1,5 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { join } from 'node:path';
-import type { AppSecrets } from '@runner/common/app-secrets/open';
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
@@ -19,7 +18,7 @@ import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';
@@ -71,32 +70,26 @@ export async function planDeploy(
   request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
 ): Promise<Plan> {
   const { paths, ref } = request;
-  const lock = await lockApp(request, 'deploy --check');
-  try {
+  return underLock(request, 'deploy --check', async () => {
     const app = requireApp(paths, request.app);
     const { source, secrets, redact } = sourceOf(request, app);
     const reporter = redacting(request.reporter, redact);
     const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
-    return await reported(reporter, step, async () => {
+    return reported(reporter, step, async () => {
       const wanted = await fetchWanted(source, ref);
       const contents = await contentsOf(source, wanted.commit);
       const note = lookalikeNote(contents);
       if (note) reporter.note(note);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
-      const known = { app, source, set: namesFor(secrets, file) };
+      const [first] = file.instances;
+      const set = secrets.today(first?.name ?? '').map(({ name }) => name);
+      const known = { app, source, set };
       const plan = await planOf(request, known, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
       const warnings = note ? [note, ...plan.warnings] : plan.warnings;
       return cleanRecord({ ...plan, warnings }, redact);
     });
-  } finally {
-    lock.release();
-  }
-}
-
-/** Names of the secrets that a build may get. */
-function namesFor(secrets: AppSecrets, { instances: [first] }: DeployFile): string[] {
-  return secrets.today(first?.name ?? '').map(({ name }) => name);
+  });
 }
 
 async function planOf(

@@ -20,7 +20,10 @@ export function stepsOf(file: DeployFile, version: string): string[] {
       ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
       ...upSteps(file, instance),
     ]),
-    ...beside.map(({ name, traffic }) => `switch ${name} to the other slot${moverWords(traffic)}`),
+    ...beside.map(({ name, traffic }) => {
+      const mover = traffic?.run === undefined ? '' : `: ${traffic.run}`;
+      return `switch ${name} to the other slot${mover}`;
+    }),
     ...others.flatMap((instance) => [
       ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
       `switch ${instance.name}`,
@@ -37,10 +40,6 @@ function upSteps(file: DeployFile, instance: Instance): string[] {
   const { health } = file;
   const last = health ? [`health of ${instance.name}: ${healthWords(health, instance)}`] : [];
   return [...startStep(file, instance), ...last];
-}
-
-function moverWords(traffic: Instance['traffic']): string {
-  return traffic?.run === undefined ? '' : `: ${traffic.run}`;
 }
 
 function startStep({ start }: DeployFile, instance: Instance): string[] {

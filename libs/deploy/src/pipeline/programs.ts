@@ -16,18 +16,17 @@ export function missingPrograms(file: DeployFile, outer: Env): string[] {
 }
 
 function commandsOf({ build, hooks, start, stop, health }: DeployFile): [string, string][] {
-  const ofHooks = Object.entries(hooks).flatMap(([hook, commands]) =>
-    commands.map((command): [string, string] => [hook, command]),
+  const started = start.type === 'process' || start.type === 'command' ? [start.run] : [];
+  const places: Readonly<Record<string, readonly string[]>> = {
+    build: build.run,
+    ...hooks,
+    health: health?.kind === 'cmd' ? [health.target] : [],
+    start: started,
+    stop: stop === undefined ? [] : [stop],
+  };
+  return Object.entries(places).flatMap(([place, commands]) =>
+    commands.map((command): [string, string] => [place, command]),
   );
-  return [
-    ...build.run.map((command): [string, string] => ['build', command]),
-    ...ofHooks,
-    ...(health?.kind === 'cmd' ? [['health', health.target] as [string, string]] : []),
-    ...(start.type === 'process' || start.type === 'command'
-      ? [['start', start.run] as [string, string]]
-      : []),
-    ...(stop === undefined ? [] : [['stop', stop] as [string, string]]),
-  ];
 }
 
 /** The next word is a command again. */

@@ -6,10 +6,10 @@ import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 import { leftOf, prunableOf, removedApps } from './prunable.ts';
 
@@ -40,9 +40,7 @@ export interface Pruned {
   would_free: number;
 }
 
-export interface PruneRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface PruneRequest extends Server {
   /** Remove nothing. */
   readonly dryRun: boolean;
 }
@@ -83,10 +81,9 @@ function leftAlone(
   };
 }
 
-async function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
+function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
   const { io, paths, dryRun } = request;
-  const lock = await lockApp({ io, paths, app }, 'prune');
-  try {
+  return underLock({ io, paths, app }, 'prune', async () => {
     const pruned = removeAll(request, prunableOf(paths, requireApp(paths, app)));
     const own = paths.app(app);
     if (!dryRun) pruneFiles(own);
@@ -96,9 +93,7 @@ async function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> 
       problems: [...pruned.problems, ...(packed?.problems ?? [])],
       ...{ skipped: null, ...diskOf(paths, app, COUNTING) },
     };
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 async function pruneRemoved(request: PruneRequest, app: string): Promise<PrunedApp> {

@@ -2,7 +2,7 @@
 import type { AppState, LastFailure } from '@runner/common/apps/state';
 import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Blame } from '../run/step.ts';
 import type { Job, Move } from './operation.ts';
 
@@ -88,13 +88,8 @@ export function willBlock(
 ): boolean {
   if (blame !== 'commit' || skippedHead !== commit) return false;
   const failed = app.failures?.commit === commit ? app.failures.count + 1 : 1;
-  try {
-    return failed >= maxDeployRetries(readConfig(paths));
-  } catch (error) {
-    // Without a config.yml that can be read nothing is deployed automatically.
-    if (error instanceof Failure) return true;
-    throw error;
-  }
+  // Without a config.yml that can be read nothing is deployed automatically.
+  return unlessFailure(() => failed >= maxDeployRetries(readConfig(paths)), true);
 }
 
 /** Marks instances that could not be restored as broken, and clears the mark of those that were. */

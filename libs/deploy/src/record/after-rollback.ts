@@ -1,6 +1,8 @@
 /** What the state of an app becomes after a manual rollback. */
+
+import { type Hold, heldCommits } from '@runner/common/apps/hold';
 import { withoutStopped } from '@runner/common/apps/operator';
-import { type AppState, type Deployed, type Hold, heldCommits } from '@runner/common/apps/state';
+import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
 /** A move of a manual rollback: both versions are kept releases. */

@@ -18,25 +18,10 @@ export type EventOrigin = Pick<
 
 type Fields = Partial<DeployEvent>;
 
-/** An event of one instance, redacted, with the fields that every event of a deploy has. */
-function eventOf(
-  origin: EventOrigin,
-  kind: DeployEvent['event_type'],
-  instance: string,
-  file: DeployFile | undefined,
-  fields: Fields,
-): DeployEvent {
-  const { io, app, redact, deployId, trigger, commit, version, about } = origin;
-  const domain = file?.instances.find(({ name }) => name === instance)?.domain;
-  const common = {
-    ...{ event_type: kind, project: app.app, instance, version, deploy_id: deployId },
-    ...{ commit, trigger, user: initiatorOf(io, trigger), ...about },
-    ...(domain !== undefined && { domain }),
-  };
-  return cleanRecord(completeEvent({ ...common, ...fields }, io), redact);
-}
-
-/** An event of a deploy: a record for each of its instances. `file` names their domains. */
+/**
+ * An event of a deploy: a record for each of its instances, redacted, with the fields that every event
+ * of a deploy has. `file` names their domains.
+ */
 export function eventsOf(
   origin: EventOrigin,
   kind: DeployEvent['event_type'],
@@ -44,12 +29,18 @@ export function eventsOf(
   file: DeployFile | undefined,
   fields: Fields | ((instance: string) => Fields),
 ): DeployEvent[] {
-  // The same time in all: they are one event.
-  const timestamp = origin.io.now().toISOString();
+  const { io, app, redact, deployId, trigger, commit, version, about } = origin;
+  const common = {
+    // The same time in all: they are one event.
+    timestamp: io.now().toISOString(),
+    ...{ event_type: kind, project: app.app, version, deploy_id: deployId },
+    ...{ commit, trigger, user: initiatorOf(io, trigger), ...about },
+  };
   return instances.map((instance) => {
+    const domain = file?.instances.find(({ name }) => name === instance)?.domain;
+    const place = { instance, ...(domain !== undefined && { domain }), instances: [...instances] };
     const own = typeof fields === 'function' ? fields(instance) : fields;
-    const common = { timestamp, instances: [...instances] };
-    return eventOf(origin, kind, instance, file, { ...common, ...own });
+    return cleanRecord(completeEvent({ ...common, ...place, ...own }, io), redact);
   });
 }
 

@@ -8,20 +8,19 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
 /** The options of commands that can be given an id. */
 export const ID_OPTIONS = {
   'deploy-id': {
-    kind: 'value',
     placeholder: 'ID',
-    about: 'Its id, 8 hexadecimal digits; if that deploy exists, wait for it and print its result',
+    about:
+      'Deploy id, 8 hexadecimal digits; if it exists, wait for that deploy and print its result',
   },
   trigger: {
-    kind: 'value',
     placeholder: 'WORD',
-    about: 'What starts it, for the audit log [default: manual]',
+    about: 'What started it, for the audit log [default: manual]',
   },
 } as const;
 
@@ -35,14 +34,10 @@ export interface GivenId {
 export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | undefined>): GivenId {
   const { 'deploy-id': deployId, trigger = 'manual' } = options;
   if (deployId !== undefined && !/^[0-9a-f]{8}$/.test(deployId)) {
-    throw usage(
-      `invalid value '${deployId}' for '--deploy-id <ID>': it must be 8 hexadecimal digits`,
-    );
+    throw invalidValue(deployId, '--deploy-id <ID>', 'it must be 8 hexadecimal digits');
   }
   if (!/^[a-z]{1,20}$/.test(trigger))
-    throw usage(
-      `invalid value '${trigger}' for '--trigger <WORD>': it must be 1 to 20 letters a-z`,
-    );
+    throw invalidValue(trigger, '--trigger <WORD>', 'it must be 1 to 20 letters a-z');
   return { deployId, trigger };
 }
 
@@ -71,9 +66,7 @@ export function recordedEnd(
   const records = eventsOfDeploy(paths, deployId);
   const foreign = records.map(projectOf).find((project) => project !== app);
   if (foreign !== undefined) {
-    throw usage(
-      `invalid value '${deployId}' for '--deploy-id <ID>': it is a deploy of '${foreign}'`,
-    );
+    throw invalidValue(deployId, '--deploy-id <ID>', `it is a deploy of '${foreign}'`);
   }
   const find = (kind: string) => records.find((record) => kindOf(record) === kind);
   const failure = find('DeployFailure');

@@ -1,12 +1,12 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 
 /** Between two attempts to take the lock, in milliseconds. */
@@ -15,9 +15,7 @@ const POLL = 300;
 const HOLDER_WAIT = 1_000;
 
 /** Who wants the lock of an app. */
-export interface LockRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface LockRequest extends Server {
   readonly app: string;
   /** How long to wait for it, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
@@ -50,8 +48,23 @@ export async function lockApp(
     // The deploy itself, begun by another process: its end is the answer.
     if (io.elapsed() >= until && !isRunning) throw new Failure('locked', await busyText(request));
     if (attempt === 1) note?.(`waits: ${await busyText(request)}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
     if (signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  }
+}
+
+/** Does something under the lock of an app. Throws what `lockApp` throws. */
+export async function underLock<T>(
+  request: LockRequest,
+  command: string,
+  work: () => T | Promise<T>,
+  trigger?: string,
+): Promise<T> {
+  const lock = await lockApp(request, command, trigger);
+  try {
+    return await work();
+  } finally {
+    lock.release();
   }
 }
 
@@ -72,6 +85,6 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
 /** The holder writes itself into the file after taking the lock. */
 async function awaitHolder(path: string): Promise<Holder> {
   for (let waited = 0; waited < HOLDER_WAIT && holderOf(path).pid === undefined; waited += 20)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   return holderOf(path);
 }

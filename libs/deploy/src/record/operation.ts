@@ -1,8 +1,7 @@
 /** What a deploy, a rollback and a recovery share. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { AppState, Changes, Deployed } from '@runner/common/apps/state';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import type { CommitInfo } from '../git/commit-info.ts';
 import type { Notifier } from '../report/notifier.ts';
@@ -12,9 +11,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { StageClock } from './stage-clock.ts';
 
 /** A command running on one app, under the app's lock. */
-export interface Operation {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface Operation extends Server {
   /** As it was when the lock was taken. */
   readonly app: AppState;
   readonly reporter: Reporter;

@@ -14,7 +14,8 @@ import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
-import { Failure, systemCode, systemFailure, systemWords } from '@runner/common/foundation/failure';
+import { orElse, orFail } from '@runner/common/foundation/attempt';
+import { Failure, systemCode, systemWords } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
 
@@ -91,11 +92,7 @@ export function checkSpace(paths: AppPaths): void {
 /** Makes the folder of an unfinished release. */
 export function makeTemporary(path: string): void {
   makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o750 });
-  } catch (error) {
-    throw systemFailure(error, `make the folder ${path}`);
-  }
+  orFail(() => mkdirSync(path, { mode: 0o750 }), `make the folder ${path}`);
 }
 
 /** The folder of a submodule in a release, which git leaves empty. */
@@ -151,13 +148,10 @@ export function removeTree(path: string): string | undefined {
 const O_PATH = 0o10000000;
 
 function makeWritable(path: string): void {
-  let fd: number;
-  try {
-    fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  } catch {
-    // A file, or a link.
-    return;
-  }
+  const { O_DIRECTORY, O_NOFOLLOW } = constants;
+  const fd = orElse(() => openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW), undefined);
+  // A file, or a link.
+  if (fd === undefined) return;
   const folder = `/proc/self/fd/${fd}`;
   try {
     chmodSync(folder, 0o700);

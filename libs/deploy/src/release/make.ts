@@ -65,7 +65,7 @@ export async function makeRelease(
     if (hasBuild(file)) markStage(job, stage);
     await build(job, file, temporary);
     const lost = lostLink(temporary, shared, file.shared);
-    if (lost) throw new StepFailure('build', `build: ${lost}`, '');
+    if (lost) throw new StepFailure('build', `build: ${lost}`);
     stage = 'release';
     const name = freeReleaseName(appPaths, job.io.now(), job.commit);
     keepFile(appPaths, name, bytes);
@@ -87,7 +87,7 @@ function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: 
     return linkShared(release, shared, entries);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'file_unreadable') throw error;
-    throw new StepFailure('export', `export: ${error.message}`, '');
+    throw new StepFailure('export', `export: ${error.message}`);
   }
 }
 
@@ -105,7 +105,7 @@ function buildSecrets(
   const missing = env.find((variable) => !Object.hasOwn(all, variable));
   if (missing === undefined) return Object.fromEntries(env.map((each) => [each, all[each] ?? '']));
   const words = `build: ${missingSecret(app.app, missing)}`;
-  throw new StepFailure('build', words, '', 'operator');
+  throw new StepFailure('build', words, 'operator');
 }
 
 /** A secret that a build wants, and how to set it. */

@@ -6,11 +6,10 @@ import { requireApp } from '@runner/common/apps/store';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { AppPaths, InstancePaths, Paths } from '@runner/common/foundation/paths';
+import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
-import { lockApp } from '../record/lock.ts';
+import { underLock } from '../record/lock.ts';
 import { removeTree } from '../release/folder.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
@@ -22,9 +21,7 @@ export interface RemovedApp {
 }
 
 /** What the command line asks for. */
-export interface RemoveRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface RemoveRequest extends Server {
   readonly app: string;
   /** Remove shared files and deploy logs too. */
   readonly purge: boolean;
@@ -36,8 +33,7 @@ export interface RemoveRequest {
 /** Throws `app_not_found`, `locked`, `stop_failed`. */
 export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
-  const lock = await lockApp({ io, paths, app }, 'remove');
-  try {
+  return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
     const problems = await stopInstances(io, paths, state);
     const unstopped = unstoppable(paths, state);
@@ -51,9 +47,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       syncFolder(paths.stateDir);
     });
     return { app, kept: removeFiles(request) };
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 function stillRuns(app: string, problems: readonly string[]): Failure {

@@ -10,7 +10,7 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { readConfig } from '@runner/common/config/file';
 import { commitStatusOf, NO_CHANNEL, SET_UP } from '@runner/common/config/settings';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { EXPOSED } from '@runner/common/guards/exposure';
@@ -41,7 +41,9 @@ export function startNotifier(
   root: string,
   choice: NotifyChoice | 'own' | undefined,
 ): Notifier {
-  const hasStatus = choice === 'none' && writesStatus(root);
+  // The code host may get the result, which no `.deploy.yml` decides.
+  const writesStatus = () => commitStatusOf(readConfig(pathsOf(root)));
+  const hasStatus = choice === 'none' && unlessFailure(writesStatus, false);
   if (choice === 'none' && !hasStatus) return silent;
   const program = join(dirname(io.program), 'runner-notify');
   if (!existsSync(program))
@@ -73,16 +75,6 @@ export function startNotifier(
       return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
     },
   };
-}
-
-/** Whether the code host gets the result, which no `.deploy.yml` decides. */
-function writesStatus(root: string): boolean {
-  try {
-    return commitStatusOf(readConfig(pathsOf(root)));
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
 }
 
 async function finish(

@@ -35,9 +35,7 @@ export function nothingToDo(
   app: AppState,
   { instance, to }: RollbackTarget,
 ): NothingToDo | undefined {
-  const chosen = Object.entries(app.instances).filter(
-    ([name, { current }]) => current && (instance === undefined || name === instance),
-  );
+  const chosen = instancesOf(app, instance).filter(([, { current }]) => current);
   const [first] = chosen;
   if (to !== undefined || !first || chosen.some(([, { broken }]) => broken)) return undefined;
   const names = chosen.map(([name]) => name);
@@ -52,6 +50,11 @@ export function nothingToDo(
     failed_version: versionLabel(failed, [current]),
     earlier_version: earlier ? versionArgument(earlier, [current, ...previous]) : null,
   };
+}
+
+/** The instances of an app, or only one of them. */
+function instancesOf({ instances }: AppState, only: string | undefined): [string, InstanceState][] {
+  return Object.entries(instances).filter(([name]) => only === undefined || name === only);
 }
 
 function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
@@ -77,18 +80,12 @@ export function planRollback(
     );
   }
   const isKept = keptIn(paths, app);
-  const found = Object.entries(app.instances).flatMap(([name, state]) =>
-    state.current && (instance === undefined || name === instance)
-      ? [
-          {
-            instance: name,
-            from: state.current,
-            to: destination(app.app, state, to, isKept),
-            isBroken: Boolean(state.broken),
-          },
-        ]
-      : [],
-  );
+  const found = instancesOf(app, instance).flatMap(([name, state]) => {
+    const { current: from, broken } = state;
+    if (!from) return [];
+    const goal = destination(app.app, state, to, isKept);
+    return [{ instance: name, from, to: goal, isBroken: Boolean(broken) }];
+  });
   const reachable = found.filter((each): each is typeof each & KeptMove => each.to !== undefined);
   const wanted = reachable.filter(
     (each) => each.isBroken || (to !== undefined && !isRestart(each)),
@@ -158,22 +155,18 @@ function nothingKept(
   { to, instance }: RollbackTarget,
   isKept: (each: Deployed) => boolean,
 ): Failure {
-  const gone = Object.entries(app.instances).flatMap(([name, { current, previous }]) =>
-    instance === undefined || name === instance
-      ? [current, ...previous].filter(
-          (each) => each && to !== undefined && each.version === to && !isKept(each),
-        )
-      : [],
-  );
-  if (gone[0])
+  const versions = instancesOf(app, instance).map(([, { current, previous }]) => ({
+    all: [current, ...previous].filter((each) => each !== null),
+    previous,
+  }));
+  const isGone = (each: Deployed) => each.version === to && !isKept(each);
+  if (versions.some(({ all }) => all.some(isGone)))
     return new Failure(
       'version_not_found',
       `the release of ${to} of '${app.app}' is no longer there: run runner deploy ${app.app} --ref ${to}`,
     );
-  const kept = Object.entries(app.instances).flatMap(([name, { current, previous }]) =>
-    instance === undefined || name === instance
-      ? previous.filter(isKept).map((each) => versionArgument(each, [current, ...previous]))
-      : [],
+  const kept = versions.flatMap(({ all, previous }) =>
+    previous.filter(isKept).map((each) => versionArgument(each, all)),
   );
   const of = instance === undefined ? '' : ` for ${instance}`;
   return new Failure(

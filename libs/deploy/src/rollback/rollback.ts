@@ -9,8 +9,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { versionLabel } from '@runner/common/apps/versions';
 import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { drainAll } from '../instances/drain.ts';
@@ -34,9 +33,7 @@ import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 import { type Moves, moveOne, type RollbackJob, undo } from './undo.ts';
 
 /** What the command line asks for. */
-export interface RollbackRequest {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface RollbackRequest extends Server {
   readonly app: string;
   /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
@@ -75,10 +72,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (!request.force) refuseBorder(paths, app.app, moves);
     for (const line of staying) reporter.note(line);
     log = openDeployLog(paths, app.app, deployId, redact, reporter.output);
-    const sandbox = openSandboxAnyway({
-      ...{ paths, env: io.env, app: app.app },
-      note: (text) => log?.line(text),
-    });
+    const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
     const channels = request.notify ? fileOfRelease(paths, app.app, moves[0].to)?.notify : 'none';
     notifier = startNotifier(io, paths.root, channels);
     const common = { io, paths, app, deployId, reporter, redact, secrets, sandbox };

@@ -4,7 +4,7 @@
  * deploy for ever.
  */
 import { type Spawned, spawnDetached } from './inside.ts';
-import { endWithVariable, STEP } from './processes.ts';
+import { endWithVariable, STEP, signal } from './processes.ts';
 
 /** Between SIGTERM and SIGKILL, in milliseconds. */
 export const GRACE = 10_000;
@@ -92,11 +92,6 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
 }
 
 /** Signals a process group, if it still exists. */
-export function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined || pid <= 1) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended already.
-  }
+export function endGroup(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid !== undefined && pid > 1) signal(-pid, name);
 }

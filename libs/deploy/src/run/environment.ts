@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { APART } from '@runner/common/foundation/apart';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
@@ -69,12 +70,9 @@ const LOCALE_FILES = ['/etc/locale.conf', '/etc/default/locale'];
 /** LANG of the system, as systemd sets it for services; `C.UTF-8` if it is not configured. */
 function systemLanguage(): string {
   for (const file of LOCALE_FILES) {
-    try {
-      const language = /^LANG=["']?([\w.@-]+)/m.exec(readFileSync(file, 'utf8'))?.[1];
-      if (language !== undefined) return language;
-    } catch {
-      // Not on this distribution.
-    }
+    const text = orElse(() => readFileSync(file, 'utf8'), '');
+    const language = /^LANG=["']?([\w.@-]+)/m.exec(text)?.[1];
+    if (language !== undefined) return language;
   }
   return 'C.UTF-8';
 }

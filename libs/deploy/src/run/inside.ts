@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Prefix } from '../sandbox/limits.ts';
 import type { Command, Confinement } from '../sandbox/sandbox.ts';
 import { startCutOff } from './outside.ts';
-import { ownProcesses } from './processes.ts';
+import { ownProcesses, signal } from './processes.ts';
 
 /** What runs in a sandbox. */
 export interface Inside {
@@ -73,13 +74,14 @@ export function insideOf(child: ChildProcess): Inside {
     first: known,
     signal(name) {
       const pids = first === undefined ? [] : processesIn(first);
-      for (const pid of pids) send(pid, name);
-      if (pids.length === 0) send(first ?? child.pid, 'SIGKILL');
+      for (const pid of pids) signal(pid, name);
+      const outer = first ?? child.pid;
+      if (pids.length === 0 && outer !== undefined) signal(outer, 'SIGKILL');
     },
     kill() {
       // The end of the first process of a namespace ends the others.
       if (first !== undefined && namespaceOf(first) !== namespaceOf(process.pid))
-        send(first, 'SIGKILL');
+        signal(first, 'SIGKILL');
     },
   };
 }
@@ -92,18 +94,5 @@ function processesIn(first: number): number[] {
 }
 
 function namespaceOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/pid`);
-  } catch {
-    return undefined;
-  }
-}
-
-function send(pid: number | undefined, name: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended already.
-  }
+  return orElse(() => readlinkSync(`/proc/${pid}/ns/pid`), undefined);
 }

@@ -1,5 +1,6 @@
 /** Which processes listen on a TCP port, from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** A socket that listens. */
 export interface Listener {
@@ -33,11 +34,7 @@ export function tcpSockets(): TcpSocket[] {
 
 /** The rows of a table in /proc/net; empty if the kernel does not have it, as without IPv6. */
 export function tableOf(name: string): string[] {
-  try {
-    return readFileSync(`/proc/net/${name}`, 'latin1').split('\n').slice(1);
-  } catch {
-    return [];
-  }
+  return orElse(() => readFileSync(`/proc/net/${name}`, 'latin1').split('\n').slice(1), []);
 }
 
 /** The sockets that listen on a port of this machine, on any address. */
@@ -55,18 +52,10 @@ export function portsHeldBy(pids: readonly number[]): number[] {
 /** Whether a process holds one of these sockets; undefined if its descriptors may not be read. */
 export function holds(pid: number, listeners: readonly Listener[]): boolean | undefined {
   const folder = `/proc/${pid}/fd`;
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    return undefined;
-  }
-  return names.some((name) => {
-    try {
-      const link = readlinkSync(`${folder}/${name}`);
-      return listeners.some(({ socket }) => socket === link);
-    } catch {
-      return false; // Closed meanwhile.
-    }
+  const names = orElse(() => readdirSync(folder), undefined);
+  return names?.some((name) => {
+    // It may be closed meanwhile.
+    const link = orElse(() => readlinkSync(`${folder}/${name}`), undefined);
+    return listeners.some(({ socket }) => socket === link);
   });
 }

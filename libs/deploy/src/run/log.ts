@@ -7,7 +7,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readRange } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
-import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { orFail } from '@runner/common/foundation/attempt';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { withPictures } from '@runner/common/text/pictures';
@@ -63,87 +64,54 @@ export function openDeployLog(
   const path = paths.deployLog(app, deployId);
   makeFolder(dirname(path));
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  let file: number;
-  try {
-    file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
-  } catch (error) {
-    throw systemFailure(error, `write ${path}`);
-  }
-  return new LogFile(path, file, deployId, redact, onOutput);
-}
-
-class LogFile implements DeployLog {
-  readonly path: string;
-  readonly parts: LogPart[] = [];
-  readonly #file: number;
-  readonly #deployId: string;
-  readonly #redact: Redactor;
-  readonly #onOutput: (text: string) => void;
-  #isLineOpen = false;
-
-  constructor(
-    path: string,
-    file: number,
-    deployId: string,
-    redact: Redactor,
-    onOutput: (text: string) => void,
-  ) {
-    this.path = path;
-    this.#file = file;
-    this.#deployId = deployId;
-    this.#redact = redact;
-    this.#onOutput = onOutput;
-  }
-
-  line(text: string): void {
-    this.#endLine();
-    this.#append(`${this.#redact(text)}\n`);
-  }
-
-  async capture<T>(
-    step: string,
-    body: (output: number) => Promise<T>,
-  ): Promise<{ result: T; output: string }> {
-    this.#endLine();
-    const from = fstatSync(this.#file).size;
-    const raw = openOutput(dirname(this.path), this.#deployId);
-    let kept = '';
-    const copy = copierOf(raw, this.#redact, (text) => {
-      this.#append(text);
-      this.#onOutput(text);
-      kept = (kept + text).slice(-OUTPUT_MAX);
-    });
-    const timer = setInterval(() => copy(false), POLL);
+  const how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW;
+  const file = orFail(() => openSync(path, how, 0o640), `write ${path}`);
+  let isLineOpen = false;
+  const append = (text: string) => {
+    if (text !== '') isLineOpen = !text.endsWith('\n');
     try {
-      const result = await body(raw);
-      copy(true);
-      return { result, output: kept };
-    } finally {
-      clearInterval(timer);
-      closeSync(raw);
-      const to = fstatSync(this.#file).size;
-      this.parts.push({ step: this.#redact(step).slice(0, STEP_NAME_MAX), from, to });
-    }
-  }
-
-  close(): void {
-    closeSync(this.#file);
-    shorten(this.path);
-  }
-
-  #append(text: string): void {
-    if (text !== '') this.#isLineOpen = !text.endsWith('\n');
-    try {
-      writeFully(this.#file, Buffer.from(withPictures(text), 'utf8'));
+      writeFully(file, Buffer.from(withPictures(text), 'utf8'));
     } catch {
       // A full disk ends the log here; the step that filled it fails anyway.
     }
-  }
-
-  /** The output of a step may lack a final newline: what comes next starts on its own line. */
-  #endLine(): void {
-    if (this.#isLineOpen) this.#append('\n');
-  }
+  };
+  // The output of a step may lack a final newline: what comes next starts on its own line.
+  const endLine = () => isLineOpen && append('\n');
+  const parts: LogPart[] = [];
+  return {
+    path,
+    parts,
+    line(text) {
+      endLine();
+      append(`${redact(text)}\n`);
+    },
+    async capture(step, body) {
+      endLine();
+      const from = fstatSync(file).size;
+      const raw = openOutput(dirname(path), deployId);
+      let output = '';
+      const copy = copierOf(raw, redact, (text) => {
+        append(text);
+        onOutput(text);
+        output = (output + text).slice(-OUTPUT_MAX);
+      });
+      const timer = setInterval(() => copy(false), POLL);
+      try {
+        const result = await body(raw);
+        copy(true);
+        return { result, output };
+      } finally {
+        clearInterval(timer);
+        closeSync(raw);
+        const to = fstatSync(file).size;
+        parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to });
+      }
+    },
+    close() {
+      closeSync(file);
+      shorten(path);
+    },
+  };
 }
 
 /** Limit of a kept log, in bytes; half of it for its head, half for its tail. */

@@ -6,6 +6,7 @@ import { closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { readTextIfThere } from '@runner/common/files/read';
 import { writeFully, writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** Marks of one app; then the older ones are thinned out. */
 const MARKS_MAX = 1_000;
@@ -30,11 +31,7 @@ export function identityOf({ ino, birthtimeMs }: Stats): string {
 
 /** The marks of an app's folder, the oldest first. What cannot be read is left out. */
 export function readMarks(folder: string): Mark[] {
-  try {
-    return marksOf(folder);
-  } catch {
-    return [];
-  }
+  return orElse(() => marksOf(folder), []);
 }
 
 function marksOf(folder: string): Mark[] {

@@ -1,6 +1,7 @@
 /** What of this process does not reach the programs that a repository decides. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Command, Confinement } from '../sandbox/sandbox.ts';
 
 /** O_CLOEXEC in /proc/PID/fdinfo. */
@@ -51,12 +52,10 @@ function closeInherited(): void {
 }
 
 function isInherited(fd: number): boolean {
-  try {
-    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
-  } catch {
-    return false; // That of the listing itself.
-  }
+  // That of the listing itself is no longer there.
+  const text = orElse(() => readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'), '');
+  const flags = /^flags:\s*(\d+)/m.exec(text)?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
 }
 
 /** A build could otherwise end this process so that its memory is written to a file. */

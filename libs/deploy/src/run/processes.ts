@@ -1,7 +1,10 @@
 /** Processes of this user, found in /proc by their environment or their session. */
+
 import { readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf, type PidFile, sessionOf, startTimeOf } from '@runner/common/files/process';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** Set for every program that a deploy runs to its end: apps of `start.type: process` lack it. */
 export const STEP = 'RUNNER_STEP';
@@ -51,11 +54,7 @@ export function environmentOf(pid: number): ProcessEnv {
 
 /** false for threads of the kernel, and for a process that has ended. */
 function hasProgram(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) !== '';
-  } catch {
-    return false;
-  }
+  return orElse(() => readlinkSync(`/proc/${pid}/exe`) !== '', false);
 }
 
 /** This user's processes whose environment satisfies the condition. */
@@ -80,29 +79,18 @@ export function inSessionOf({ pid, start_time: since, session = pid }: PidFile):
 export function releaseIn({ RUNNER_RELEASE: path }: ProcessEnv, app: string): string | undefined {
   if (path === undefined) return undefined;
   const releases = dirname(path);
-  const isOfApp = basename(releases) === 'releases' && isSameFolder(dirname(releases), app);
-  return isOfApp ? basename(path) : undefined;
-}
-
-function isSameFolder(one: string, other: string): boolean {
-  return one === other || realPath(one) === realPath(other);
+  const folder = dirname(releases);
+  const isOfApp = folder === app || realPath(folder) === realPath(app);
+  return isOfApp && basename(releases) === 'releases' ? basename(path) : undefined;
 }
 
 function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return orElse(() => realpathSync(path), path);
 }
 
 /** Whether a process only holds a sandbox: it passes no signal on, and ends after all inside. */
 export function isHolder(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'latin1') === 'bwrap\n';
-  } catch {
-    return false;
-  }
+  return orElse(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'bwrap\n', false);
 }
 
 /**
@@ -158,19 +146,11 @@ function killAll(find: () => number[]): void {
 export function releasesInUse(app: string): ReadonlySet<string> {
   const releases = `${realPath(app)}/releases/`;
   const found = ownProcesses().flatMap((pid) => {
-    const folder = workingFolder(pid);
+    const folder = orElse(() => readlinkSync(`/proc/${pid}/cwd`), '');
     const name = folder.startsWith(releases) ? folder.slice(releases.length).split('/')[0] : '';
     return [releaseIn(environmentOf(pid), app), name];
   });
   return new Set(found.filter((release) => release !== undefined));
-}
-
-function workingFolder(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return '';
-  }
 }
 
 /** Kills at once every process with this variable in its environment. */
@@ -178,12 +158,9 @@ export function endWithVariable(name: string, value: string): void {
   killAll(() => processesWhere((env) => env[name] === value));
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended already.
-  }
+/** Signals a process, or with a negative pid a group, unless it has ended already. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  orElse(() => process.kill(pid, name), false);
 }
 
 /** Whether any of these processes still runs. */
@@ -197,6 +174,6 @@ async function ended(pids: readonly number[], patience: number): Promise<void> {
   const live = anyOf(pids);
   const until = performance.now() + patience;
   while (live() && performance.now() < until) {
-    await new Promise((resolve) => setTimeout(resolve, POLL));
+    await sleep(POLL);
   }
 }

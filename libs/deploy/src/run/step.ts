@@ -7,7 +7,7 @@ import {
   systemWords,
 } from '@runner/common/foundation/failure';
 import type { Prefix } from '../sandbox/limits.ts';
-import type { Confinement } from '../sandbox/sandbox.ts';
+import type { Command, Confinement } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
 
@@ -50,8 +50,8 @@ export class StepFailure extends Error {
   constructor(
     stage: Stage,
     headline: string,
-    output: string,
     blame: Blame = 'commit',
+    output = '',
     ended?: EndedStep,
     seen?: string,
   ) {
@@ -72,13 +72,13 @@ export function withReason(error: StepFailure, reason: string, blame = error.bla
 /** The same failure with more at the end of its message. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   const { stage, message, output, ended, seen } = error;
-  return new StepFailure(stage, `${message}${ending}`, output, blame, ended, seen);
+  return new StepFailure(stage, `${message}${ending}`, blame, output, ended, seen);
 }
 
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${seen}`, output, 'server', ended, seen);
+  return new StepFailure(stage, `${message}: ${seen}`, 'server', output, ended, seen);
 }
 
 /**
@@ -92,7 +92,7 @@ export function loggedFailure(
   output: string,
 ): StepFailure {
   if (output.trim() !== '') log.line(output.trimEnd());
-  return new StepFailure(stage, headline, output);
+  return new StepFailure(stage, headline, 'commit', output);
 }
 
 /**
@@ -103,18 +103,27 @@ export function asStepFailure(error: unknown, stage: Stage): StepFailure {
   if (error instanceof StepFailure) return error;
   if (error instanceof Failure) {
     const blame = BLAME[error.code] ?? 'server';
-    return new StepFailure(stage, `${stage}: ${error.message}`, '', blame);
+    return new StepFailure(stage, `${stage}: ${error.message}`, blame);
   }
   if (systemCode(error) !== undefined) {
-    return new StepFailure(
-      stage,
-      `${stage}: ${systemWords(error)}`,
-      (error as Error).message,
-      'server',
-    );
+    const headline = `${stage}: ${systemWords(error)}`;
+    return new StepFailure(stage, headline, 'server', (error as Error).message);
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new StepFailure(stage, `${stage}: this is a bug in runner`, stack, 'server');
+  return new StepFailure(stage, `${stage}: this is a bug in runner`, 'server', stack);
+}
+
+/** How something failed; undefined if it succeeded. */
+export async function failureOf(
+  stage: Stage,
+  action: () => Promise<unknown>,
+): Promise<StepFailure | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return asStepFailure(error, stage);
+  }
 }
 
 const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
@@ -129,16 +138,12 @@ const FULL_DISK = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/;
 const SANDBOX_FAILED = /^bwrap: (?!execvp)/m;
 
 /** A program to run as a step of a deploy. */
-export interface Step {
+export interface Step extends Command {
   readonly stage: Stage;
   /** What messages call the step; absent: its stage. */
   readonly label?: string;
   /** For display in the log and in errors. */
   readonly title: string;
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly timeout: number;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
@@ -173,7 +178,7 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
     (step.confinement !== undefined && SANDBOX_FAILED.test(output));
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
-  const failure = new StepFailure(step.stage, headline, output, blame, ended);
+  const failure = new StepFailure(step.stage, headline, blame, output, ended);
   throw doubt === undefined ? failure : withReason(failure, doubt);
 }
 
@@ -185,18 +190,7 @@ export async function tryStep(
 ): Promise<{ exit: ProcessExit; output: string }> {
   log.line(`$ ${step.title}`);
   const { result, output } = await log.capture(`${step.label ?? step.stage}: ${step.title}`, (fd) =>
-    runChild({
-      file: step.file,
-      args: step.args,
-      cwd: step.cwd,
-      env: step.env,
-      output: fd,
-      timeout: step.timeout,
-      signal,
-      confinement: step.confinement,
-      prefix: step.prefix,
-      leavesApp: step.stage === 'start',
-    }),
+    runChild({ ...step, output: fd, signal, leavesApp: step.stage === 'start' }),
   );
   return { exit: result, output };
 }

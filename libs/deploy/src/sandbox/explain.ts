@@ -1,13 +1,5 @@
 /** Whether the failure of a command looks like the sandbox's doing, and the line that changes it. */
-import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
-
-/** Who was confined. */
-interface Confined {
-  readonly paths: Paths;
-  readonly app: string;
-  readonly env: Env;
-}
+import type { Confined } from './mounts.ts';
 
 const SUDO =
   /sudo: .*no new privileges|sudo: effective uid is not 0|su: (?:cannot set|must be run)/i;

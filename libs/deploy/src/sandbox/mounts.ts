@@ -1,6 +1,7 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -13,11 +14,15 @@ import { namespaceOptions } from './probe.ts';
  */
 export type Profile = 'build' | 'hook' | 'app' | 'client';
 
-/** What is confined. */
-export interface Subject {
+/** Whose commands are confined. */
+export interface Confined {
   readonly paths: Paths;
   readonly app: string;
   readonly env: Env;
+}
+
+/** What they may use in addition to what is the app's. */
+export interface Subject extends Confined {
   /** Further paths that it may use. */
   readonly allow: readonly string[];
   /** The folder that stands for /tmp in a build. */
@@ -114,19 +119,14 @@ const isLink = (path: string) =>
 
 /**
  * A folder of an app may be a link to another disk, but not one that the app has made, while it could,
- * to what is not its own. Throws `not_writable`.
+ * to what is not its own. It may be missing. Throws `not_writable`.
  */
 export function refuseDetour({ paths, app }: Pick<Subject, 'paths' | 'app'>, folder: string): void {
   const [root, own] = [paths.root, paths.app(app).dir].map((path) => realFolder(path) ?? path) as [
     string,
     string,
   ];
-  let real: string;
-  try {
-    real = realpathSync(folder);
-  } catch {
-    return; // It is missing.
-  }
+  const real = orElse(() => realpathSync(folder), own);
   if (within(own, real) || !(within(root, real) || within(real, root))) return;
   throw new Failure('not_writable', `${folder} leads to ${real}: remove the link`);
 }
@@ -159,12 +159,8 @@ function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] 
 
 /** Where the addresses of name servers are, when they are below /run. */
 function resolverFolder(): string[] {
-  try {
-    const folder = dirname(realpathSync('/etc/resolv.conf'));
-    return within('/run', folder) && folder !== '/run' ? [folder] : [];
-  } catch {
-    return [];
-  }
+  const folder = orElse(() => dirname(realpathSync('/etc/resolv.conf')), '/');
+  return within('/run', folder) && folder !== '/run' ? [folder] : [];
 }
 
 /** An app has the server's /run and /tmp; its user's home it can only read. */

@@ -10,9 +10,8 @@ import {
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
 import { explanation } from './explain.ts';
-import { type Folders, mountsFor, type Profile } from './mounts.ts';
+import { type Confined, type Folders, mountsFor, type Profile } from './mounts.ts';
 import { bubblewrap } from './probe.ts';
 import { marksIn, openSettings, type Variables } from './settings.ts';
 
@@ -51,10 +50,7 @@ export interface Sandbox {
 }
 
 /** Whose commands are confined. */
-export interface SandboxRequest {
-  readonly paths: Paths;
-  readonly env: Env;
-  readonly app: string;
+export interface SandboxRequest extends Confined {
   /** Is called once if a command runs without the sandbox although config.yml does not say so. */
   note?(text: string): void;
 }

@@ -4,7 +4,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { completeEvent } from '@runner/common/audit/complete';
 import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { announce } from '../record/events.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -17,9 +17,7 @@ export interface AppChange {
 }
 
 /** What announcing needs. */
-export interface Announcing {
-  readonly io: Io;
-  readonly paths: Paths;
+export interface Announcing extends Server {
   readonly reporter: Pick<Reporter, 'note'>;
   readonly notify: boolean;
 }

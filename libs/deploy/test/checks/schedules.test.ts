@@ -1,5 +1,5 @@
 /** A commit whose checks failed or are not finished is never let through, whatever they do in between. */
-import type { CommitChecks, RequiredChecks } from '@runner/common/apps/state';
+import type { CommitChecks, RequiredChecks } from '@runner/common/apps/checks';
 import type { HostApi } from '@runner/common/hosts/api';
 import { askChecks } from '@runner/deploy/checks/ask';
 import { verdictOf } from '@runner/deploy/checks/verdict';

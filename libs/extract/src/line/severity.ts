@@ -63,7 +63,7 @@ export function readLabels(body: string): Labelled {
 
 /** What a logger's name for a level means; '' if it is none. */
 export function severityNamed(level: string): Severity {
-  if (/^(?:e|f|c|a|err.*|ftl|fatal|crit.*|severe|alert|emerg.*|panic)$/i.test(level))
+  if (/^(?:e|f|c|a|err.*|ftl|fatal|fail|crit.*|severe|alert|emerg.*|panic)$/i.test(level))
     return 'error';
   if (/^w/i.test(level)) return 'warning';
   return level === '' ? '' : 'info';

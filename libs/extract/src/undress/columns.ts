@@ -35,7 +35,7 @@ const TIME = `(?:${DATE}[T _:,]{1,2}\\d\\d?:\\d\\d(?::\\d\\d)?${FRACTION}(?: ?[A
 const LEVELS =
   'trace|debug|dbug|debu|debg|dbg|verbose|vrb|information|info|inf|note|notice|log|warning|warn|wrn|error|erro|err|fatal|ftl|critical|crit|severe|alert|emerg|panic';
 const CAPITALS = LEVELS.toUpperCase();
-const ANY_LEVEL = `(?:${LEVELS}|${CAPITALS}|Trace|Debug|Verbose|Info|Note|Information|Warning|Warn|Error|Fatal|Critical)`;
+const ANY_LEVEL = `(?:${LEVELS}|${CAPITALS}|Trace|Debug|Verbose|Info|Note|Information|Warning|Warn|Error|Fatal|Critical|fail|trce)`;
 const ID =
   '(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=[a-f]{0,40}\\d)[0-9a-f]{6,40}|\\d{1,10}(?:[-#:.]\\d{1,10})?)';
 /** What stands in the place of a speaker and is none. */
@@ -47,7 +47,12 @@ type Form = readonly [key: string, trust: Trust, pattern: string, first: string]
 
 /** The first form that fits counts. Groups: `s…` a speaker, `l…` a level, `p…` a line that goes on. */
 const FORMS: readonly Form[] = [
-  ['job', 'sure', `(?<j1>[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)\\t(?=[^\\w\\s]{0,3}${TIME})`, 'M'],
+  [
+    'job',
+    'sure',
+    `(?<j1>(?![^\\t]{0,100}\\d:\\d\\d:\\d\\d)[^\\t]{1,100}(?:\\t[^\\t]{1,300})?)(?<! )\\t(?=[^\\w\\s]{0,3}${TIME})`,
+    'M',
+  ],
   [
     '<n>',
     'sure',
@@ -76,7 +81,7 @@ const FORMS: readonly Form[] = [
   [
     'bar',
     'sure',
-    `${NO_SPEAKER}(?<s1>\\d{1,3}\\|[\\w.-]{1,40}|(?=[^|│]{0,60}[A-Za-z])[\\w@./:-]{0,59}[\\w@./-]) {0,30}[|│]${END}`,
+    `(?<!\\|)${NO_SPEAKER}(?<s1>\\d{1,3}\\|[\\w.-]{1,40}|(?=[^|│]{0,60}[A-Za-z])[\\w@./:-]{0,59}[\\w@./-]) {0,30}[|│]${END}`,
     '0Aa',
   ],
   ['#n', 'sure', '(?<s2>#\\d{1,4})(?: \\d{1,6}\\.\\d{1,3}(?= |$)|(?= |$))', '#'],
@@ -176,10 +181,16 @@ function beginning(unit: number): string {
 
 const INSIDE = new RegExp(`(?:^|\\W)(${ANY_LEVEL})(?!\\w)`);
 
-/** The column that begins at a place of the line, or null; spaces before it do not count. */
-export function columnAt(text: string, from: number): Column | null {
+/** Where the first character from there on is that is neither a space nor a tab. */
+export function skipBlanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  return at;
+}
+
+/** The column that begins at a place of the line, or null; spaces before it do not count. */
+export function columnAt(text: string, from: number): Column | null {
+  const at = skipBlanks(text, from);
   if (at === text.length || text[at] === '{') return null;
   return (
     // Fields or dots of which a time is the end.
@@ -196,14 +207,15 @@ function read(begins: string, text: string, from: number, at: number): Column | 
   const found = pattern.exec(text);
   const form = found && table.forms.find((each) => found[each.at] !== undefined);
   if (!found || !form) return null;
+  // Its pairs are opened together.
+  if (found[0].includes('=') && /[ \t](?:msg|message)=/.test(text.slice(at))) return null;
   const group = (letter: string) => {
     const index = form.group(letter);
     return index === 0 ? undefined : found[index];
   };
   const name = group('s');
-  const atMargin = from === 0 && at === 0;
   // A speaker stands at the margin, unless in brackets.
-  if (name !== undefined && form.trust === 'sure' && from === 0 && !atMargin) return null;
+  if (name !== undefined && form.trust === 'sure' && from === 0 && at > 0) return null;
   // A number in brackets names a program only there.
   const number = name !== undefined && from > 0 && /^\[\d/.test(name);
   const speaker = number ? undefined : name;

@@ -1,6 +1,6 @@
 /** Learns which columns the lines of a log share, and cuts them off. */
 import { severityNamed } from '../line/severity.ts';
-import { type Column, columnAt } from './columns.ts';
+import { type Column, columnAt, skipBlanks } from './columns.ts';
 
 /** A line without its columns, and what they said. */
 export interface Framed {
@@ -16,19 +16,22 @@ export interface Framed {
 }
 
 /** What follows one sequence of columns. */
-interface Node {
-  lines: number;
+class Node {
+  lines = 0;
   /** Lines in which nothing follows, and those in which an indented text does. */
-  blank: number;
-  indented: number;
+  blank = 0;
+  indented = 0;
   /** Lines in which a label follows, and those whose own column names a failure. */
-  labels: number;
-  loud: number;
-  /** Spaces that all texts here begin with. */
-  indent: number;
+  labels = 0;
+  loud = 0;
+  /** Blanks that all texts here begin with. */
+  indent = Number.POSITIVE_INFINITY;
+  /** The last number here, and how many were one more than the number before. */
+  number = Number.NaN;
+  counted = 0;
   /** Lines that began with this column and had no dress; none at all after one that had. */
-  misses: number;
-  readonly next: Map<string, Node>;
+  misses = 0;
+  readonly next = new Map<string, Node>();
 }
 
 /** Columns of one line, and different columns followed in one place. */
@@ -39,32 +42,25 @@ const SHARE = 0.9;
 const ENOUGH = 4;
 /** A label counts as a speaker when it was seen this often. */
 const HEARD = 3;
+/** Numbers that count on from the one before are the lines'. */
+const COUNTED = 2;
 /** Lines after which what follows a column is known, or known to be text. */
 const KNOWN = 512;
 const GIVEN_UP = 256;
 
-function createNode(): Node {
-  return {
-    lines: 0,
-    blank: 0,
-    indented: 0,
-    labels: 0,
-    loud: 0,
-    indent: Number.POSITIVE_INFINITY,
-    misses: 0,
-    next: new Map(),
-  };
-}
-
 /** The frames of one log. Knows nothing at first; its memory is bounded. */
 export class Frames {
-  readonly #root = createNode();
+  readonly #root = new Node();
   #last: { speaker: string; job: string } | null = null;
 
   /** Looks at some lines, then cuts off their frames; nothing of a line that has none. */
-  strip(lines: readonly string[]): (Framed | undefined)[] {
-    const items = lines.map((text) => ({ text, at: 0, column: columnAt(text, 0) }));
-    learn(this.#root, items, 0);
+  strip(
+    lines: readonly { readonly body: string; readonly line: number }[],
+  ): (Framed | undefined)[] {
+    const items = lines.map(({ body }) => ({ text: body, at: 0, column: columnAt(body, 0) }));
+    // What was drawn over in a line has no dress of its own.
+    const begun = items.filter((_item, n) => lines[n]?.line !== lines[n - 1]?.line);
+    learn(this.#root, begun, 0);
     return items.map((item) => this.#cut(item));
   }
 
@@ -86,6 +82,7 @@ export class Frames {
       const child = column === null ? undefined : node.next.get(column.key);
       if (column === null || child === undefined) break;
       const verdict = judge(column, child, node, {
+        indent: column.start - at,
         anchored: best !== null,
         spoken: pending.speaker !== '',
         leveled: pending.level !== '',
@@ -123,12 +120,7 @@ export class Frames {
     }
     begun.misses = Number.NEGATIVE_INFINITY;
     this.#last = timed ? { speaker: said.speaker, job: said.job } : null;
-    let from = best.at;
-    const most = Math.min(
-      text.length,
-      from + (best.node.indent === Number.POSITIVE_INFINITY ? 0 : best.node.indent),
-    );
-    while (from < most && text[from] === ' ') from += 1;
+    const from = Math.min(skipBlanks(text, best.at), best.at + best.node.indent);
     return { ...said, text: text.slice(from), framed: true };
   }
 
@@ -169,10 +161,9 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
   const groups = new Map<string, { column: Column; items: Item[]; loud: number }>();
   for (const item of items) {
     const { text, at, column } = item;
-    let from = at;
-    while (from < text.length && text[from] === ' ') from += 1;
+    const from = skipBlanks(text, at);
     if (from >= text.length) node.blank += 1;
-    else if (from > at || text[from] === '\t') node.indented += 1;
+    else if (from > at) node.indented += 1;
     if (from < text.length) node.indent = Math.min(node.indent, from - at);
     if (column === null) continue;
     const group = groups.get(column.key) ?? { column, items: [], loud: 0 };
@@ -186,10 +177,11 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
     const { trust } = group.column;
     if (child === undefined) {
       if (node.next.size >= (trust === 'literal' ? BRANCHES : 2 * BRANCHES)) continue;
-      child = createNode();
+      child = new Node();
       node.next.set(key, child);
     }
     child.loud += group.loud;
+    if (key === 'id') for (const { text, column } of group.items) count(child, text, column);
     const worth = trust === 'sure' || trust === 'heard' || group.items.length >= 0.5 * items.length;
     if (!worth || depth === COLUMNS || child.lines > KNOWN || child.misses > GIVEN_UP)
       child.lines += group.items.length;
@@ -205,6 +197,13 @@ function learn(node: Node, items: readonly Item[], depth: number): void {
   }
 }
 
+/** Notes whether a number goes on counting. */
+function count(node: Node, text: string, column: Column | null): void {
+  const value = Number.parseInt(text.slice(column?.start ?? 0), 10);
+  if (value === node.number + 1) node.counted += 1;
+  node.number = value;
+}
+
 /** What a column is: text, dress at which the frame may end, or dress if more of it follows. */
 function judge(
   column: Column,
@@ -216,9 +215,13 @@ function judge(
   const shared =
     child.lines >= SHARE * parent.lines ||
     (trust === 'heard' && before.anchored && parent.labels >= SHARE * parent.lines);
+  // Indented further than the text of other lines, it is text as well.
+  if (trust === 'sure' && speaker !== undefined && before.indent > parent.indent) return 'text';
   // A second speaker must be the only one there: `web | 0/5 | FAILED | …` is a table.
   if (trust === 'sure' && (speaker === undefined || !before.spoken)) return 'dress';
   if (trust !== 'shared' && trust !== 'literal' && !column.table && child.lines >= HEARD)
+    return 'dress';
+  if (!before.worded && child.counted >= COUNTED && child.counted >= SHARE * (parent.lines - 1))
     return 'dress';
   if (parent.lines < ENOUGH && !before.anchored) return trust === 'literal' ? 'text' : 'bridge';
   if (!shared) return 'text';
@@ -247,6 +250,8 @@ const NUMBERED = /[#\d]|\w-\w|^id$/;
 const NAME = /^(?=.*(?:#|\w-\w))[\w.#-]{1,40}$/;
 
 interface Before {
+  /** Spaces before the column. */
+  readonly indent: number;
   readonly anchored: boolean;
   readonly spoken: boolean;
   readonly leveled: boolean;

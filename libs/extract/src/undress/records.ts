@@ -13,57 +13,20 @@ export interface Opened {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const TEXT = [
-  'msg',
-  'message',
-  'log',
-  'MESSAGE',
-  '@m',
-  'short_message',
-  'text',
-  'textPayload',
-  'event',
-  'body',
-];
-const LEVEL = [
-  'level',
-  'severity',
-  'lvl',
-  'levelname',
-  'log.level',
-  '@l',
-  'level_name',
-  'PRIORITY',
-  's',
-];
-const ERROR = [
-  'err',
-  'error',
-  'exception',
-  'exc_info',
-  'exc_text',
-  '@x',
-  'reason',
-  'detail',
-  'cause',
-  'stderr',
-];
-const STACK = [
-  'stack',
-  'stacktrace',
-  'stack_trace',
-  'traceback',
-  'error.stack_trace',
-  'exc_info',
-  'exception',
-  '@x',
-];
+const names = (text: string): readonly string[] => text.split(' ');
+
+const TEXT = names('msg message log MESSAGE @m short_message text textPayload event body');
+const LEVEL = names('level severity lvl levelname log.level @l level_name PRIORITY s');
+const ERROR = names('err error exception exc_info exc_text @x reason detail cause stderr');
+const STACK = names(
+  'stack stacktrace stack_trace traceback error.stack_trace exc_info exception @x',
+);
 /** Records with one of these beside their text come from a logger. */
 const LOGGED =
   /^(?:@?time(?:stamp|reported)?|ts|@t|t|date|stream|level|severity|lvl|levelname|log\.level|@l|level_name|err|error|exception|exc_info)$/;
 /** Fields that name nothing of interest beside an error. */
 const USUAL =
-  /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
+  /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|source|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
 const INNER = ['cause', 'inner', 'innererror', 'innerError', 'details', 'errors'];
 const PLAIN = /^[a-zA-Z_]{2,24}$/;
 const PAIR =
@@ -153,12 +116,7 @@ function isPartial({ log }: Fields): boolean {
 }
 
 function clean(text: string): string {
-  const plain = dropControls(
-    stripAnsi(
-      text.includes('\r') ? text.replace(/\r(?=\n|$)/g, '').replace(/[^\n]*\r/g, '') : text,
-    ),
-  );
-  return plain;
+  return dropControls(stripAnsi(text.replace(/\r(?=\n|$)/g, '').replace(/[^\n]*\r/g, '')));
 }
 
 /** The type of an exception that says more than that it is one. */

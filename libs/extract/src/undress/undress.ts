@@ -4,6 +4,7 @@
  */
 import { type Severity, severityNamed } from '../line/severity.ts';
 import { type Framed, Frames } from './frames.ts';
+import { Headers } from './headers.ts';
 import { openRecord } from './records.ts';
 
 /** A line as the program printed it. */
@@ -33,10 +34,19 @@ const WINDOW = 64;
 /** Dresses over each other. */
 const DEPTH = 3;
 
+/** Levels that a relay knows that guesses them. */
+const GUESSED = 2;
+
 /** Takes the lines of one log in their order, and gives them undressed in the same order. */
 export class Undresser {
   readonly #give: (line: Undressed) => void;
-  readonly #frames = Array.from({ length: DEPTH }, () => new Frames());
+  readonly #dresses = Array.from({ length: DEPTH }, () => ({
+    headers: new Headers(),
+    frames: new Frames(),
+  }));
+  /** Whether all levels follow from the words, as those do that relays guess. */
+  #guessed = true;
+  readonly #names = new Set<string>();
   readonly #levels = new Set<Severity>();
   #window: Line[] = [];
   #suffix = '';
@@ -69,15 +79,24 @@ export class Undresser {
   #flush(): void {
     const lines = this.#undress(this.#window, 0);
     this.#window = [];
-    for (const { level, body } of lines) if (body !== '') this.#levels.add(severityNamed(level));
+    for (const { level, body } of lines) {
+      if (body === '') continue;
+      const severity = severityNamed(level);
+      this.#levels.add(severity);
+      if (level !== '' && this.#names.size <= GUESSED) this.#names.add(level);
+      this.#guessed &&= (severity === 'error') === /error|fail|fatal/i.test(body);
+    }
     for (const line of lines) this.#emit(line);
   }
 
-  #undress(lines: readonly Line[], depth: number): Line[] {
-    const frames = this.#frames[depth];
-    if (frames === undefined) return [...lines];
-    const found = frames.strip(lines.map(({ body }) => body));
+  #undress(given: readonly Line[], depth: number): Line[] {
+    const { frames, headers } = this.#dresses[depth] ?? {};
+    if (frames === undefined || headers === undefined) return [...given];
+    const lines = headers.strip(given);
+    const found = frames.strip(lines);
     const stripped = lines.map((line, n) => framedLine(line, found[n]));
+    if (this.#dresses[depth + 1]?.headers.learn(stripped))
+      return this.#undress(stripped, depth + 1);
     const suffix = depth === 0 ? this.#suffixOf(stripped) : '';
     const done: Line[] = [];
     // Records that stand in one row are opened together, so that the dress of their texts is seen.
@@ -126,7 +145,10 @@ export class Undresser {
       return;
     }
     const { text, body, line: at, overwritten, speaker, job } = whole;
-    const level = this.#levels.size > 1 ? severityNamed(line.level) : '';
+    const level =
+      this.#levels.size > 1 && !(this.#guessed && this.#names.size <= GUESSED)
+        ? severityNamed(line.level)
+        : '';
     this.#give({ text, body, line: at, overwritten, speaker, job, level });
   }
 }
@@ -138,7 +160,7 @@ function framedLine(line: Line, found: Framed | undefined): Line {
     ...line,
     body: found.text,
     framed: found.framed,
-    speaker: [line.speaker, found.speaker].filter((name) => name !== '').join(' '),
+    speaker: line.speaker + (line.speaker && found.speaker && ' ') + found.speaker,
     job: line.job || found.job,
     level: found.level || line.level,
     partial: line.partial || found.partial,

@@ -1,6 +1,6 @@
 /**
- * Dressings written from the documentation of their tools before the stage existed. It is measured on
- * them, never tuned to them.
+ * Dressings written from the documentation of their tools before the stage existed. Failures of .NET's
+ * console, of NLog and of SSHKit have been looked at since.
  */
 import {
   clock,

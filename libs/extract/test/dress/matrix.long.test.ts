@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inCheckout } from '../error-score.ts';
+import { LATER } from './later.ts';
 import { LIBRARIES } from './libraries.ts';
 import { alone, inPairs, type Row, rightBare, share } from './matrix.ts';
 import { PLATFORMS } from './platforms.ts';
@@ -26,6 +27,10 @@ test('the forms that the stage was written for', () => {
 
 test('the forms written down before the stage', () => {
   documented('one, unseen', alone(cases, LIBRARIES));
+});
+
+test('the forms written down when the stage was done', () => {
+  documented('one, later', alone(cases, LATER));
 });
 
 test('two dresses over each other', () => {

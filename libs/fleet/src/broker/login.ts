@@ -1,6 +1,8 @@
 /** Logins of the broker: Ed25519 keys as NATS writes them. The client's own arithmetic takes 40 ms, that of Node none. */
+
 import type { KeyObject } from 'node:crypto';
 import { type Authenticator, nkeys } from '@nats-io/transport-node';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 const crypto = () => process.getBuiltinModule('node:crypto');
@@ -39,12 +41,8 @@ function privateKey(seed: string, path: string): KeyObject {
 
 /** Whether it is the seed of a user, with the right checksum. */
 function isSeed(seed: string): boolean {
-  try {
-    nkeys.fromSeed(Buffer.from(seed, 'latin1'));
-    return /^SU[A-Z2-7]{56}$/.test(seed);
-  } catch {
-    return false;
-  }
+  const read = () => nkeys.fromSeed(Buffer.from(seed, 'latin1'));
+  return /^SU[A-Z2-7]{56}$/.test(seed) && orElse(read, undefined) !== undefined;
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';

@@ -1,6 +1,8 @@
 /** Texts that a server signs with its Ed25519 key. The signature covers the use, so one cannot pass as another. */
+
 import type { KeyObject } from 'node:crypto';
 import { readIfThere } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { isServerName } from '../files/names.ts';
@@ -63,21 +65,13 @@ export function seal(use: Use, server: string, body: string, key: KeyObject): Se
 
 /** Whether the signature matches the server's public key. */
 export function isSealedBy(use: Use, { server, body, sig }: Sealed, key: string): boolean {
-  try {
-    const x = key.replace(/^ed25519:/, '');
-    const publicKey = crypto().createPublicKey({
-      key: { kty: 'OKP', crv: 'Ed25519', x },
-      format: 'jwk',
-    });
-    return crypto().verify(
-      null,
-      signed(use, server, body),
-      publicKey,
-      Buffer.from(sig, 'base64url'),
-    );
-  } catch {
-    return false;
-  }
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.replace(/^ed25519:/, '') };
+  const signature = Buffer.from(sig, 'base64url');
+  const verify = () => {
+    const publicKey = crypto().createPublicKey({ key: jwk, format: 'jwk' });
+    return crypto().verify(null, signed(use, server, body), publicKey, signature);
+  };
+  return orElse(verify, false);
 }
 
 /** Undefined unless the text is sealed. */

@@ -1,5 +1,6 @@
 /** Reads the deploys of this server from its audit log. */
 
+import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
 import { liveHolder } from '@runner/common/files/lock';
@@ -11,18 +12,13 @@ import { closeLogs, openLogs } from '../log/lines.ts';
 import type { Deploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
-/** Which deploys are wanted. */
-export interface Wanted {
-  readonly project?: string | undefined;
-}
-
 /**
- * All deploys, oldest first; none without an audit log. `note` reports what could not be read. Throws
+ * All deploys (of `project`), oldest first; none without an audit log. `note` reports what could not be read. Throws
  * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys.
  */
 export async function readDeploys(
   paths: Paths,
-  { project }: Wanted,
+  project: string | undefined,
   note: (text: string) => void,
 ): Promise<Deploy[]> {
   const unread = new Unread();
@@ -37,13 +33,12 @@ export async function readDeploys(
     closeLogs(logs);
   }
   unread.report(note);
-  if (project !== undefined && deploys.all.length === 0) await requireRegistered(paths, project);
+  if (project !== undefined && deploys.all.length === 0) requireRegistered(paths, project);
   settle(paths, deploys.all);
   return deploys.all;
 }
 
-async function requireRegistered(paths: Paths, project: string): Promise<void> {
-  const { requireApp } = await import('@runner/common/apps/store');
+function requireRegistered(paths: Paths, project: string): void {
   try {
     requireApp(paths, project);
   } catch (error) {

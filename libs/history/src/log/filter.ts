@@ -114,7 +114,7 @@ export async function newestRecords(
       continue;
     }
     const tooLong = () => reader.tooLong();
-    for (const line of linesBackward(log.fd, reader.needle, { size: log.end, tooLong })) {
+    for (const { line } of linesBackward(log.fd, reader.needle, { size: log.end, tooLong })) {
       const record = reader.record(line);
       if (record && found.push(record) >= count) break;
     }

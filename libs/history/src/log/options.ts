@@ -1,6 +1,20 @@
 /** Parses option values: times (ISO 8601, or how long ago) and numbers of lines. */
-import { usage } from '@runner/common/foundation/failure';
+import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
+
+/** The option of commands that concern the deploys of a period. */
+export const SINCE = {
+  placeholder: 'TIME',
+  about: 'Only deploys that started at this time or later',
+} as const;
+
+/** The option of commands that concern events of one kind. */
+export const EVENT = {
+  placeholder: 'EVENT',
+  choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
+  about: 'Only events of this kind',
+} as const;
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -27,8 +41,10 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
   const clock = time ?? (end ? '23:59:59.999' : '00:00');
   const found = timeOfIso(`${date}T${clock}${zone ?? ''}`);
   if (!Number.isNaN(found)) return found;
-  throw usage(
-    `invalid value '${text}' for '--${option} <TIME>': it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d`,
+  throw invalidValue(
+    text,
+    `--${option} <TIME>`,
+    'it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d',
   );
 }
 
@@ -36,13 +52,11 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
 export function periodSince(text: string, now: Date): { since: number; until: number } {
   const period = { since: timeOf(text, 'since', now), until: now.getTime() };
   if (period.since < period.until) return period;
-  throw usage(`invalid value '${text}' for '--since <TIME>': it must lie in the past`);
+  throw invalidValue(text, '--since <TIME>', 'it must lie in the past');
 }
 
 /** Reads the value of `--lines`. Throws `usage`. */
 export function lineCount(text: string): number {
   if (/^\d{1,6}$/.test(text) && Number(text) <= LINES_MAX) return Number(text);
-  throw usage(
-    `invalid value '${text}' for '--lines <N>': it must be a whole number up to ${LINES_MAX}`,
-  );
+  throw invalidValue(text, '--lines <N>', `it must be a whole number up to ${LINES_MAX}`);
 }

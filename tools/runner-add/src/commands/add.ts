@@ -6,49 +6,42 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Added } from '../registration.ts';
 
 export const add = command({
-  name: '',
   about: 'Register an app to deploy from git',
   details:
     'Without --token, --token-file, --token-from or --public the token is read from RUNNER_TOKEN or,\n' +
     'on a terminal, from a hidden prompt. It is stored encrypted.',
   options: {
     repo: {
-      kind: 'value',
       placeholder: 'OWNER/NAME',
       required: true,
       about: 'owner/name, HOST:group/sub/name, or the address on a known code host',
     },
     ...FOLLOW_OPTIONS,
     token: {
-      kind: 'value',
       placeholder: 'TOKEN',
       secret: true,
       conflicts: ['token-from', 'token-file', 'public'],
       about: 'Code-host token; - reads it from standard input (the process list shows options)',
     },
     'token-file': {
-      kind: 'value',
       placeholder: 'FILE',
       conflicts: ['token-from', 'public'],
       about: 'Read the token from a file',
     },
     'token-from': {
-      kind: 'value',
       placeholder: 'APP',
       conflicts: ['public'],
       about: 'Reuse the token of a registered app',
     },
-    public: { kind: 'flag', about: 'The repository is public: use no token' },
+    public: { about: 'The repository is public: use no token' },
     ...APP_LOGIN_OPTIONS,
     name: {
-      kind: 'value',
       placeholder: 'NAME',
       about: "Name of the app [default: the repository's name]",
     },
     ckey: {
-      kind: 'flag',
       conflicts: ['public'],
-      about: "Also encrypt the token with the app's own key (ckey), inside the master key",
+      about: "Also encrypt the token with the app's own key (ckey), wrapped by the master key",
     },
   },
   examples: [

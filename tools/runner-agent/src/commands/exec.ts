@@ -10,7 +10,8 @@ export const exec = command({
   name: 'exec',
   about: 'Carry out signed orders from standard input',
   details:
-    'Reads signed orders, one JSON object per line, and prints a signed result for each. Works without a network:\n' +
+    'Reads signed orders, one JSON object per line, and prints a signed result for each. Works without\n' +
+    'the broker:\n' +
     'runner fleet order … | runner fleet sign | ssh web1 runner-agent exec | runner fleet results -',
   plain: true,
   async run({ io, paths }) {

@@ -14,10 +14,9 @@ export const init = command({
   details: 'Existing files are not changed. Prints the public keys, like runner agent keys.',
   positionals: { server: { required: true, about: 'Name of this server in the fleet' } },
   options: {
-    broker: { kind: 'value', placeholder: 'URL', about: 'Address of the broker, tls://HOST:PORT' },
-    ca: { kind: 'value', placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
+    broker: { placeholder: 'URL', about: 'Address of the broker, tls://HOST:PORT' },
+    ca: { placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
     signers: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Public keys that may sign orders [default: /etc/runner/allowed_signers]',
     },

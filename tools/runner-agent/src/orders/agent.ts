@@ -1,17 +1,18 @@
 /** What an agent needs to check orders and sign results. */
-import type { KeyObject } from 'node:crypto';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type AgentConfig, agentFiles, readAgent } from '@runner/fleet/files/agent';
 import type { Order } from '@runner/fleet/order/order';
-import { readSignKey } from '@runner/fleet/order/seal';
+import { publicKeyOf, readSignKey, type Sealed, seal, type Use } from '@runner/fleet/order/seal';
 
 export interface Agent {
   readonly io: Io;
   readonly paths: Paths;
   readonly config: AgentConfig;
-  /** Private key for its results, events and state. */
-  readonly signKey: KeyObject;
+  /** Public key of its results, events and state. */
+  readonly key: string;
+  /** Signs a text as this server. */
+  seal(use: Use, body: string): Sealed;
   /** Called when a step of a deploy or rollback starts. */
   readonly step?: (order: Order, step: string) => void;
 }
@@ -22,5 +23,9 @@ export const INIT = 'runner agent init';
 /** Throws `fleet_not_configured`, `config_invalid`, `guard_tripped`. */
 export async function openAgent(io: Io, paths: Paths): Promise<Agent> {
   const config = await readAgent(paths.root);
-  return { io, paths, config, signKey: readSignKey(agentFiles(paths.root).signKey, INIT) };
+  const signKey = readSignKey(agentFiles(paths.root).signKey, INIT);
+  return {
+    ...{ io, paths, config, key: publicKeyOf(signKey) },
+    seal: (use, body) => seal(use, config.server, body, signKey),
+  };
 }

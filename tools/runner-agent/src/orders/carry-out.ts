@@ -10,18 +10,7 @@ import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
 /** The fields of a result that depend on how the order went. */
-export type Work = Pick<
-  Result,
-  | 'status'
-  | 'code'
-  | 'message'
-  | 'deploy_id'
-  | 'version'
-  | 'previous_version'
-  | 'commit'
-  | 'duration_ms'
-  | 'rollback_failed'
->;
+export type Work = Omit<Result, 'order' | 'digest' | 'verb' | 'app' | 'at' | 'n' | 'prev'>;
 
 /** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
 export function deployIdOf({ id }: Order, server: string): string {
@@ -102,20 +91,22 @@ function failureText(stage: string | null, error: string | null, cause: string |
   return [...(isNamed ? [] : [stage]), first, ...(cause ? [cause] : [])].filter(Boolean).join(': ');
 }
 
+/** The result of an order that ran no tool. */
+export const withoutWork = (status: Status, code: string | null, message: string): Work => ({
+  ...{ status, code, message, deploy_id: null, version: null, previous_version: null },
+  ...{ commit: null, duration_ms: 0, rollback_failed: false },
+});
+
 /** Pauses or resumes the app, like runner-pause and runner-resume. */
 function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): Work {
   const place = { paths, io: { ...io, env: { ...io.env, RUNNER_INITIATOR: by } } };
-  const work = (status: Status, code: string | null, message: string): Work => ({
-    ...{ status, code, message, deploy_id: null, version: null, previous_version: null },
-    ...{ commit: null, duration_ms: 0, rollback_failed: false },
-  });
   try {
     requireApp(paths, app);
     if (verb === 'hold') pauseApps(place, [app], null, reason || null);
     else resumeApps(place, [app]);
-    return work(verb === 'hold' ? 'paused' : 'resumed', null, '');
+    return withoutWork(verb === 'hold' ? 'paused' : 'resumed', null, '');
   } catch (error) {
-    if (error instanceof Failure) return work('failed', error.code, error.message);
+    if (error instanceof Failure) return withoutWork('failed', error.code, error.message);
     throw error;
   }
 }

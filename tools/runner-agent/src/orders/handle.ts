@@ -3,9 +3,9 @@ import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
 import type { Result } from '@runner/fleet/order/result';
-import { digestOf, type Sealed, seal } from '@runner/fleet/order/seal';
+import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
-import { carryOut, deployIdOf, type Work } from './carry-out.ts';
+import { carryOut, deployIdOf, type Work, withoutWork } from './carry-out.ts';
 import { allEntries, conclude, findEntry, writeEntry } from './ledger.ts';
 import { appRefusal, type Refusal, signerRefusal, timeRefusal } from './refusal.ts';
 
@@ -20,12 +20,10 @@ export async function handle(
   signer?: Promise<Refusal | undefined>,
 ): Promise<Sealed> {
   const order = orderOf(sealed.body) as Order;
-  const answer = (refusal: Refusal) =>
-    sealResult(agent, {
-      ...resultOfWork(agent, sealed, order, refused(refusal)),
-      n: null,
-      prev: null,
-    });
+  const answer = ({ status, code, message }: Refusal) => {
+    const result = resultOfWork(agent, sealed, order, withoutWork(status, code, message));
+    return agent.seal('result', JSON.stringify({ ...result, n: null, prev: null }));
+  };
   try {
     const untrusted = await (signer ?? signerRefusal(agent, sealed, order));
     if (untrusted) {
@@ -63,11 +61,7 @@ export async function handle(
 
 async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<Sealed> {
   const work = await carryOut(agent, sealed, order);
-  const { paths, io, config, signKey } = agent;
-  const result = resultOfWork(agent, sealed, order, work);
-  return conclude(paths, io.now(), sealed, result, (body) =>
-    seal('result', config.server, body, signKey),
-  );
+  return conclude(agent, sealed, resultOfWork(agent, sealed, order, work));
 }
 
 /** Finishes the orders that a killed agent had started; `done` gets each result. */
@@ -78,12 +72,6 @@ export async function finishStarted(
   const unfinished = allEntries(agent.paths).filter(({ entry }) => entry.result === null);
   for (const { order, entry } of unfinished) await done(await finish(agent, entry.order, order));
 }
-
-const refused = (refusal: Refusal): Work => ({
-  ...refusal,
-  ...{ deploy_id: null, version: null, previous_version: null, commit: null },
-  ...{ duration_ms: 0, rollback_failed: false },
-});
 
 function resultOfWork(
   { io, config }: Agent,
@@ -96,8 +84,4 @@ function resultOfWork(
     work.deploy_id ?? (work.duration_ms > 0 ? deployIdOf(order, config.server) : null);
   const at = io.now().toISOString();
   return { order: id, digest: digestOf(body), verb, app, ...work, deploy_id, at };
-}
-
-function sealResult({ config, signKey }: Agent, result: Result): Sealed {
-  return seal('result', config.server, JSON.stringify(result), signKey);
 }

@@ -10,6 +10,7 @@ import { agentFiles } from '@runner/fleet/files/agent';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
 import { type Result, resultOf } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
+import type { Agent } from './agent.ts';
 
 /** A started order; `result` is null until it has finished. */
 export interface LedgerEntry {
@@ -49,11 +50,9 @@ export function writeEntry(paths: Paths, id: string, entry: LedgerEntry): void {
 
 /** Records the outcome of an order: numbers its result, chains it to the previous one, and seals it. */
 export function conclude(
-  paths: Paths,
-  now: Date,
+  { io, paths, seal }: Agent,
   order: SealedOrder,
   result: Omit<Result, 'n' | 'prev'>,
-  seal: (body: string) => Sealed,
 ): Sealed {
   const lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
   try {
@@ -61,9 +60,9 @@ export function conclude(
     if (known) return known;
     const last = newest(paths);
     const chained = { n: (last?.n ?? 0) + 1, prev: last ? digestOf(last.body) : '0'.repeat(32) };
-    const sealed = seal(JSON.stringify({ ...result, ...chained }));
+    const sealed = seal('result', JSON.stringify({ ...result, ...chained }));
     writeEntry(paths, result.order, { order, result: sealed });
-    prune(paths, now);
+    prune(paths, io.now());
     return sealed;
   } finally {
     lock.release();

@@ -1,11 +1,12 @@
 /** Heartbeat: signed replies to pings, and a stored copy of this server's state. */
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+
+import { pauseOf } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { isAppName } from '@runner/common/foundation/names';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { type Sealed, seal } from '@runner/fleet/order/seal';
 import type { AppOnServer, Head, ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool } from '../orders/carry-out.ts';
@@ -18,24 +19,23 @@ const STATE_AGE = 60_000;
 
 /** Replies to pings. Returns a function that stores the state if it has changed or is old. */
 export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
-  const { config, io, signKey } = agent;
+  const { config, io, seal } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
     ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
     ...{ apps: appsOf(agent), events: shipper.progress },
   });
-  const sealed = (body: ServerState): Sealed =>
-    seal('state', config.server, JSON.stringify(body), signKey);
+  const sealed = (body: ServerState) => JSON.stringify(seal('state', JSON.stringify(body)));
   broker.reply(subjects.ping(config.server), async (text) => {
     const { nonce = '', app, ...what } = jsonObject(text) ?? {};
     const head = typeof app === 'string' && isAppName(app) ? await headOf(agent, app, what) : null;
-    return JSON.stringify(sealed({ ...state(String(nonce).slice(0, 64)), head }));
+    return sealed({ ...state(String(nonce).slice(0, 64)), head });
   });
   let stored = '';
   let at = Number.NEGATIVE_INFINITY;
   return async () => {
     const apps = JSON.stringify(appsOf(agent));
     if (apps === stored && io.elapsed() - at < STATE_AGE) return;
-    const answer = JSON.stringify(sealed({ ...state(''), head: null }));
+    const answer = sealed({ ...state(''), head: null });
     await broker.store(subjects.state(config.server), answer).then(
       () => {
         [stored, at] = [apps, io.elapsed()];
@@ -47,13 +47,9 @@ export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () 
 }
 
 /** Publishes which step of an order is running. Not stored, so a step may be missed. */
-export function stepPublisher(
-  { config, signKey }: Agent,
-  broker: Broker,
-): NonNullable<Agent['step']> {
+export function stepPublisher({ config, seal }: Agent, broker: Broker): NonNullable<Agent['step']> {
   return ({ id }, step) => {
-    const body = JSON.stringify({ order: id, step });
-    const text = JSON.stringify(seal('step', config.server, body, signKey));
+    const text = JSON.stringify(seal('step', JSON.stringify({ order: id, step })));
     broker.publish(subjects.step(config.server, id), text);
   };
 }

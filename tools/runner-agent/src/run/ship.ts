@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { batchOf, type Checked, FIRST_PREV, packed } from '@runner/fleet/events/batch';
-import { digestOf, publicKeyOf, seal, signedText } from '@runner/fleet/order/seal';
+import { digestOf, signedText } from '@runner/fleet/order/seal';
 import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { LogReader } from './log-piece.ts';
@@ -29,9 +29,9 @@ export class Shipper {
 
   /** Reads the checkpoint from the broker. */
   async loadCheckpoint(broker: Broker): Promise<void> {
-    const { signKey, config } = this.agent;
+    const { key, config } = this.agent;
     const stored = await broker.last('EVENTS', subjects.events(config.server));
-    const own = { server: config.server, key: publicKeyOf(signKey) };
+    const own = { server: config.server, key };
     const checked = stored && batchOf(signedText('events', stored.text, own));
     this.last = { stored, checked };
   }
@@ -68,7 +68,6 @@ export class Shipper {
 
   /** The lines of the log after a batch, sealed; undefined if there are none. */
   batchAfter(before: Checked | undefined): { text: string; checked: Checked } | undefined {
-    const { config, signKey } = this.agent;
     const piece = this.reader.after(before?.batch);
     if (!piece) return undefined;
     const { bytes, file, from, gap } = piece;
@@ -77,7 +76,7 @@ export class Shipper {
     const prev = before?.digest ?? FIRST_PREV;
     const batch = { n, prev, file, from, to: from + size, gap };
     const body = JSON.stringify({ ...batch, ...fields });
-    const text = JSON.stringify(seal('events', config.server, body, signKey));
+    const text = JSON.stringify(this.agent.seal('events', body));
     return { text, checked: { batch, digest: digestOf(body) } };
   }
 }

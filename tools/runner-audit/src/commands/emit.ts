@@ -4,7 +4,7 @@ import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
@@ -14,37 +14,32 @@ const ERROR_INPUT_MAX = 67_108_864;
 
 /** Each option is a field of the event. */
 const FIELDS = {
-  project: { kind: 'value', placeholder: 'APP', about: 'App' },
-  instance: { kind: 'value', placeholder: 'NAME', about: 'Instance [default: default]' },
-  version: { kind: 'value', placeholder: 'VERSION', about: 'Version' },
+  project: { placeholder: 'APP', about: 'App' },
+  instance: { placeholder: 'NAME', about: 'Instance [default: default]' },
+  version: { placeholder: 'VERSION', about: 'Version' },
   'deploy-id': {
-    kind: 'value',
     placeholder: 'ID',
     about: 'Deploy ID, 8 characters [default: a new one]',
   },
   timestamp: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'ISO 8601 with a time zone [default: now]',
   },
   'previous-version': {
-    kind: 'value',
     placeholder: 'VERSION',
     about: 'Version that was active before',
   },
   'from-version': {
-    kind: 'value',
     placeholder: 'VERSION',
     about: 'Version that was rolled back',
   },
-  commit: { kind: 'value', placeholder: 'SHA', about: 'Commit' },
-  trigger: { kind: 'value', placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
-  'duration-ms': { kind: 'value', placeholder: 'N', about: 'Duration in milliseconds' },
-  domain: { kind: 'value', placeholder: 'NAME', about: 'Domain of the instance' },
-  stage: { kind: 'value', placeholder: 'STAGE', about: 'Stage that failed' },
-  reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason for a rollback' },
+  commit: { placeholder: 'SHA', about: 'Commit' },
+  trigger: { placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
+  'duration-ms': { placeholder: 'N', about: 'Duration in milliseconds' },
+  domain: { placeholder: 'NAME', about: 'Domain of the instance' },
+  stage: { placeholder: 'STAGE', about: 'Stage that failed' },
+  reason: { placeholder: 'TEXT', about: 'Reason for a rollback' },
   error: {
-    kind: 'value',
     placeholder: 'TEXT',
     emptyAllowed: true,
     about: 'Error text; - reads it from standard input',
@@ -141,8 +136,7 @@ function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
     ...(fields.project === undefined ? ['--project <APP>'] : []),
     ...(fields.version === undefined ? ['--version <VERSION>'] : []),
   ];
-  if (missing.length > 0)
-    throw usage(`the following required arguments were not provided: ${missing.join(', ')}`);
+  if (missing.length > 0) throw notProvided(missing.join(', '));
   try {
     return completeEvent(fields, io);
   } catch (error) {

@@ -1,5 +1,5 @@
-import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { command } from '@runner/common/cli/command';
+import { EVENT } from '@runner/history/log/options';
 
 export const list = command({
   name: 'list',
@@ -8,23 +8,16 @@ export const list = command({
     'Oldest first, in the order of the log. TIME is ISO 8601 (UTC unless it has a zone), a date, or how\n' +
     'long ago: 30m, 2h, 7d. With --json each record is one line, as in the log.',
   options: {
-    project: { kind: 'value', placeholder: 'APP', about: 'Only events of this app' },
-    event: {
-      kind: 'value',
-      placeholder: 'EVENT',
-      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-      about: 'Only events of this kind',
-    },
+    project: { placeholder: 'APP', about: 'Only events of this app' },
+    event: EVENT,
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only events of this instance, or of these: a,b',
     },
-    deploy: { kind: 'value', placeholder: 'ID', about: 'Only events of the deploy with this ID' },
-    since: { kind: 'value', placeholder: 'TIME', about: 'Only events from this time on' },
-    until: { kind: 'value', placeholder: 'TIME', about: 'Only events up to this time' },
+    deploy: { placeholder: 'ID', about: 'Only events of the deploy with this ID' },
+    since: { placeholder: 'TIME', about: 'Only events from this time on' },
+    until: { placeholder: 'TIME', about: 'Only events up to this time' },
     lines: {
-      kind: 'value',
       short: 'n',
       placeholder: 'N',
       about: 'Only the last N events, up to 100000',

@@ -9,14 +9,12 @@ export const tail = command({
   details: 'With --json each record is one line, as in the log. Rotated files are included.',
   options: {
     lines: {
-      kind: 'value',
       short: 'n',
       placeholder: 'N',
       default: '10',
       about: 'How many records, up to 100000 [default: 10]',
     },
     follow: {
-      kind: 'flag',
       short: 'f',
       about: 'Print new records as they are appended',
     },

@@ -1,6 +1,6 @@
 import type { Head } from '@runner/common/audit/chain';
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Verdict } from '../verify/verdict.ts';
 
@@ -14,7 +14,6 @@ export const verify = command({
     'file and line, and counts all. Exits with 1 if there is a problem.',
   options: {
     anchor: {
-      kind: 'value',
       placeholder: 'SEQ:HASH',
       about: 'A record that must be in the log, from a notification or audit anchor',
     },
@@ -54,9 +53,7 @@ export const verify = command({
 function anchorOf(text: string): Head {
   const [, seq, hash] = /^#?(\d{1,15})[:·]([0-9a-f]{8,64})$/i.exec(text) ?? [];
   if (!(Number(seq) >= 1) || hash === undefined)
-    throw usage(
-      `invalid value '${text}' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d`,
-    );
+    throw invalidValue(text, '--anchor <SEQ:HASH>', 'an anchor looks like 4711:1a2b3c4d');
   return { seq: Number(seq), hash: hash.toLowerCase() };
 }
 

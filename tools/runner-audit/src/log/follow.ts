@@ -1,10 +1,12 @@
 /** Follows the log across rotations. */
+
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import { logFiles, openLog, Unread } from '@runner/common/audit/files';
 import { readRecord } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { isThere, readRange } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { poll } from '@runner/common/foundation/poll';
 import { RecordCleaner } from '@runner/common/redaction/redact';
@@ -117,10 +119,7 @@ function mtimeOf(path: string): number {
 }
 
 function isReplaced(fd: number, path: string): boolean {
-  try {
-    const [mine, current] = [fstatSync(fd), statSync(path)];
-    return mine.ino !== current.ino || mine.dev !== current.dev;
-  } catch {
-    return false;
-  }
+  const mine = fstatSync(fd);
+  const current = orElse(() => statSync(path), mine);
+  return mine.ino !== current.ino || mine.dev !== current.dev;
 }

@@ -1,9 +1,10 @@
 import { appNames, hintFor } from '@runner/common/apps/store';
 import { Unread } from '@runner/common/audit/files';
-import { appendWaiting, waitingNote } from '@runner/common/audit/kept';
+import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
 import type { LogRecord } from '@runner/common/audit/record';
 import type { Answer, Context } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import { usage } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
@@ -52,19 +53,13 @@ export async function listEvents(context: ListContext): Promise<Answer> {
   if (!found && project !== undefined && isUnknown(paths, project))
     note(`no app called '${project}' is registered on this server${hintFor(paths, project)}`);
   unread.report(note);
-  const wait = waitingNote(waiting);
-  if (wait !== undefined) note(wait);
+  noteWaiting(waiting, note);
   return {};
 }
 
 /** False also if this user may not read the registry. */
 function isUnknown(paths: Paths, app: string): boolean {
-  try {
-    return !appNames(paths).includes(app);
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
+  return unlessFailure(() => !appNames(paths).includes(app), false);
 }
 
 /** The filter that the options describe. Throws `usage`. */

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { Unread } from '@runner/common/audit/files';
-import { appendWaiting, waitingNote } from '@runner/common/audit/kept';
+import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
 import type { Answer, Context } from '@runner/common/cli/command';
 import { lineStart } from '@runner/common/files/lines-backward';
 import { Failure } from '@runner/common/foundation/failure';
@@ -30,8 +30,7 @@ export async function tailEvents(context: TailContext): Promise<Answer> {
   const cleaner = new RecordCleaner({ paths, env: io.env });
   for (const record of records) await print(await cleaner.clean(record));
   unread.report(note);
-  const wait = waitingNote(waiting);
-  if (wait !== undefined) note(wait);
+  noteWaiting(waiting, note);
   closeLogs(logs.filter((log) => log !== live));
   if (options.follow) {
     return { status: await follow(context, live?.fd, live?.end ?? 0) };

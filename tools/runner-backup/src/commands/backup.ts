@@ -1,10 +1,10 @@
 import type { BackedUp } from '@runner/backup/backup';
+import { sealingKey } from '@runner/backup/key';
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const backup = command({
-  name: '',
   about: 'Write an encrypted backup of everything that is not in git',
   details:
     'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. runner\n' +
@@ -12,23 +12,20 @@ export const backup = command({
     'passphrase.',
   options: {
     to: {
-      kind: 'value',
       placeholder: 'FILE',
       required: true,
       about: 'The file to write; - writes to standard output',
     },
     recipient: {
-      kind: 'value',
       placeholder: 'KEY',
       conflicts: ['passphrase-file'],
       about: 'age public key (age1…), or several, separated by commas',
     },
     'passphrase-file': {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the passphrase from a file; - reads standard input',
     },
-    'with-shared': { kind: 'flag', about: "Include the instances' shared folders" },
+    'with-shared': { about: "Include the instances' shared folders" },
   },
   examples: [
     'runner backup --to shop-server.age --recipient age1…',
@@ -38,10 +35,7 @@ export const backup = command({
     const { to, recipient } = options;
     if (to === '-' && io.stdout.isTTY)
       throw usage('a backup is not shown on a terminal: use a file or a pipe');
-    const [{ backUp }, { sealingKey }] = await Promise.all([
-      import('@runner/backup/backup'),
-      import('@runner/backup/key'),
-    ]);
+    const { backUp } = await import('@runner/backup/backup');
     const key = sealingKey(io, recipient, options['passphrase-file']);
     const done = await backUp(io, paths, to, key, options['with-shared'] === true);
     return to === '-' ? {} : { value: done };

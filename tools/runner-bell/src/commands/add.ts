@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
+import { codeHostOf } from '@runner/common/config/code-hosts';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -25,13 +26,11 @@ export const add = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     host: {
-      kind: 'value',
       placeholder: 'TYPE',
       choices: SIGNERS,
       about: "Type of the calling host [default: the app's]",
     },
     url: {
-      kind: 'value',
       placeholder: 'URL',
       about:
         "Address under which the host reaches the bell [default: this server's name, port 9190]",
@@ -86,7 +85,6 @@ async function typeOf(
   env: Parameters<typeof folderOf>[1],
   host?: string,
 ): Promise<Signer> {
-  const { codeHostOf } = await import('@runner/common/config/code-hosts');
   const { readConfig } = await import('@runner/common/config/file');
   const { type } = codeHostOf(readConfig(paths), env, host);
   // A plain git server makes no calls, but a hook can sign like GitHub.

@@ -1,17 +1,16 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { DIR, folderOf } from '../folder.ts';
 
 export const serve = command({
   name: 'serve',
   about: 'Answer calls from code hosts; the default command',
   details:
-    "Accepts POST /<app>, signed with the secret of the app, and creates a file in the bell's folder, for\n" +
-    'which systemd starts runner-fetch.service. The content of the call is ignored: fetch asks git for\n' +
-    'new commits. Without --listen it answers one connection on standard input, from runner-bell.socket.',
+    "Accepts POST /<app>, signed with the app's secret, and creates a file in the bell's folder; systemd\n" +
+    'then starts runner-fetch.service. The content of the call is ignored: fetch asks git for new\n' +
+    'commits. Without --listen it answers one connection on standard input, from runner-bell.socket.',
   options: {
     listen: {
-      kind: 'value',
       placeholder: 'ADDRESS',
       about: 'Listen on this address, such as 127.0.0.1:9190',
     },
@@ -37,8 +36,10 @@ export const serve = command({
 function addressOf(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
   if (host === '' || Number(port) > 65_535)
-    throw usage(
-      `invalid value '${text}' for '--listen <ADDRESS>': give an address and a port, such as 127.0.0.1:9190`,
+    throw invalidValue(
+      text,
+      '--listen <ADDRESS>',
+      'give an address and a port, such as 127.0.0.1:9190',
     );
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
 }

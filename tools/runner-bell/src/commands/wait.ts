@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import { command } from '@runner/common/cli/command';
-import { signalStatus, systemFailure, usage } from '@runner/common/foundation/failure';
+import { invalidValue, signalStatus, systemFailure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { type BellFolder, DIR, folderOf, takeRings } from '../folder.ts';
@@ -16,7 +16,6 @@ export const wait = command({
     'and at least once every TIME.',
   options: {
     timeout: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Exit after this long (30s, 5m, 1h) without a call',
     },
@@ -29,9 +28,7 @@ export const wait = command({
     const { timeout } = options;
     const limit = timeout === undefined ? undefined : durationOf(timeout);
     if (timeout !== undefined && limit === undefined)
-      throw usage(
-        `invalid value '${timeout}' for '--timeout <TIME>': give a time such as 30s, 5m or 1h`,
-      );
+      throw invalidValue(timeout, '--timeout <TIME>', 'give a time such as 30s, 5m or 1h');
     try {
       const { apps, by } = await rung(folder, limit);
       return { value: { apps }, status: by ? signalStatus(by) : 0 };

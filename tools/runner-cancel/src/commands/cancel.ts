@@ -5,11 +5,10 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { type Cancelled, cancelDeploy } from '../cancel-deploy.ts';
 
 export const cancel = command({
-  name: '',
   about: 'Cancel a running deploy',
   details:
     'Works like Ctrl-C: the switch is rolled back, and the failure does not count. Waits until the deploy\n' +
-    'has ended and prints the result. A fetch --deploy goes on with its other apps. A rollback cannot be\n' +
+    'has ended and prints the result. A fetch --deploy continues with its other apps. A rollback cannot be\n' +
     'cancelled. If no deploy is running, the exit status is 0.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   exits: [

@@ -7,7 +7,6 @@ import type { ChangeList } from '@runner/deploy/changes/list';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
 export const changes = command({
-  name: '',
   about: 'List the commits that a deploy would bring',
   details:
     'Without FROM: the commits that a deploy would bring now or, if nothing is new, those the last one\n' +
@@ -16,7 +15,7 @@ export const changes = command({
   positionals: {
     app: { required: true, about: 'Name of the app' },
     from: { about: 'Version, branch, tag or commit; its own changes are not listed' },
-    to: { about: 'The same; its changes are listed' },
+    to: { about: 'Version, branch, tag or commit; its changes are listed' },
   },
   exits: [[75, 'Another command is using the app']],
   examples: ['runner changes shop', 'runner changes shop v1.2.0 v1.3.0'],

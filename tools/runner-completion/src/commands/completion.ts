@@ -10,7 +10,6 @@ interface Completion {
 }
 
 export const completion = command({
-  name: '',
   about: 'Print the completion for bash, zsh or fish',
   details:
     'To enable it in every shell, put one of the examples into ~/.bashrc, ~/.zshrc (after compinit) or\n' +

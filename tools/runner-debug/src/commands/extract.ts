@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 
 /** The lines of a log that say why it failed. */
@@ -15,31 +15,27 @@ export const extract = command({
   name: 'extract',
   about: 'Read a log on standard input and print the lines that say why it failed',
   details:
-    'Lines that a successful build also printed are not the cause: --baseline is its log, --app uses the\n' +
-    'last successful deploy of an app. If the log says nothing, --step, --command and --status describe\n' +
-    'how the step ended. Secrets of the server under --root are redacted.',
+    'Lines that a successful build also printed are not the cause: pass its log with --baseline, or use\n' +
+    'the last successful deploy of an app with --app. If the log says nothing, --step, --command and\n' +
+    '--status describe how the step ended. Secrets of the server under --root are redacted.',
   options: {
     max: {
-      kind: 'value',
       placeholder: 'N',
       default: '800',
       about: 'Print at most this many characters [default: 800]',
     },
     baseline: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Log of a successful build of the same step',
     },
     app: {
-      kind: 'value',
       placeholder: 'APP',
       about: 'App whose last successful deploy is the baseline',
       conflicts: ['baseline'],
     },
-    step: { kind: 'value', placeholder: 'NAME', about: 'The step that wrote the log' },
-    command: { kind: 'value', placeholder: 'TEXT', about: 'The command that wrote the log' },
+    step: { placeholder: 'NAME', about: 'The step that wrote the log' },
+    command: { placeholder: 'TEXT', about: 'The command that wrote the log' },
     status: {
-      kind: 'value',
       placeholder: 'N',
       about: 'Its exit status; 124 is a timeout, above 128 a signal',
     },
@@ -53,11 +49,9 @@ export const extract = command({
     const max = whole(options.max, '--max <N>', 1, 999_999);
     const status =
       options.status === undefined ? undefined : whole(options.status, '--status <N>', 0, 255);
-    const { createExtractor } = await import('@runner/extract/extract');
+    const { baselineFor, createExtractor, redactorForAll } = await import('./reading.ts');
     const { app } = options;
-    const { redactorForAll } = await import('@runner/common/redaction/redact');
     const redact = await redactorForAll({ paths, env: io.env });
-    const { baselineFor } = await import('../baseline.ts');
     const baseline = baselineFor(paths, options.baseline, app, redact);
     const { step, command: title } = options;
     const extractor = createExtractor({
@@ -77,5 +71,5 @@ export const extract = command({
 function whole(text: string, option: string, least: number, most: number): number {
   if (/^\d{1,6}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   const range = `a whole number ${least === 0 ? 'up' : `from ${least}`} to ${most}`;
-  throw usage(`invalid value '${text}' for '${option}': it must be ${range}`);
+  throw invalidValue(text, option, `it must be ${range}`);
 }

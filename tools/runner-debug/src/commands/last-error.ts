@@ -1,6 +1,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
-import { appendWaiting, waitingEvents, waitingNote } from '@runner/common/audit/kept';
+import { noteWaiting, waitingEvents } from '@runner/common/audit/kept';
 import { textOf } from '@runner/common/audit/record';
 import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
@@ -41,7 +41,6 @@ export const lastError = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     insecure: {
-      kind: 'flag',
       about: 'Bypass the security guards: prints a banner, and the audit log records it',
     },
   },
@@ -84,7 +83,7 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
   // Even for an unknown app or without a log, but never in a mistyped root.
   if (insecure && isThere(paths.root)) {
-    const { bypassGuards } = await import('../bypass.ts');
+    const { bypassGuards } = await import('./writing.ts');
     bypassGuards(context, name, tripped);
   }
   return requireApp(paths, name).app;
@@ -93,12 +92,12 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
 /** Null when there is no failure on record. Throws `log_not_found`. */
 async function findLastError(context: Context, app: string): Promise<LastError | null> {
   const { io, paths, note } = context;
-  const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
+  const waiting =
+    waitingEvents(paths).length === 0 ? [] : (await import('./writing.ts')).appendWaiting(paths);
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
   unread.report(note);
-  const wait = waitingNote(waiting);
-  if (wait !== undefined) note(wait);
+  noteWaiting(waiting, note);
   if (!record) return null;
   const text = (field: string) => textOf(record, field);
   const texts = ['version', 'error', 'deploy_id', 'stage', 'commit'].map(text);

@@ -1,7 +1,6 @@
 import { closeSync } from 'node:fs';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import type { Paths } from '@runner/common/foundation/paths';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { KeptLog } from '../kept-log.ts';
 import type { LogLine } from '../marked-log.ts';
@@ -16,17 +15,14 @@ export const log = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     deploy: {
-      kind: 'value',
       placeholder: 'ID',
       about: "The deploy's ID, as in the audit log and in messages, or its beginning",
     },
     follow: {
-      kind: 'flag',
       short: 'f',
       about: 'Follow the running deploy until it ends, without marks',
     },
     raw: {
-      kind: 'flag',
       about: 'Show the output with colours and control characters, without marks',
       conflicts: ['follow', 'json', 'output'],
     },
@@ -38,14 +34,12 @@ export const log = command({
   ],
   async run(context) {
     const { io, paths, options, args, format, style, note } = context;
-    const { openKeptLog } = await import('../kept-log.ts');
-    const { follow, runningDeploy } = await import('../follow.ts');
+    const reading = await import('./reading.ts');
+    const { causeIn, follow, linesOf, openKeptLog, redactorForAny, runningDeploy } = reading;
     const running = runningDeploy(paths, args.app);
     const asked = options.deploy ?? (options.follow ? running : undefined);
     const kept = await openKeptLog(paths, args.app, asked);
     try {
-      const { causeIn, linesOf } = await import('../marked-log.ts');
-      const { redactorForAny } = await import('@runner/common/redaction/redact');
       const redact = await redactorForAny({ paths, env: io.env }, kept.app);
       const isRunning = kept.deployId === running;
       const following = options.follow && isRunning;
@@ -60,18 +54,21 @@ export const log = command({
       };
       if (following) {
         const status = await follow(context, kept, redact, show);
-        if (format === 'human' && status === 0) note(await endOf(paths, kept));
+        if (format === 'human' && status === 0) {
+          const ended = await openKeptLog(paths, kept.app, kept.deployId);
+          closeSync(ended.fd);
+          note(headline(ended, false));
+        }
         return { status };
       }
       const batches = linesOf(kept, cause, redact);
       if (options.raw) {
-        const { rawTexts } = await import('../marked-log.ts');
-        for (const text of rawTexts(kept, redact)) if (!io.stdout.closed) io.stdout.write(text);
+        for (const text of reading.rawTexts(kept, redact))
+          if (!io.stdout.closed) io.stdout.write(text);
         return {};
       }
       if (format === 'human') {
-        const { showPaged } = await import('../pager.ts');
-        await showPaged(io, texts(batches, style), note);
+        await reading.showPaged(io, texts(batches, style), note);
         return {};
       }
       for (const batch of batches) {
@@ -84,14 +81,6 @@ export const log = command({
     }
   },
 });
-
-/** How the deploy ended, as a sentence. */
-async function endOf(paths: Paths, { app, deployId }: KeptLog): Promise<string> {
-  const { openKeptLog } = await import('../kept-log.ts');
-  const ended = await openKeptLog(paths, app, deployId);
-  closeSync(ended.fd);
-  return headline(ended, false);
-}
 
 /** The first object of `--json`. */
 function aboutOf(kept: KeptLog, cause: { text: string; lines: number[] } | null): object {

@@ -1,8 +1,8 @@
-import { pauseWords } from '@runner/common/apps/operator';
-import { type AppState, pauseOf } from '@runner/common/apps/state';
+import { pauseOf, pauseWords } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Answer, type Context, command } from '@runner/common/cli/command';
-import { EXIT, Failure, signalStatus, usage } from '@runner/common/foundation/failure';
+import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -15,7 +15,6 @@ import { withoutSteps } from '@runner/deploy/report/reporter';
 import { planText } from '../plan-text.ts';
 
 export const deploy = command({
-  name: '',
   about: 'Deploy an app from git',
   details:
     'Builds the newest commit in a separate folder, switches to it, starts it and waits until it is\n' +
@@ -26,27 +25,19 @@ export const deploy = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ref: {
-      kind: 'value',
       placeholder: 'REF',
       about: "Branch, tag or commit to deploy [default: the app's branch]",
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    check: {
-      kind: 'flag',
-      about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing',
-    },
-    force: { kind: 'flag', about: 'Deploy even if the app is paused' },
-    'no-notify': {
-      kind: 'flag',
-      about: 'Send no notifications; the audit log is still written',
-    },
+    instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    check: { about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing' },
+    force: { about: 'Deploy even if the app is paused' },
+    'no-notify': { about: 'Send no notifications; the audit log is still written' },
     wait: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Wait up to this long (30s, 10m, 1h) for another deploy of the app to end',
     },
     ...ID_OPTIONS,
-    verbose: { kind: 'flag', short: 'v', about: 'Show the output of the steps as it arrives' },
+    verbose: { short: 'v', about: 'Show the output of the steps as it arrives' },
   },
   exits: [
     [3, 'The deploy failed, and so did its rollback'],
@@ -148,9 +139,7 @@ function confirmPaused(io: Context['io'], app: AppState): void {
 function waitOf(text: string | undefined): number | undefined {
   const wait = text === undefined ? undefined : durationOf(text);
   if (text === undefined || wait !== undefined) return wait;
-  throw usage(
-    `invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m, 1h`,
-  );
+  throw invalidValue(text, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
 }
 
 function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): number {

@@ -6,8 +6,6 @@ import { type Context, type Found, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
-/** In milliseconds. */
-const TIMEOUT = 15_000;
 
 /** The owner, group and mode (octal digits) that a file or folder must have. */
 interface Wanted {
@@ -24,8 +22,8 @@ export async function bellFiles(
   dir: string,
   apps: readonly string[],
 ): Promise<Found[]> {
-  const ids = await runFor(io, TIMEOUT, 'id', ['-u', USER]);
-  const groups = await runFor(io, TIMEOUT, 'id', ['-g', USER]);
+  const ids = await runFor(io, 'id', ['-u', USER]);
+  const groups = await runFor(io, 'id', ['-g', USER]);
   const root = statSync(paths.root);
   const hasUser = ids?.status === 0 && groups?.status === 0;
   const [uid, gid] = hasUser ? [ids.stdout.trim(), groups.stdout.trim()] : [];

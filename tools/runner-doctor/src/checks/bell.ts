@@ -36,24 +36,20 @@ export async function bell(context: Context): Promise<readonly Found[]> {
   if ('found' in asked) return [asked.found];
   const bells = asked.answer;
   if (bells.length === 0) return [ok('no app has a bell')];
+  const apps = bells.map(({ app }) => app);
   const last = bells
     .map(({ last_call: time }) => time ?? '')
     .sort()
     .at(-1);
   const found = [
-    ...bells.flatMap(({ app }) => registered(context, app)),
+    ...apps.flatMap((app) => registered(context, app)),
     ...(await unitsOf(context)),
-    ...(await bellFiles(
-      context,
-      dir,
-      bells.map(({ app }) => app),
-    )),
+    ...(await bellFiles(context, dir, apps)),
     ...unhandledCalls(context, join(dir, 'wake')),
   ];
-  const names = bells.map(({ app }) => app).join(', ');
   return orOk(
     found,
-    `the bell of ${names} is set up; ${last ? `last call ${last}` : 'no call yet'}`,
+    `the bell of ${apps.join(', ')} is set up; ${last ? `last call ${last}` : 'no call yet'}`,
   );
 }
 

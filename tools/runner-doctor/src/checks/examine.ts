@@ -1,5 +1,7 @@
 /** Runs all checks in parallel. */
+
 import { appNames } from '@runner/common/apps/store';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
@@ -23,7 +25,7 @@ import { clock } from './clock.ts';
 import { config } from './config.ts';
 import { deploys } from './deploys.ts';
 import { disk } from './disk.ts';
-import { folders, unlessClosed } from './folders.ts';
+import { folders } from './folders.ts';
 import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { programs } from './programs.ts';
@@ -81,7 +83,7 @@ export async function examine(
 
 /** Whether others could have changed where secrets are sent; `folders` reports the details. */
 function isForeign({ io, paths }: Context): boolean {
-  const states = unlessClosed(() => appNames(paths)).map((app) => paths.state(app));
+  const states = unlessFailure(() => appNames(paths), []).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
   return trippedGuards(paths, states, asker).some(

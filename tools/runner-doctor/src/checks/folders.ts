@@ -3,11 +3,13 @@
  * through a parent folder. Uses the guards of `runner debug last-error`, and also finds what would stop
  * the account's timers.
  */
+
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
-import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
@@ -24,16 +26,6 @@ function look(path: string): Stats | undefined {
   } catch (error) {
     if (systemCode(error) === 'EACCES') return undefined;
     throw systemFailure(error, `look at ${path}`, 'file_unreadable');
-  }
-}
-
-/** The names, or an empty list if the folder cannot be read. */
-export function unlessClosed(names: () => readonly string[]): readonly string[] {
-  try {
-    return names();
-  } catch (error) {
-    if (error instanceof Failure) return [];
-    throw error;
   }
 }
 
@@ -55,7 +47,7 @@ export function folders({ io, paths }: Context): readonly Found[] {
         `sudo -u '#${root.uid}' runner doctor`,
       ),
     ];
-  const apps = unlessClosed(() => appNames(paths));
+  const apps = unlessFailure(() => appNames(paths), []);
   const states = apps.map((app) => paths.state(app));
   const spools = [paths.notifySpool, paths.auditSpool];
   const apart = [paths.locksDir, join(paths.root, 'apps'), dirname(paths.notifySpool), ...spools];
@@ -95,8 +87,8 @@ export function folders({ io, paths }: Context): readonly Found[] {
 /** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */
 function foldersOf(paths: Paths, app: string): string[] {
   const { dir, repo, releases, instances } = paths.app(app);
-  const built = unlessClosed(() => namesIn(releases)).map((name) => join(releases, name));
-  const each = unlessClosed(() => namesIn(instances)).map((name) => join(instances, name));
+  const built = unlessFailure(() => namesIn(releases), []).map((name) => join(releases, name));
+  const each = unlessFailure(() => namesIn(instances), []).map((name) => join(instances, name));
   return [dir, repo, releases, ...built, instances, ...each];
 }
 

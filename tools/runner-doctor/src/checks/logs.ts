@@ -1,7 +1,9 @@
 /** Whether the logs are rotated before they fill the disk. */
+
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
@@ -15,11 +17,7 @@ const LOGROTATE = '/etc/logrotate.d/runner';
 
 /** Whether a logrotate file covers the logs of this root. */
 function isRotated(file: string, logs: string): boolean {
-  try {
-    return readFileSync(file, 'utf8').includes(`${logs}/`);
-  } catch {
-    return false;
-  }
+  return orElse(() => readFileSync(file, 'utf8').includes(`${logs}/`), false);
 }
 
 /** A command that writes a logrotate file for this root. */

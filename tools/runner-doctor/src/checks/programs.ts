@@ -1,10 +1,11 @@
 /** Whether the programs that a deploy needs are installed, and new enough. */
+
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
-const TIMEOUT = 15_000;
 /** The oldest version that works, as in package.json. */
 const NODE: Version = [20, 18];
 /** The first with --end-of-options. */
@@ -18,7 +19,7 @@ type Version = readonly [major: number, minor: number];
 
 export async function programs({ io }: Context): Promise<readonly Found[]> {
   const path = io.env.PATH ?? '';
-  const git = await runFor(io, TIMEOUT, 'git', ['--version']);
+  const git = await runFor(io, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');
   const missing = Object.entries(NEEDED)
     .filter(([program]) => !isOnPath(program, path))
@@ -62,15 +63,10 @@ function gitFound(version: Version | undefined): Found[] {
 }
 
 function isOnPath(program: string, path: string): boolean {
-  return path
-    .split(':')
-    .filter(isAbsolute)
-    .some((folder) => {
-      try {
-        accessSync(join(folder, program), constants.X_OK);
-        return statSync(join(folder, program)).isFile();
-      } catch {
-        return false;
-      }
-    });
+  const isProgram = (file: string) => {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  };
+  const folders = path.split(':').filter(isAbsolute);
+  return folders.some((folder) => orElse(() => isProgram(join(folder, program)), false));
 }

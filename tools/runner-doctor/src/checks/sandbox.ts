@@ -1,15 +1,15 @@
 /** Whether commands from repositories run in the sandbox. */
 import { readConfig } from '@runner/common/config/file';
-import { type SandboxMode, sandboxSettingOf } from '@runner/common/config/sandbox';
-import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import { sandboxSettingOf } from '@runner/common/config/sandbox';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
 import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
 
 export function sandbox({ io: { env }, paths }: Context): readonly Found[] {
-  const mode = modeOf(paths, env);
+  // An invalid config.yml is reported by the `config` check.
+  const read = () => sandboxSettingOf(readConfig(paths), '', modeIn(env)).mode;
+  const mode = unlessFailure(read, undefined);
   if (mode === undefined) return [];
   if (mode === 'off') return [ok('the sandbox is switched off in the configuration')];
   const found = bubblewrap(env);
@@ -18,14 +18,4 @@ export function sandbox({ io: { env }, paths }: Context): readonly Found[] {
   if (mode === 'required')
     return [problem(`config.yml requires a sandbox: ${found.problem}`, mend)];
   return [warning(`builds can read all keys and apps: ${found.problem}`, mend)];
-}
-
-function modeOf(paths: Paths, env: Env): SandboxMode | undefined {
-  try {
-    return sandboxSettingOf(readConfig(paths), '', modeIn(env)).mode;
-  } catch (error) {
-    // Reported by the `config` check.
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
@@ -41,7 +41,6 @@ const TIMERS = {
 type Timer = keyof typeof TIMERS;
 /** Its unit names the user and the root of the timers. */
 const SERVICE = 'runner-fetch.service';
-const TIMEOUT = 15_000;
 const HOUR = 3_600_000;
 
 export async function timers(context: Context): Promise<readonly Found[]> {
@@ -53,7 +52,7 @@ export async function timers(context: Context): Promise<readonly Found[]> {
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
-  const cron = await runFor(io, TIMEOUT, 'crontab', ['-l']);
+  const cron = await runFor(io, 'crontab', ['-l']);
   const found = names.flatMap((name) => {
     const timer = unit(name);
     if (timer === undefined) return [];
@@ -73,17 +72,11 @@ export async function timers(context: Context): Promise<readonly Found[]> {
 
 /** All but the digest's timer, unless notify.digest is set. */
 function neededNames({ io, paths }: Context): Timer[] {
-  const wantsDigest = () => {
-    try {
-      return notifySettingsOf(readConfig(paths), io.env).digest;
-    } catch (error) {
-      // Reported by the `config` check.
-      if (error instanceof Failure) return false;
-      throw error;
-    }
-  };
+  // An invalid config.yml is reported by the `config` check.
+  const read = () => notifySettingsOf(readConfig(paths), io.env).digest;
+  const wantsDigest = unlessFailure(read, false);
   const names = Object.keys(TIMERS) as Timer[];
-  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest());
+  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest);
 }
 
 /** Whether the installed timers work for a different root. */
@@ -103,7 +96,7 @@ function cronLine({ io, paths }: Context, name: Timer): string {
 async function ofAnotherUser({ io, paths }: Context, service: Unit | undefined): Promise<Found[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
-  const id = await runFor(io, TIMEOUT, 'id', ['-u', user]);
+  const id = await runFor(io, 'id', ['-u', user]);
   const { uid } = statSync(paths.root);
   if (id?.status !== 0 || Number(id.stdout) === uid) return [];
   return [

@@ -7,21 +7,17 @@ import { sandboxText } from '../sandbox/table.ts';
 import type { SandboxReport } from '../sandbox/try.ts';
 
 export const doctor = command({
-  name: '',
   about: 'Check this installation, and show how to fix it',
   details:
     'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and leftovers\n' +
     'of killed deploys. Changes nothing. Each finding is ok, a warning or a problem, with the command\n' +
     'that fixes it. Exits with 1 if there is a problem.\n' +
     '\n' +
-    'With --sandbox, runs attempts to escape without the sandbox, as a build and as a hook, against\n' +
-    'decoy files and a decoy process. Exits with 1 if an attempt succeeds or the sandbox does not work.',
+    'With --sandbox, attacks decoy files and a decoy process: without the sandbox, as a build and as a\n' +
+    'hook. Exits with 1 if an escape succeeds or the sandbox does not work.',
   options: {
-    offline: { kind: 'flag', about: 'Contact neither the code host nor the chats' },
-    sandbox: {
-      kind: 'flag',
-      about: 'Only try to escape from the sandbox, and print the results',
-    },
+    offline: { about: 'Contact neither the code host nor the chats' },
+    sandbox: { about: 'Only try to escape from the sandbox, and print the results' },
   },
   examples: [
     'runner doctor',

@@ -6,8 +6,8 @@ import type { Io } from '@runner/common/foundation/io';
 import { jsonObject } from '@runner/common/text/json';
 import { type Context, type Found, problem } from './finding.ts';
 
-/** Time limit of runner's own tools, which call services, in milliseconds. */
-const OWN_TIMEOUT = 15_000;
+/** Time limit, in milliseconds: runner's own tools call services. */
+const TIMEOUT = 15_000;
 /** Limit of the output kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
@@ -42,16 +42,8 @@ function end(group: number): void {
   setTimeout(() => running.has(group) && send('SIGKILL'), GRACE).unref();
 }
 
-/**
- * Runs a program for up to `timeout` ms, then ends it and its children. Undefined if it is not
- * installed.
- */
-export function runFor(
-  io: Io,
-  timeout: number,
-  program: string,
-  args: readonly string[],
-): Promise<Ran | undefined> {
+/** Runs a program for up to TIMEOUT, then ends it and its children. Undefined if it is not installed. */
+export function runFor(io: Io, program: string, args: readonly string[]): Promise<Ran | undefined> {
   // Other programs do not get the secrets that were given to this command.
   const env = { ...io.env };
   for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
@@ -76,7 +68,7 @@ export function runFor(
       if (group !== undefined) end(group);
       child.stdout.destroy();
       child.stderr.destroy();
-    }, timeout);
+    }, TIMEOUT);
     child.once('error', () => {
       clearTimeout(timer);
       resolve(undefined);
@@ -101,14 +93,12 @@ export async function runOwnTool<T>(
 ): Promise<{ readonly answer: readonly T[] } | { readonly found: Found }> {
   const program = join(dirname(io.program), tool);
   const all = [program, ...args, '--root', paths.root, '--json'];
-  const ran = existsSync(program)
-    ? await runFor(io, OWN_TIMEOUT, process.execPath, all)
-    : undefined;
+  const ran = existsSync(program) ? await runFor(io, process.execPath, all) : undefined;
   if (ran === undefined)
     return { found: problem(`${tool} is missing in the folder of this program`, 'runner --list') };
   const said = jsonObject(ran.stdout) ?? {};
   if (Array.isArray(said[wanted])) return { answer: said[wanted] };
   const late = ran.status === null;
-  const why = late ? `no answer within ${OWN_TIMEOUT / 1000} s` : (said.message ?? 'no answer');
+  const why = late ? `no answer within ${TIMEOUT / 1000} s` : (said.message ?? 'no answer');
   return { found: problem(`${purpose}: ${why}`, again) };
 }

@@ -3,8 +3,6 @@ import type { Io } from '@runner/common/foundation/io';
 import { type Found, problem, warning } from './finding.ts';
 import { runFor } from './program.ts';
 
-const TIMEOUT = 15_000;
-
 export type Unit = Readonly<Record<string, string | undefined>>;
 
 /** Returns a function from a unit's name to its properties; undefined if systemd is not running. */
@@ -15,7 +13,7 @@ export async function showUnits(
 ): Promise<((name: string) => Unit | undefined) | undefined> {
   const shown = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', ...properties];
   const ask = ['show', `--property=${shown.join(',')}`, ...names];
-  const ran = await runFor(io, TIMEOUT, 'systemctl', ask);
+  const ran = await runFor(io, 'systemctl', ask);
   if (ran === undefined || ran.status !== 0) return undefined;
   const units = ran.stdout
     .trim()

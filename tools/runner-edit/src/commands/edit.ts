@@ -6,45 +6,38 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 
 export const edit = command({
-  name: '',
   about: "Change an app's token, branch or repository",
   details: 'A running deploy is not affected; the next one uses the change.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     token: {
-      kind: 'value',
       placeholder: 'TOKEN',
       secret: true,
       conflicts: ['token-from', 'token-file', 'public'],
       about: 'New token; - reads it from standard input, hidden on a terminal',
     },
     'token-file': {
-      kind: 'value',
       placeholder: 'FILE',
       conflicts: ['token-from', 'public'],
       about: 'Read the new token from a file',
     },
     'token-from': {
-      kind: 'value',
       placeholder: 'APP',
       conflicts: ['public'],
       about: 'Reuse the token of a registered app',
     },
-    public: { kind: 'flag', about: 'Remove the token: the repository is public' },
+    public: { about: 'Remove the token: the repository is public' },
     ...APP_LOGIN_OPTIONS,
     ckey: {
-      kind: 'flag',
       conflicts: ['public'],
-      about: "Also encrypt the new token with the app's own key (ckey), inside the master key",
+      about: "Also encrypt the new token with the app's own key (ckey), wrapped by the master key",
     },
     repo: {
-      kind: 'value',
       placeholder: 'OWNER/NAME',
       about: 'New repository: owner/name, HOST:group/sub/name, or an address',
     },
     ...FOLLOW_OPTIONS,
     'require-checks': {
-      kind: 'value',
       placeholder: 'CHECKS',
       about:
         'fetch deploys only commits whose checks passed: all, names such as build,test, or none',

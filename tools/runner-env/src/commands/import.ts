@@ -6,25 +6,22 @@ export const importSecrets = command({
   about: 'Set the secrets of a .env file',
   details:
     'Reads NAME=value lines: bare, in single quotes (literal) or in double quotes (with \\n, \\", \\\\ and\n' +
-    '\\$). Quoted values may contain line breaks. Nothing is expanded. If a line cannot be read, none is\n' +
+    '\\$). Quoted values may contain line breaks. Nothing is expanded. If a line is invalid, nothing is\n' +
     'set. Other secrets of the app are kept.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     file: {
-      kind: 'value',
       placeholder: 'FILE',
       default: '-',
       about: 'The file [default: standard input]',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only for this instance' },
-    plain: { kind: 'flag', about: 'Not secrets: do not redact them in logs and messages' },
+    instance: { placeholder: 'NAME', about: 'Only for this instance' },
+    plain: { about: 'Not secrets: do not redact them in logs and messages' },
   },
   examples: ['runner env import shop < .env'],
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { checkedValue, readFileOf, scopeOf, variableName } = await import('../value.ts');
-    const { parseDotenv } = await import('../dotenv.ts');
-    const { store } = await import('../change.ts');
+    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, store, variableName } =
+      await import('./writing.ts');
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const instance = scopeOf(options.instance);

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { SecretList } from '../listing.ts';
+import { listSecrets, type SecretList } from '../listing.ts';
 
 export const list = command({
   name: 'list',
@@ -10,7 +10,6 @@ export const list = command({
     'marked.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   async run(context) {
-    const { listSecrets } = await import('../listing.ts');
     return { value: listSecrets(context, context.args.app) };
   },
   human({ app, secrets }: SecretList, style) {

@@ -17,26 +17,24 @@ export const set = command({
     'no value is taken from the command line, where other users can see it: it is asked for, or read with --file',
   options: {
     file: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'Read the value from a file; - reads standard input',
     },
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only for this instance',
     },
-    restart: { kind: 'flag', about: 'Restart the app now' },
-    plain: { kind: 'flag', about: 'Not a secret: do not redact it in logs and messages' },
+    restart: { about: 'Restart the app now' },
+    plain: { about: 'Not a secret: do not redact it in logs and messages' },
   },
   examples: [
     'runner env set shop DATABASE_URL',
     'pass show shop/db | runner env set shop DB --file -',
   ],
   async run(context) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { readValue, scopeOf, variableName } = await import('../value.ts');
-    const { store } = await import('../change.ts');
+    const { readValue, requireApp, restartFor, scopeOf, store, variableName } = await import(
+      './writing.ts'
+    );
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const name = variableName(args.name);
@@ -44,7 +42,6 @@ export const set = command({
     const value = readValue(io, options.file, name);
     const stored = store(context, app, [{ name, instance, value, plain: options.plain }]);
     if (!options.restart) return { value: stored };
-    const { restartFor } = await import('../restart.ts');
     return restartFor(context, app, options.instance, stored);
   },
   human: ({ text }: SetSecrets) => `${text}\n`,

@@ -11,23 +11,21 @@ interface Unset {
 export const unset = command({
   name: 'unset',
   about: 'Remove secrets of an app',
-  details: 'Running instances keep them until the next start. If one is not set, none is removed.',
+  details:
+    'Running instances keep them until the next start. If one of them is not set, nothing is removed.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     names: { required: true, many: true, about: 'Names of the variables' },
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Only the value of this instance',
     },
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
-    const { requireApp } = await import('@runner/common/apps/store');
-    const { scopeOf } = await import('../value.ts');
-    const { unsetSecrets } = await import('@runner/common/app-secrets/change');
+    const { requireApp, scopeOf, unsetSecrets } = await import('./writing.ts');
     const { app } = requireApp(paths, args.app);
     unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
     const value: Unset = { app, result: 'unset', names: [...args.names] };

@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 
 export const exec = command({
-  name: '',
   about: 'Run a command in the active release of an app',
   details:
     "Runs in the release's folder, with the environment, secrets and sandbox of the instance. Terminal,\n" +
@@ -12,7 +12,6 @@ export const exec = command({
   },
   options: {
     instance: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'In this instance [default: the first active one]',
     },
@@ -24,7 +23,6 @@ export const exec = command({
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
     const { io, paths, args, options } = context;
-    const { refuseForeignRoot } = await import('@runner/common/files/foreign-root');
     refuseForeignRoot({ io, paths }, `exec ${args.app}`);
     const { activeTargets, execIn } = await import('@runner/deploy/active');
     const [target] = activeTargets(context, args.app, options.instance);

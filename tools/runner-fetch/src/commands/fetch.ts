@@ -1,6 +1,6 @@
 import { appNames, missingRoot, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { signalStatus, usage } from '@runner/common/foundation/failure';
+import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { FetchResult } from '@runner/deploy/fetch/decide';
 import { interruptionOf } from '@runner/deploy/report/interruption';
@@ -14,7 +14,6 @@ interface NoApps {
 }
 
 export const fetch = command({
-  name: '',
   about: 'Look for new commits, and deploy them',
   details:
     'Checks the code host for each app and prints one line per app, also to logs/fetch.log. Made for a\n' +
@@ -26,14 +25,13 @@ export const fetch = command({
     'cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
-    deploy: { kind: 'flag', about: 'Deploy what is new' },
-    quiet: { kind: 'flag', short: 'q', about: 'Print only what has changed since the last fetch' },
+    deploy: { about: 'Deploy what is new' },
+    quiet: { short: 'q', about: 'Print only what has changed since the last fetch' },
     jobs: {
-      kind: 'value',
       placeholder: 'N',
-      about: 'Deploys at once [default: 2; 1 with less than 2 GiB of free memory]',
+      about: 'Deploys to run at once [default: 2; 1 with less than 2 GiB of free memory]',
     },
-    'no-notify': { kind: 'flag', about: 'Send no notifications about these deploys' },
+    'no-notify': { about: 'Send no notifications about these deploys' },
   },
   exits: [
     [3, 'A deploy failed, and so did its rollback'],
@@ -95,5 +93,5 @@ const JOBS_MAX = 64;
 function jobsOf(text: string): number {
   const jobs = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (jobs >= 1 && jobs <= JOBS_MAX) return jobs;
-  throw usage(`invalid value '${text}' for '--jobs <N>': it is not a number from 1 to ${JOBS_MAX}`);
+  throw invalidValue(text, '--jobs <N>', `it is not a number from 1 to ${JOBS_MAX}`);
 }

@@ -1,8 +1,8 @@
 import { command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue } from '@runner/common/foundation/failure';
 import { brokerConfiguration } from '@runner/fleet/broker/configuration';
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
-import { openFleet, readLogin } from '../rollout/connect.ts';
+import { readLogin, withFleet } from '../rollout/connect.ts';
 
 interface Checked {
   readonly version: string;
@@ -21,7 +21,6 @@ export const broker = command({
   },
   options: {
     store: {
-      kind: 'value',
       placeholder: 'DIR',
       default: '/var/lib/nats/jetstream',
       about: 'Where the broker keeps its streams',
@@ -34,9 +33,7 @@ export const broker = command({
     const servers = readServers(paths.root);
     if (args.what === 'check') return { value: await checkBroker(context) };
     if (!/^\/[^"\n]*$/.test(options.store))
-      throw usage(
-        `invalid value '${options.store}' for '--store <DIR>': it must be an absolute path`,
-      );
+      throw invalidValue(options.store, '--store <DIR>', 'it must be an absolute path');
     const { loginKeyOf } = await import('@runner/fleet/broker/nats');
     const operator = loginKeyOf(readLogin(paths.root), operatorFiles(paths.root).login);
     const text = brokerConfiguration({ url: address.url, operator, servers, store: options.store });
@@ -51,10 +48,9 @@ export const broker = command({
 /** Older versions have published vulnerabilities. */
 const SAFE = [2, 10, 27];
 
-async function checkBroker(context: Parameters<typeof openFleet>[0]): Promise<Checked> {
+async function checkBroker(context: Parameters<typeof withFleet>[0]): Promise<Checked> {
   const servers = readServers(context.paths.root);
-  const connection = await openFleet(context);
-  try {
+  return withFleet(context, async (connection) => {
     await connection.createStreams().catch((error: Error) => {
       throw new Failure(
         'broker_unsafe',
@@ -70,7 +66,5 @@ async function checkBroker(context: Parameters<typeof openFleet>[0]): Promise<Ch
       ? [`nats-server ${version} is older than ${SAFE.join('.')}: upgrade it`]
       : [];
     return { version, servers: servers.length, warnings };
-  } finally {
-    await connection.close();
-  }
+  });
 }

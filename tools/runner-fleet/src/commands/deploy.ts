@@ -2,51 +2,45 @@ import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Verb } from '@runner/fleet/order/order';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
 import { makePlan, type OrderOptions, type PlanLine, planWords } from '../rollout/plan.ts';
 import { KEY, ON } from './plumbing.ts';
 
 const REASON = {
-  kind: 'value',
   placeholder: 'TEXT',
   about: 'Reason, recorded in the order',
 } as const;
 const WAIT = {
-  kind: 'value',
   placeholder: 'TIME',
   about: 'How long to wait for the results of a batch [default: the deadline plus a minute]',
 } as const;
 
 export const ROLLOUT = {
   on: ON,
-  canary: { kind: 'value', placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
+  canary: { placeholder: 'N', about: 'Servers in the first batch [default: 1]' },
   'max-parallel': {
-    kind: 'value',
     placeholder: 'N',
     about: 'Servers in each further batch [default: 1]',
   },
   'max-failures': {
-    kind: 'value',
     placeholder: 'N',
     about: 'Continue after up to this many failures [default: 0]',
   },
   offline: {
-    kind: 'value',
     placeholder: 'POLICY',
     choices: ['stop', 'wait', 'skip'],
     about: 'If a server does not answer: change nothing, queue the order for it, or leave it out',
     default: 'stop',
   },
   deadline: {
-    kind: 'value',
     placeholder: 'TIME',
     about: 'Start within this time, at most 7d [default: 15m]',
   },
   wait: WAIT,
-  plan: { kind: 'flag', about: 'Only show the plan' },
-  yes: { kind: 'flag', about: 'Do not ask on a terminal' },
+  plan: { about: 'Only show the plan' },
+  yes: { about: 'Do not ask on a terminal' },
   key: KEY,
   reason: REASON,
 } as const;
@@ -61,20 +55,16 @@ export const EXITS = [
 const APP = { app: { required: true, about: 'Name of the app' } } as const;
 
 /** Plans a rollout and carries it out; `status` is the exit status. */
-export async function carry(
-  context: Context,
+async function carry(
+  context: Context & { args: { app: string }; options: OrderOptions },
   verb: Verb,
-  app: string,
-  ref: string | undefined,
-  options: OrderOptions,
+  ref?: string,
 ) {
-  const broker = await openFleet(context);
-  try {
-    const plan = await makePlan(context, broker, verb, app, ref, options);
+  return withFleet(context, async (broker) => {
+    const { args, options } = context;
+    const plan = await makePlan(context, broker, verb, args.app, ref, options);
     return { status: plan ? await drive(context, broker, plan) : 0 };
-  } finally {
-    await broker.close();
-  }
+  });
 }
 
 /** A line of a rollout as text. */
@@ -110,15 +100,13 @@ export const deploy = command({
   options: {
     ...ROLLOUT,
     ref: {
-      kind: 'value',
       placeholder: 'REF',
       about: "Branch, tag or commit [default: the app's branch]",
     },
-    behind: { kind: 'flag', about: 'Only where another commit runs' },
+    behind: { about: 'Only servers that run another commit' },
   },
   exits: EXITS,
-  run: (context) =>
-    carry(context, 'deploy', context.args.app, context.options.ref, context.options),
+  run: (context) => carry(context, 'deploy', context.options.ref),
   human: rolloutText,
 });
 
@@ -129,14 +117,12 @@ export const rollback = command({
   options: {
     ...ROLLOUT,
     to: {
-      kind: 'value',
       placeholder: 'VERSION',
       about: 'Version to roll back to [default: the previous one]',
     },
   },
   exits: EXITS,
-  run: (context) =>
-    carry(context, 'rollback', context.args.app, context.options.to, context.options),
+  run: (context) => carry(context, 'rollback', context.options.to),
   human: rolloutText,
 });
 
@@ -154,7 +140,7 @@ const holding = (verb: 'hold' | 'unhold', about: string) =>
       reason: REASON,
     },
     exits: EXITS,
-    run: (context) => carry(context, verb, context.args.app, undefined, context.options),
+    run: (context) => carry(context, verb),
     human: rolloutText,
   });
 

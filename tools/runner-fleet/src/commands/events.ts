@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
@@ -8,7 +7,7 @@ import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { timeOfIso } from '@runner/common/text/time';
 import { chooseServers } from '@runner/fleet/files/operator';
-import { lineCount, timeOf } from '@runner/history/log/options';
+import { EVENT, lineCount, timeOf } from '@runner/history/log/options';
 import { readCursor, writeCursor } from '../events/cursor.ts';
 import { type EventSource, ServerEvents } from '../events/read.ts';
 import { shippedEvents } from '../events/shipped.ts';
@@ -24,7 +23,6 @@ const PASSING = new Set(['broker_unreachable', 'broker_unsafe']);
 const SHIPPED_MAX = 268_435_456;
 
 export const SERVER = {
-  kind: 'value',
   placeholder: 'NAME,…',
   about: 'Only these servers and groups',
 } as const;
@@ -37,36 +35,26 @@ export const events = command({
     'runner fleet events -f --json | runner notify send',
   options: {
     server: SERVER,
-    project: { kind: 'value', placeholder: 'APP', about: 'Only this app' },
-    event: {
-      kind: 'value',
-      placeholder: 'EVENT',
-      choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-      about: 'Only events of this kind',
-    },
+    project: { placeholder: 'APP', about: 'Only this app' },
+    event: EVENT,
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'Only events from this time on, such as 2026-12-24T18:00Z or 7d',
     },
     follow: {
-      kind: 'flag',
       short: 'f',
       about: 'Follow new events; older ones only with -n, --since or --cursor',
     },
-    lines: { kind: 'value', short: 'n', placeholder: 'N', about: 'Only the N newest' },
+    lines: { short: 'n', placeholder: 'N', about: 'Only the N newest' },
     cursor: {
-      kind: 'value',
       placeholder: 'FILE',
-      about: 'Only events after those that this file says were printed; updates the file',
+      about: 'Start after the last event recorded in this file, and keep the file up to date',
     },
     raw: {
-      kind: 'flag',
       about: 'Print the lines of the logs unchanged',
       conflicts: ['project', 'event', 'since', 'lines'],
     },
     stdin: {
-      kind: 'flag',
       about: 'Read the output of runner agent ship instead of the broker',
       conflicts: ['follow'],
     },
@@ -123,11 +111,7 @@ export const events = command({
   },
 });
 
-interface Filter {
-  readonly project: string | undefined;
-  readonly event: string | undefined;
-  readonly since: string | undefined;
-}
+type Filter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
 
 /** Throws `usage`. */
 function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {

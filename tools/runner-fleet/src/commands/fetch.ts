@@ -3,7 +3,7 @@ import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer } from '@runner/fleet/files/operator';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { drive } from '../rollout/drive.ts';
 import { newCommit } from '../rollout/fetched.ts';
 import { makePlan, type OrderOptions, type PlanLine } from '../rollout/plan.ts';
@@ -19,7 +19,7 @@ export const fetch = command({
     'blocked, on hold or waits for its checks or for a retry on one server is not deployed on the others.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all on the servers]' } },
   options: {
-    deploy: { kind: 'flag', about: 'Deploy new commits [default: only show them]' },
+    deploy: { about: 'Deploy new commits [default: only show them]' },
     on: ROLLOUT.on,
     canary: ROLLOUT.canary,
     'max-parallel': ROLLOUT['max-parallel'],
@@ -30,8 +30,7 @@ export const fetch = command({
   async run(context) {
     const { args, options, note } = context;
     const more = { offline: 'skip', reason: 'fetch', yes: true, plan: !options.deploy };
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const answers = await askAll(context, broker, chooseServers(context.paths.root, options.on));
       const appsOn = ({ state }: (typeof answers)[number]) =>
         state?.apps.map(({ app }) => app) ?? [];
@@ -53,9 +52,7 @@ export const fetch = command({
         if (worst > 128) break;
       }
       return { status: worst };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: rolloutText,
 });

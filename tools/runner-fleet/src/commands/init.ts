@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import { usage } from '@runner/common/foundation/failure';
+import { invalidValue } from '@runner/common/foundation/failure';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
 import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
@@ -20,19 +20,16 @@ export const init = command({
   details: 'Existing files are not changed.',
   options: {
     broker: {
-      kind: 'value',
       placeholder: 'URL',
       required: true,
       about: 'Address of the broker: tls://HOST:PORT, or nats://127.0.0.1:PORT',
     },
-    ca: { kind: 'value', placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
+    ca: { placeholder: 'FILE', about: 'Certificate authority of the broker, PEM' },
     key: {
-      kind: 'value',
       placeholder: 'FILE',
       about: 'SSH key that signs orders; its .pub if ssh-agent or a security key holds it',
     },
     by: {
-      kind: 'value',
       placeholder: 'NAME',
       about: 'Your name in allowed_signers [default: the user]',
     },
@@ -42,10 +39,10 @@ export const init = command({
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
     if (by !== undefined && !isOperatorName(by))
-      throw usage(`invalid value '${by}' for '--by <NAME>': letters, digits and . _ @ + -`);
+      throw invalidValue(by, '--by <NAME>', 'letters, digits and . _ @ + -');
     for (const [option, file] of Object.entries({ ca, key }))
       if (file !== undefined && !isThere(resolve(io.cwd, file)))
-        throw usage(`invalid value '${file}' for '--${option} <FILE>': there is no such file`);
+        throw invalidValue(file, `--${option} <FILE>`, 'there is no such file');
     const files = operatorFiles(paths.root);
     const line = (name: string, value: string | undefined) =>
       value === undefined ? '' : `${name}: ${JSON.stringify(value)}\n`;

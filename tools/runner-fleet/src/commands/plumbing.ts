@@ -3,18 +3,16 @@ import { Failure } from '@runner/common/foundation/failure';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
 import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { deliver, deliveryOf } from '../rollout/delivery.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
 import { countOf, deadlineOf, newOrder, signOrder, waitOf } from '../rollout/make.ts';
 
 export const ON = {
-  kind: 'value',
   placeholder: 'NAME,…',
   about: 'Servers and groups, separated by commas [default: all]',
 } as const;
 export const KEY = {
-  kind: 'value',
   placeholder: 'FILE',
   about: 'SSH key that signs the order [default: key in fleet.yml]',
 } as const;
@@ -29,12 +27,11 @@ export const order = command({
   options: {
     on: ON,
     ref: {
-      kind: 'value',
       placeholder: 'REF',
       about: 'Full commit to deploy, or version to roll back to',
     },
-    deadline: { kind: 'value', placeholder: 'TIME', about: 'Start within this time' },
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Why' },
+    deadline: { placeholder: 'TIME', about: 'Start within this time' },
+    reason: { placeholder: 'TEXT', about: 'Why' },
   },
   plain: true,
   async run(context) {
@@ -70,7 +67,6 @@ export const send = command({
   about: 'Send signed orders from standard input to their servers, and print the results',
   options: {
     wait: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '16m',
       about: 'How long to wait for the results',
@@ -82,13 +78,12 @@ export const send = command({
     const wait = waitOf(options.wait, 0);
     const orders = inputLines(io, 'runner fleet sign');
     const servers = readServers(paths.root);
-    const broker = await openFleet(context);
     const lines: ServerLine[] = [];
     const answered = async (line: ServerLine) => {
       lines.push(line);
       await print(line);
     };
-    try {
+    return withFleet(context, async (broker) => {
       for (const [index, text] of orders.entries()) {
         const sealed = sealedOf(text);
         if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
@@ -96,9 +91,7 @@ export const send = command({
         await deliver(context, broker, deliveryOf(sealed, servers), waiting, answered);
       }
       return { status: statusOf(lines) };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: (line: ServerLine, style) => lineText(line, style),
 });

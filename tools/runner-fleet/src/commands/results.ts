@@ -3,7 +3,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
 import { sealedTextOf } from '@runner/fleet/order/seal';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
 import { lineText, noAnswer, type ServerLine, statusOf, verified } from '../rollout/line.ts';
 import { requireRollout } from '../rollout/record.ts';
@@ -37,8 +37,7 @@ function readLines({ io, paths }: Reader): ServerLine[] {
 }
 
 async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
-  const broker = await openFleet(context);
-  try {
+  return withFleet(context, async (broker) => {
     const { order: sealed, ordered, state } = await requireRollout(context, broker, id);
     const delivery = deliveryOf(sealed, readServers(context.paths.root));
     return await Promise.all(
@@ -54,7 +53,5 @@ async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
             : noAnswer(server, 'no answer')),
       ),
     );
-  } finally {
-    await broker.close();
-  }
+  });
 }

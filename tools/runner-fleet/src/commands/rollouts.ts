@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { readServers } from '@runner/fleet/files/operator';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
 import { isFinished } from '../rollout/line.ts';
@@ -28,15 +28,12 @@ export const rollouts = command({
   positionals: { app: { about: 'Only this app' } },
   async run(context) {
     const { paths, args } = context;
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const all = await allRollouts(paths.root, broker, context.io.now());
       const wanted = all.filter(({ app }) => args.app === undefined || app === args.app);
       const shown = wanted.map(({ order: _order, ...rest }) => rest);
       return { value: { count: shown.length, rollouts: shown } };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: ({ rollouts }: { rollouts: Omit<Rollout, 'order'>[] }) =>
     rollouts
@@ -52,14 +49,11 @@ export const cancel = command({
   about: 'Cancel a rollout: no further batch is ordered, running deploys continue',
   positionals: ID,
   async run(context) {
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const rollout = await requireRollout(context, broker, context.args.rollout);
       await cancelRollout(broker, rollout);
       return { value: { rollout: rollout.rollout, result: 'cancelled' } };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: ({ rollout }: { rollout: string }) => `Cancelled ${rollout}\n`,
 });
@@ -73,8 +67,7 @@ export const resume = command({
   exits: EXITS,
   async run(context) {
     const { paths, args, options } = context;
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const old = await requireRollout(context, broker, args.rollout);
       await requireFree(broker, old.app, context.io.now());
       await requireNewest(broker, old);
@@ -95,9 +88,7 @@ export const resume = command({
       };
       const plan = await signPlan(context, draft, { key: options.key, yes: true });
       return { status: plan ? await drive(context, broker, plan) : EXIT.ok };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: rolloutText,
 });

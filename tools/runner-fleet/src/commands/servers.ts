@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { isServerName, serverName } from '@runner/fleet/files/names';
 import {
@@ -25,9 +25,8 @@ export const add = command({
   positionals: { server: { required: true, about: 'Name of the server' } },
   options: {
     group: {
-      kind: 'value',
       placeholder: 'G,…',
-      about: 'Groups, separated by commas [default: those it has]',
+      about: 'Groups, separated by commas [default: unchanged]',
     },
   },
   async run({ io, paths, args, options }) {
@@ -37,8 +36,10 @@ export const add = command({
     const groups = options.group?.split(',');
     const wrong = groups?.find((each) => !isServerName(each));
     if (wrong !== undefined)
-      throw usage(
-        `invalid value '${wrong}' for '--group <G,…>': a group has lower-case letters, digits or dashes`,
+      throw invalidValue(
+        wrong,
+        '--group <G,…>',
+        'a group has lower-case letters, digits or dashes',
       );
     requireDistinct(name, groups ?? [], all);
     const server = serverOf(readAll(io.stdin, 65_536, 'standard input'));

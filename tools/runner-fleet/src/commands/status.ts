@@ -6,7 +6,7 @@ import { subjects } from '@runner/fleet/broker/subjects';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { orderOf } from '@runner/fleet/order/order';
 import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
 import { type Answer, askAll, lastState } from '../rollout/presence.ts';
 import { rolloutOf } from '../rollout/record.ts';
@@ -33,13 +33,12 @@ export const status = command({
   about: 'Show which servers are online and what they run',
   details: "behind: the server does not run the commit of the app's newest rollout.",
   positionals: { app: { about: 'Only this app' } },
-  options: { on: ON, strict: { kind: 'flag', about: 'Exit 4 if a server does not answer' } },
+  options: { on: ON, strict: { about: 'Exit 4 if a server does not answer' } },
   exits: [[NO_ANSWER, 'With --strict: a server does not answer']],
   async run(context) {
     const { paths, args, options } = context;
     const servers = chooseServers(paths.root, options.on);
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const answers = await askAll(context, broker, servers);
       const rows = await Promise.all(answers.map((answer) => rowOf(broker, answer)));
       const apps = new Set(rows.flatMap((row) => row.apps.map(({ app }) => app)));
@@ -55,9 +54,7 @@ export const status = command({
         value: { count: shown.length, servers: shown },
         status: options.strict && isOff ? NO_ANSWER : 0,
       };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: ({ servers }: { servers: ServerRow[] }) => servers.map(rowText).join(''),
 });

@@ -4,7 +4,7 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { ServerEvents } from '../events/read.ts';
 import { checkResults } from '../events/results.ts';
-import { openFleet } from '../rollout/connect.ts';
+import { withFleet } from '../rollout/connect.ts';
 import { askAll } from '../rollout/presence.ts';
 import { SERVER } from './events.ts';
 
@@ -21,22 +21,20 @@ export const verify = command({
   name: 'verify',
   about: 'Check that no event or result in the broker is forged or missing',
   details:
-    'Each must be signed by its server and chained to the one before it. Servers that answer report how many they have sent.',
+    'Each must be signed by its server and chained to the one before it. Servers that answer report how\n' +
+    'many they have sent.',
   options: { server: SERVER },
   exits: [[EXIT.failed, 'A message is not signed by its server, or is missing']],
   async run(context) {
     const chosen = chooseServers(context.paths.root, context.options.server);
-    const broker = await openFleet(context);
-    try {
+    return withFleet(context, async (broker) => {
       const answers = await askAll(context, broker, chosen);
       const servers: Verified[] = [];
       for (const { server, state } of answers)
         servers.push(await verified(broker, new ServerEvents(server), state?.events.sent ?? 0));
       const isForged = servers.some(({ problems }) => problems.length > 0);
       return { value: { servers }, status: isForged ? EXIT.failed : EXIT.ok };
-    } finally {
-      await broker.close();
-    }
+    });
   },
   human: ({ servers }: { servers: Verified[] }) =>
     servers

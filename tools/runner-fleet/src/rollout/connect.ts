@@ -16,3 +16,16 @@ export async function openFleet({ paths: { root } }: Pick<Context, 'paths'>): Pr
   const { openBroker } = await import('@runner/fleet/broker/nats');
   return openBroker({ ...broker, seed, name: 'runner-fleet' });
 }
+
+/** Does `work` with a connection, which it closes. Throws as `openFleet`. */
+export async function withFleet<T>(
+  context: Pick<Context, 'paths'>,
+  work: (broker: Broker) => Promise<T>,
+): Promise<T> {
+  const broker = await openFleet(context);
+  try {
+    return await work(broker);
+  } finally {
+    await broker.close();
+  }
+}

@@ -48,13 +48,9 @@ export function lineText(line: ServerLine, style: Style): string {
 }
 
 /** Whether the server carried the order out. */
-export function isGood(line: ServerLine): boolean {
-  return (
-    line.verb !== undefined &&
-    line.status !== 'no_answer' &&
-    line.status !== 'not_ordered' &&
-    isDone({ verb: line.verb, status: line.status })
-  );
+export function isGood({ verb, status }: ServerLine): boolean {
+  // Without a result there is no verb.
+  return verb !== undefined && isDone({ verb, status: status as Result['status'] });
 }
 
 /** Whether `resume` leaves the server out: it has carried the order out, or tried to. */

@@ -1,6 +1,6 @@
 /** Creates and signs orders. */
 import type { Context } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { loginName } from '@runner/common/foundation/user';
 import { durationOf } from '@runner/common/text/time';
@@ -52,9 +52,7 @@ export function deadlineOf(text: string | undefined, otherwise: number): number 
       ? otherwise
       : durationOf(text.replace(/^(\d+)d$/, (_, days: string) => `${Number(days) * 24}h`));
   if (time !== undefined && time > 0 && time <= DEADLINE_MAX) return time;
-  throw usage(
-    `invalid value '${text}' for '--deadline <TIME>': it must be a time such as 15m or 24h, at most 7d`,
-  );
+  throw invalidValue(text, '--deadline <TIME>', 'it must be a time such as 15m or 24h, at most 7d');
 }
 
 /** Throws `usage`. */
@@ -66,9 +64,7 @@ export function countOf(
 ): number {
   const count = text === undefined ? otherwise : Number(text);
   if (Number.isSafeInteger(count) && count >= least && count <= 1_000) return count;
-  throw usage(
-    `invalid value '${text}' for '--${option} <N>': it must be a whole number from ${least} to 1000`,
-  );
+  throw invalidValue(text, `--${option} <N>`, `it must be a whole number from ${least} to 1000`);
 }
 
 /** How long to wait for results after the deadline, in ms: an order may start just before it. */
@@ -78,7 +74,7 @@ const GRACE = 60_000;
 export function waitOf(text: string | undefined, deadline: number): number {
   const wait = text === undefined ? deadline + GRACE : durationOf(text);
   if (wait !== undefined) return wait;
-  throw usage(`invalid value '${text}' for '--wait <TIME>': it must be a time such as 30s, 10m`);
+  throw invalidValue(text, '--wait <TIME>', 'it must be a time such as 30s, 10m');
 }
 
 /** Signs with `--key`, or else the key in fleet.yml. Throws `signing_failed`. */

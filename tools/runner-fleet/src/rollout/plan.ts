@@ -75,21 +75,11 @@ export async function makePlan(
   const wait = waitOf(options.wait, deadline);
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
-  const head =
-    verb === 'deploy'
-      ? await commitOf(
-          context,
-          broker,
-          present.map(({ server }) => server),
-          app,
-          ref,
-        )
-      : undefined;
-  const runs = (each: (typeof present)[number]) =>
-    each.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
-  const wanted = present
-    .filter((each) => !options.behind || !runs(each))
-    .map(({ server }) => server);
+  const there = present.map(({ server }) => server);
+  const head = verb === 'deploy' ? await commitOf(context, broker, there, app, ref) : undefined;
+  const runs = (index: number) =>
+    present[index]?.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
+  const wanted = options.behind ? there.filter((_, index) => !runs(index)) : there;
   const batches = holds
     ? batchesOf(wanted, 0, wanted.length)
     : batchesOf(wanted, canary, maxParallel);

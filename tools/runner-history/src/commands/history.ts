@@ -1,16 +1,16 @@
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
-import { lineCount, periodSince } from '@runner/history/log/options';
+import { lineCount, periodSince, SINCE } from '@runner/history/log/options';
 
 /** Without `--since` and `-n`. */
 const COUNT = 20;
 
 export const history = command({
-  name: '',
   needsRoot: true,
   about: 'List the deploys, one per line',
   details:
@@ -20,13 +20,8 @@ export const history = command({
     'deploy is one line.',
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
-    since: {
-      kind: 'value',
-      placeholder: 'TIME',
-      about: 'Only deploys that started at this time or later',
-    },
+    since: SINCE,
     lines: {
-      kind: 'value',
       short: 'n',
       placeholder: 'N',
       about: `Only the last N, up to 100000 [default: ${COUNT}, or all with --since]`,
@@ -38,10 +33,9 @@ export const history = command({
     const since =
       options.since === undefined ? undefined : periodSince(options.since, io.now()).since;
     const count = options.lines === undefined ? undefined : lineCount(options.lines);
-    const all = await readDeploys(paths, { project: args.app }, note);
+    const all = await readDeploys(paths, args.app, note);
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
     const last = count ?? (since === undefined ? COUNT : wanted.length);
-    const { RecordCleaner } = await import('@runner/common/redaction/redact');
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];
     if (last === 0) return {};

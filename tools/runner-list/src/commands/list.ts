@@ -17,14 +17,13 @@ interface Listing {
 }
 
 export const list = command({
-  name: '',
   about: 'Show the registered apps and what is running',
   details:
     'States: ok, new (never deployed), held (a commit is on hold), paused, stopped, failing, stale (fetch\n' +
     'cannot check for new commits), blocked (the same commit failed too often), down (an instance is not\n' +
-    'running), broken (the previous version did not start either), interrupted (the deploy died), deploying.\n' +
-    'Supervisors have 2 s to answer. An app that cannot be read is reported on stderr; the exit status is\n' +
-    'then 1.',
+    'running), broken (the previous version did not start either), interrupted (the deploy was cancelled\n' +
+    'or killed), deploying. Supervisors have 2 s to answer. An app that cannot be read is reported on\n' +
+    'stderr; the exit status is then 1.',
   options: { offline: OFFLINE },
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);

@@ -6,7 +6,6 @@ import type { Answer, Answers } from '../service/contract.ts';
 /** `--channel`, which takes channels separated by commas, `both` or one of `more`. */
 export function channelOption(about: string, ...more: readonly string[]): Value {
   return {
-    kind: 'value',
     placeholder: 'CHANNEL',
     choices: [...CHANNEL_NAMES, 'both', ...more],
     list: true,
@@ -19,14 +18,14 @@ export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
 /** A topic of a group. */
 export const THREAD_ID = /^[1-9]\d{0,14}$/;
 
-type Row = Omit<Answer, 'kind' | 'about' | 'placeholder'> & { readonly placeholder?: string };
+type Row = Omit<Answer, 'about' | 'placeholder'> & { readonly placeholder?: string };
 
 /** The options of a channel. Secrets come from files. */
 const answers = (title: string, rows: Readonly<Record<string, Row>>): Answers =>
   Object.fromEntries(
     Object.entries(rows).map(([option, row]) => {
       const about = `${title}: ${row.variable ? 'a file with ' : ''}${row.what}${row.form ?? ''}`;
-      return [option, { kind: 'value', placeholder: 'FILE', ...row, about }];
+      return [option, { placeholder: 'FILE', ...row, about }];
     }),
   );
 

@@ -6,26 +6,23 @@ export const digest = command({
   name: 'digest',
   about: 'Send a summary of recent deploys',
   details:
-    'Deploys, failures and their causes, time to restore, apps that need attention, tokens that expire\n' +
-    'soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +
+    'Covers deploys, failures and their causes, time to restore, apps that need attention, tokens that\n' +
+    'expire soon. TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 12h, 7d. The packages\n' +
     'send it weekly if notify.digest is true in config.yml.',
   options: {
     since: {
-      kind: 'value',
       placeholder: 'TIME',
       default: '7d',
       about: 'Only events since this time [default: 7d]',
     },
     channel: channelOption('Where to send it [default: every active one]', 'all'),
-    scheduled: { kind: 'flag', about: 'For the timer: do nothing unless notify.digest is true' },
-    'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
+    scheduled: { about: 'For the timer: do nothing unless notify.digest is true' },
+    'dry-run': { about: 'Print what would be sent; queue and send nothing' },
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {
-    const { since, channel, scheduled, 'dry-run': dryRun } = context.options;
     const { announceDigest } = await import('./sending.ts');
-    const results = await announceDigest(context, { since, channel, scheduled, dryRun });
-    for (const result of results) await context.print(result);
+    for (const result of await announceDigest(context)) await context.print(result);
     return {};
   },
   human: (result: Result, style) => resultLine(result, style),

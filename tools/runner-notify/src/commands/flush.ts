@@ -22,7 +22,6 @@ export const flush = command({
       'code-host',
     ),
     now: {
-      kind: 'flag',
       about:
         'Also retry messages that wait after a temporary problem, but not if the service asked to wait',
     },

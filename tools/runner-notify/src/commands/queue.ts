@@ -1,10 +1,10 @@
 import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
-import { EXIT, usage } from '@runner/common/foundation/failure';
+import { EXIT, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { problemText } from '../service/problem-text.ts';
-import type { Waiting } from '../spool/listing.ts';
-import type { Place } from '../spool/spool.ts';
+import { damagedOf, findAll, findThese, retry, type Waiting, waitingOf } from '../spool/listing.ts';
+import { type Place, Spool } from '../spool/spool.ts';
 
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -33,8 +33,8 @@ export const queue = command({
     ids: { about: 'Ids of messages, from the list', many: true },
   },
   options: {
-    all: { kind: 'flag', about: 'All messages' },
-    dead: { kind: 'flag', about: 'Only given-up messages' },
+    all: { about: 'All messages' },
+    dead: { about: 'Only given-up messages' },
   },
   examples: [
     'runner notify queue list',
@@ -43,24 +43,22 @@ export const queue = command({
   ],
   async run({ io, paths, args, options, title, note }) {
     const action = actionOf(args.action, args.ids, options.all);
-    const listing = await import('../spool/listing.ts');
-    const { Spool } = await import('../spool/spool.ts');
     const spool = new Spool(paths);
     const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;
-    let found = all ? listing.findAll(spool, places) : listing.findThese(spool, args.ids, places);
+    let found = all ? findAll(spool, places) : findThese(spool, args.ids, places);
     let status: number = EXIT.ok;
     if (action === 'retry') {
       // A damaged message must not keep the others from being retried.
-      const damaged = options.all ? listing.damagedOf(spool, found) : new Map();
+      const damaged = options.all ? damagedOf(spool, found) : new Map();
       for (const { message } of damaged.values()) note(message);
       if (damaged.size > 0) status = EXIT.failed;
       found = found.filter((each) => !damaged.has(each));
-      listing.retry({ io, paths, title: `${title} retry` }, spool, found);
+      retry({ io, paths, title: `${title} retry` }, spool, found);
       found = found.map((each) => ({ ...each, place: 'queue' }));
     }
     const messages = found.flatMap((each) => {
-      const waiting = listing.waitingOf(spool, each);
+      const waiting = waitingOf(spool, each);
       if (!waiting) return [];
       const { event, ...rest } = waiting;
       return [action === 'show' && event ? { ...rest, event } : rest];
@@ -84,7 +82,7 @@ function actionOf(text: string, ids: readonly string[], all: boolean): Action {
   if (all && ids.length > 0) throw usage("the argument '--all' cannot be used with '[IDS]...'");
   if (action === 'show' && all) throw usage("the argument '--all' cannot be used with 'show'");
   if (action !== 'list' && !all && ids.length === 0) {
-    throw usage('the following required arguments were not provided: [IDS]...');
+    throw notProvided('[IDS]...');
   }
   return action;
 }

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { APART, runApart } from '@runner/common/foundation/apart';
-import { EXIT, usage } from '@runner/common/foundation/failure';
+import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
 import { type Result, resultLine } from '../deliver/result.ts';
 
@@ -28,20 +28,13 @@ export const send = command({
       'code-host',
     ),
     wait: {
-      kind: 'value',
       placeholder: 'SECONDS',
       default: '5',
       about: 'How long to wait for the delivery of a record [default: 5]',
     },
-    strict: {
-      kind: 'flag',
-      about: 'Exit with 1 when a message was refused, with 4 when one is still queued',
-    },
-    once: {
-      kind: 'flag',
-      about: 'Skip a record of the audit log that a channel got lately',
-    },
-    'dry-run': { kind: 'flag', about: 'Print what would be sent; queue and send nothing' },
+    strict: { about: 'Exit with 1 when a message was refused, with 4 when one is still queued' },
+    once: { about: 'Skip records that a channel accepted recently' },
+    'dry-run': { about: 'Print what would be sent; queue and send nothing' },
   },
   exits: [[STILL_QUEUED, 'With --strict: a message is still queued']],
   examples: [
@@ -76,7 +69,9 @@ export const send = command({
 function millisecondsOf(text: string): number {
   const seconds = /^\d{1,6}(?:\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= WAIT_MAX) return seconds * 1000;
-  throw usage(
-    `invalid value '${text}' for '--wait <SECONDS>': it is not a number of seconds from 0 to ${WAIT_MAX}`,
+  throw invalidValue(
+    text,
+    '--wait <SECONDS>',
+    `it is not a number of seconds from 0 to ${WAIT_MAX}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Loaded by the commands that send; bundled into dist/lib/sending.cjs. */
+/** Loaded by the commands that send; bundled into dist/lib/notify-sending.cjs. */
 export { printPreviews } from '../channels/preview.ts';
 export { announceAll } from '../deliver/announce.ts';
 export { flushAll } from '../deliver/flush.ts';

@@ -15,8 +15,7 @@ export const setup = command({
     'topic, a mail server. It sends a test message, then saves. Ctrl-C cancels without changes.\n' +
     '\n' +
     'Without a terminal, all answers come from options, files and the environment. Secrets are read from\n' +
-    'files because arguments are visible in the process list; `-` is standard input. Instead of files you\n' +
-    'can set\n' +
+    'files because arguments are visible in the process list; `-` is standard input. Or set\n' +
     `${VARIABLES.slice(0, 4).join(', ')},\n` +
     `${VARIABLES.slice(4).join(', ')}.`,
   options: {
@@ -24,7 +23,7 @@ export const setup = command({
       'What to set up [default: the channel of the other options, else asked]',
     ),
     ...ALL_ANSWERS,
-    'no-test': { kind: 'flag', about: 'Send no test message' },
+    'no-test': { about: 'Send no test message' },
   },
   examples: [
     'runner notify setup',

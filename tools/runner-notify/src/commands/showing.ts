@@ -1,3 +1,3 @@
-/** Loaded by `status`; bundled into dist/lib/showing.cjs. */
+/** Loaded by `status`; bundled into dist/lib/notify-showing.cjs. */
 export { notifyStatus } from '../status/status.ts';
 export { statusText } from '../status/text.ts';

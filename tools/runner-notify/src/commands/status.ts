@@ -9,7 +9,7 @@ export const status = command({
     "Checks the bot, the chat and the bot's rights with Telegram, the webhook with Discord and Slack, the\n" +
     'token with ntfy, the login with the mail server. Sends no message. Secrets are masked.',
   options: {
-    offline: { kind: 'flag', about: 'Do not contact the services' },
+    offline: { about: 'Do not contact the services' },
   },
   exits: [[EXIT.failed, 'no channel is active']],
   examples: ['runner notify status', 'runner notify status --offline --json'],

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
+import { configExposure } from '@runner/common/guards/exposure';
 import { channelOption } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
 
@@ -19,10 +20,7 @@ export const test = command({
   exits: [[EXIT.failed, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
-    const [{ configExposure }, { tryChannels }] = await Promise.all([
-      import('@runner/common/guards/exposure'),
-      import('./sending.ts'),
-    ]);
+    const { tryChannels } = await import('./sending.ts');
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);
     const channels = await tryChannels(context, context.options.channel);

@@ -94,22 +94,18 @@ export class OpenChannels {
     return new Queue({ spool, channel, clock: this.options.clock, note });
   }
 
-  /** The messages of a notice on an active channel. */
-  messages(name: ChannelName, notice: Notice): Message[] {
-    const template = this.#settings.template(notice.kind, name);
-    const own =
-      this.#settings.edit && CHANNELS[name].edits ? { ...notice, edited: true as const } : notice;
-    return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
-  }
-
   /** The messages of a record at any destination. */
   async messagesOf(
     name: DestinationName,
     record: Announceable,
     notice: () => Promise<Notice>,
   ): Promise<Message[]> {
-    if (name !== 'code-host') return this.messages(name, await notice());
-    return [commitMessage(record) ?? []].flat();
+    if (name === 'code-host') return [commitMessage(record) ?? []].flat();
+    const found = await notice();
+    const template = this.#settings.template(found.kind, name);
+    const isEdited = this.#settings.edit && CHANNELS[name].edits;
+    const own = isEdited ? { ...found, edited: true as const } : found;
+    return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
 
   /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */
@@ -146,15 +142,13 @@ export class OpenChannels {
 
   #connectionTo(name: DestinationName): Channel {
     const { io, paths } = this.options;
-    const connection = this.#connections.get(name) ?? this.#connect(name, io, paths);
+    const made = () =>
+      name === 'code-host'
+        ? codeHostChannel({ io, paths, redact: this.redact })
+        : (connect(name, this.#settings, io.env) as Channel);
+    const connection = this.#connections.get(name) ?? made();
     this.#connections.set(name, connection);
     return connection;
-  }
-
-  #connect(name: DestinationName, io: Io, paths: Paths): Channel {
-    return name === 'code-host'
-      ? codeHostChannel({ io, paths, redact: this.redact })
-      : (connect(name, this.#settings, io.env) as Channel);
   }
 
   /** Saves the new id of a destination that moved: a group that became a supergroup. */

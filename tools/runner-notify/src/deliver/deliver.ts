@@ -7,7 +7,7 @@ import { type Entry, requestOf, spoolProblem } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import type { Destination } from './destination.ts';
-import { hasNothingToEdit, post } from './post.ts';
+import { DELIVERED, hasNothingToEdit, post } from './post.ts';
 import type { Next, Queue } from './queue.ts';
 import { laterEntry, pauseAfter } from './retry.ts';
 
@@ -87,25 +87,21 @@ export async function deliver(
 
 /** Sends the next message of an entry; returns its ending if it was the last one or failed for good. */
 async function attempt(
-  { queue, channel, destination, clock }: DeliverOptions,
+  options: DeliverOptions,
   work: Work,
   found: Entry,
   within: number | undefined,
 ): Promise<Ending | undefined> {
+  const { queue, channel, destination, clock } = options;
   const { name, messages } = work;
-  const end = (result: Ending['result'], entry: Entry): Ending => {
-    if (result === 'dead') queue.bury(name, entry);
-    else queue.remove(name);
-    return { name, result, entry, degraded: work.degraded, movedTo: work.movedTo };
-  };
-  if (messages.length === 0) return end('dead', { ...found, problem: UNREADABLE });
+  if (messages.length === 0) return end(queue, work, 'dead', { ...found, problem: UNREADABLE });
   const message = messages[found.sent];
-  if (!message) return end('delivered', { ...found, sent: messages.length });
+  if (!message) return end(queue, work, 'delivered', { ...found, sent: messages.length });
   const request = requestOf(name, found);
   if (destination.isDone(request) || hasNothingToEdit(channel, destination, message))
-    return settle(queue, clock, work, { ...found, attempting: null }, DELIVERED, end);
-  const stopped = destination.stopped();
-  if (stopped) return end('dead', { ...found, problem: stopped });
+    return settle(options, work, { ...found, attempting: null }, DELIVERED);
+  const problem = destination.stopped();
+  if (problem) return end(queue, work, 'dead', { ...found, problem });
   const now = new Date(clock.now()).toISOString();
   const entry: Entry = {
     ...found,
@@ -120,46 +116,48 @@ async function attempt(
   const posted = await post(channel, destination, message, within);
   const pause = (failures: number) => pauseAfter(failures, clock.random());
   destination.answered(posted, request, message.step, pause);
-  return settle(queue, clock, work, { ...entry, attempting: null }, posted.outcome, end);
+  return settle(options, work, { ...entry, attempting: null }, posted.outcome);
 }
 
-/** For a message that was sent before, or has nothing to edit. */
-const DELIVERED: Outcome = { class: 'delivered', rest: 0 };
+/** Takes an entry out of the queue. */
+function end(queue: Queue, work: Work, result: Ending['result'], entry: Entry): Ending {
+  const { name, degraded, movedTo } = work;
+  if (result === 'dead') queue.bury(name, entry);
+  else queue.remove(name);
+  return { name, result, entry, degraded, movedTo };
+}
 
 /** Saves an entry after its request; returns its ending when it leaves the queue. */
 function settle(
-  queue: Queue,
-  clock: Clock,
+  { queue, clock }: DeliverOptions,
   work: Work,
   entry: Entry,
   outcome: Outcome,
-  end: (result: Ending['result'], entry: Entry) => Ending,
 ): Ending | undefined {
   const { name, messages } = work;
   if (outcome.class === 'delivered') {
     work.movedTo ??= outcome.movedTo;
     const sent = entry.sent + 1;
     const done: Entry = { ...entry, sent, attempts: 0, next_at: null, problem: null };
-    if (sent >= messages.length) return end('delivered', done);
+    if (sent >= messages.length) return end(queue, work, 'delivered', done);
     queue.untried(name);
     queue.save(name, done);
     return undefined;
   }
-  if (outcome.class === 'rejected' || outcome.class === 'gone') {
-    const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;
-    const other = complaint && messages[entry.sent]?.instead(complaint);
-    const attempts = entry.attempts + 1;
-    if (!other) return end('dead', { ...entry, attempts, problem: outcome.problem });
+  const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;
+  const other = complaint && messages[entry.sent]?.instead(complaint);
+  if (other) {
     messages[entry.sent] = { ...other, step: messages[entry.sent]?.step };
     work.degraded = complaint;
     queue.untried(name);
     queue.save(name, entry);
     return undefined;
   }
-  const later = laterEntry(entry, outcome, clock);
+  const isFinal = outcome.class === 'rejected' || outcome.class === 'gone';
+  const later = isFinal ? undefined : laterEntry(entry, outcome, clock);
   if (later === undefined) {
     const attempts = entry.attempts + 1;
-    return end('dead', { ...entry, attempts, problem: outcome.problem });
+    return end(queue, work, 'dead', { ...entry, attempts, problem: outcome.problem });
   }
   if (outcome.class === 'wait') queue.untried(name);
   queue.save(name, later);

@@ -2,7 +2,8 @@
 import type { Channel, Message, Outcome } from '../service/contract.ts';
 import type { Destination, Posted } from './destination.ts';
 
-const DONE: Outcome = { class: 'delivered', rest: 0 };
+/** Of a message that was sent before, or has nothing to edit. */
+export const DELIVERED: Outcome = { class: 'delivered', rest: 0 };
 
 /** Whether the message may only edit another one, and there is none. */
 export function hasNothingToEdit(
@@ -28,7 +29,7 @@ export async function post(
     const isMissing =
       outcome.class === 'rejected' && (outcome.missing || outcome.movedTo !== undefined);
     if (!isMissing) return { outcome, id: known };
-    if (step?.onlyEdit) return { outcome: DONE };
+    if (step?.onlyEdit) return { outcome: DELIVERED };
   }
   const outcome = await channel.send(message, within, destination.messageId(step?.repliesTo));
   const body = outcome.class === 'delivered' ? outcome.accepted?.body : undefined;

@@ -11,27 +11,27 @@ import { digestText } from './report.ts';
 /** Milliseconds for the delivery; what remains is queued. */
 const WAIT = 5_000;
 
-/** How the digest is asked for. */
-export interface DigestRequest {
-  readonly since: string;
-  readonly channel: string | undefined;
-  readonly dryRun: boolean;
-  /** By the timer: only where `notify.digest` is true. */
-  readonly scheduled: boolean;
-}
+type DigestContext = Pick<Context, 'io' | 'paths' | 'title' | 'note'> & {
+  readonly options: {
+    readonly since: string;
+    readonly channel: string | undefined;
+    readonly 'dry-run': boolean;
+    /** By the timer: only where `notify.digest` is true. */
+    readonly scheduled: boolean;
+  };
+};
 
 /** Announces the digest; empty where the timer has nothing to do. Throws `usage`, `config_invalid`. */
-export async function announceDigest(
-  { io, paths, title, note }: Pick<Context, 'io' | 'paths' | 'title' | 'note'>,
-  { since, channel, dryRun, scheduled }: DigestRequest,
-): Promise<readonly Result[]> {
+export async function announceDigest(context: DigestContext): Promise<readonly Result[]> {
+  const { io, paths, title, note } = context;
+  const { since, channel = 'all', 'dry-run': dryRun, scheduled } = context.options;
   const now = io.now();
   const period = periodSince(since, now);
   if (scheduled && !notifySettingsOf(readConfig(paths), io.env).digest) return [];
   const text = await digestText(paths, period, note);
   const announcer = openAnnouncer({
     ...{ io, paths, clock: clockOf(io), title, note },
-    ...{ channel: channel ?? 'all', wait: WAIT, dryRun },
+    ...{ channel, wait: WAIT, dryRun },
   });
   const fields = {
     timestamp: now.toISOString(),

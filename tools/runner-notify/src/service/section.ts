@@ -1,34 +1,28 @@
 /** What channels with a section of config.yml of their own have in common. */
-import type { ConfigValues, Inspection, Message, Service } from './contract.ts';
+import type { Inspection, Message, Service } from './contract.ts';
+import { messagesOf, type Writing } from './draft.ts';
 import type { Reply } from './exchange.ts';
 import type { Fields } from './fields.ts';
 
-type Common =
-  | 'movingKey'
-  | 'codeEscapes'
-  | 'placeholders'
-  | 'identityOf'
-  | 'addressOf'
-  | 'shownOf'
-  | 'rows'
-  | 'reportOf'
-  | 'unhealthy';
+const DEFAULTS = {
+  movingKey: undefined,
+  codeEscapes: false,
+  unhealthy: 'it does not accept messages',
+  addressOf: () => ({}),
+  shownOf: () => ({}),
+  rows: () => [],
+  reportOf: () => ({}),
+} as const satisfies Partial<Service>;
+
+type Own = Omit<Service, keyof typeof DEFAULTS | 'identityOf' | 'messages'> &
+  Partial<Service> & { readonly writing: Writing };
 
 /** A service that needs no more than its credentials: its destination never moves. */
-export function sectionService(
-  own: Omit<Service, Common> & Partial<Pick<Service, Common>>,
-  placeholders: ConfigValues,
-): Service {
+export function sectionService({ writing, ...own }: Own): Service {
   return {
-    movingKey: undefined,
-    codeEscapes: false,
-    unhealthy: 'it does not accept messages',
-    placeholders,
+    ...DEFAULTS,
     identityOf: (credentials) => own.secretsOf(credentials).join('\n'),
-    addressOf: () => ({}),
-    shownOf: () => ({}),
-    rows: () => [],
-    reportOf: () => ({}),
+    messages: (...given) => messagesOf(writing, ...given),
     ...own,
   };
 }

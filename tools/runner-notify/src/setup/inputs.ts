@@ -1,10 +1,9 @@
 /** Answers given on the command line, in files and in the environment. */
-import { resolve } from 'node:path';
 import { optionTitle } from '@runner/common/cli/option';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
-import { readIfThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
-import { type Io, readAll } from '@runner/common/foundation/io';
+import { readGiven } from '@runner/common/files/read';
+import { invalidValue, notProvided, usage } from '@runner/common/foundation/failure';
+import type { Io } from '@runner/common/foundation/io';
 import { ANSWERS } from '../channels/options.ts';
 import type { Inputs } from '../dialogue/situation.ts';
 
@@ -34,7 +33,7 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
     const value = options[each.name];
     if (value === undefined) continue;
     if (each.pattern && !each.pattern.test(value))
-      throw usage(`invalid value '${value}' for '${each.title}': it is ${each.wanted}`);
+      throw invalidValue(value, each.title, `it is ${each.wanted}`);
     if (named && !named.includes(each.channel))
       throw usage(`the argument '${each.title}' cannot be used with '--channel ${channel}'`);
   }
@@ -62,16 +61,9 @@ function secretIn(
   what: string,
 ): string | undefined {
   if (file === undefined) return io.env[variable]?.trim() || undefined;
-  const text = (file === '-' ? readAll(io.stdin, FILE_MAX, what) : textOf(io, file)).trim();
+  const text = readGiven(io, file, FILE_MAX, what).trim();
   if (text === '') throw usage(`${what} is empty`);
   return text;
-}
-
-function textOf(io: Io, file: string): string {
-  const path = resolve(io.cwd, file);
-  const bytes = readIfThere(path, FILE_MAX);
-  if (!bytes) throw new Failure('file_unreadable', `there is no file ${path}`);
-  return bytes.toString('utf8');
 }
 
 /** Throws `usage` naming what is missing; for when stdin is not a terminal. */
@@ -85,7 +77,5 @@ export function requireInputs(inputs: Inputs): asserts inputs is Inputs & {
     .map(({ title, variable }) => (variable ? `${title} (or ${variable})` : title));
   if (channels === undefined) missing.push('--channel <CHANNEL>');
   if (missing.length === 0) return;
-  throw usage(
-    `the following required arguments were not provided: ${missing.join(', ')}; stdin is not a terminal`,
-  );
+  throw notProvided(`${missing.join(', ')}; stdin is not a terminal`);
 }

@@ -1,4 +1,5 @@
 /** The folder `spool/notify`: waiting messages, and in `dead/` those that were given up. */
+
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DestinationName } from '@runner/common/config/channels';
@@ -6,6 +7,7 @@ import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -103,11 +105,9 @@ export class Spool {
 
   /** Removes an entry for good, and first leaves a mark for a process that is just saving it. */
   drop(name: EntryName, place: Place): void {
-    try {
-      if (place === 'queue') closeSync(openSync(this.#mark(name), 'wx', 0o600));
-    } catch {
-      // It is there, or the disk is full: the entry goes anyway.
-    }
+    // The mark is there, or the disk is full: the entry goes anyway.
+    if (place === 'queue')
+      orElse(() => closeSync(openSync(this.#mark(name), 'wx', 0o600)), undefined);
     this.remove(name, place);
   }
 

@@ -4,9 +4,9 @@
  */
 import { dirname } from 'node:path';
 import type { DestinationName } from '@runner/common/config/channels';
-import { makeFolder, readIfThere } from '@runner/common/files/read';
+import { makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
-import { Failure } from '@runner/common/foundation/failure';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import type { Problem } from '../service/contract.ts';
@@ -72,7 +72,8 @@ const NOTHING: State = {
 
 /** Empty when it cannot be read, or belongs to other credentials than those with this digest. */
 export function readState(paths: Paths, channel: DestinationName, digest: () => string): State {
-  const value = objectAt(stateFile(paths, channel));
+  const read = () => readTextIfThere(stateFile(paths, channel), STATE_MAX);
+  const value: Partial<StateFile> | undefined = jsonObject(unlessFailure(read, '') ?? '');
   // Without a file the digest, which loads node:crypto, is not needed.
   return value?.version === 1 && value.destination === digest() ? stateOf(value) : NOTHING;
 }
@@ -88,15 +89,6 @@ export function writeState(
   makeFolder(dirname(path), 0o700);
   const file: StateFile = { version: 1, destination, ...state };
   writeUnsynced(path, `${JSON.stringify(file)}\n`);
-}
-
-function objectAt(path: string): Partial<StateFile> | undefined {
-  try {
-    return jsonObject(readIfThere(path, STATE_MAX)?.toString('utf8') ?? '');
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 function stateOf(value: Partial<StateFile>): State {

@@ -85,19 +85,17 @@ export async function notifyStatus(
 ): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
+  const from = { paths, settings, io };
   const templates = checkTemplates(config, settings);
   const channels = await Promise.all(
-    CHANNEL_NAMES.map((name) => channelStatus(name, config, settings, paths, io, offline)),
+    CHANNEL_NAMES.map((name) => channelStatus(name, config, from, offline)),
   );
   const active = channels.filter((each) => each.active);
   const value: NotifyStatus = {
     config: paths.config,
     healthy: healthOf(active),
     channels,
-    commit_status: {
-      enabled: settings.commitStatus,
-      ...backlogOf(paths, 'code-host', settings, io),
-    },
+    commit_status: { enabled: settings.commitStatus, ...backlogOf('code-host', from) },
     templates,
     verbose_errors: settings.verboseErrors,
     max_deploy_retries: maxDeployRetries(config),
@@ -112,14 +110,19 @@ function healthOf(active: readonly ChannelStatus[]): boolean | null {
   return active.some(({ healthy }) => healthy) ? true : null;
 }
 
+interface From {
+  readonly paths: Paths;
+  readonly settings: NotifySettings;
+  readonly io: Io;
+}
+
 async function channelStatus(
   channel: ChannelName,
   config: Config,
-  settings: NotifySettings,
-  paths: Paths,
-  io: Io,
+  from: From,
   offline: boolean,
 ): Promise<ChannelStatus> {
+  const { settings, io } = from;
   const { credentials, mask, shownOf } = CHANNELS[channel];
   const secret = credentialAt(config, credentials[0]);
   const connection = offline ? undefined : connect(channel, settings, io.env);
@@ -135,17 +138,12 @@ async function channelStatus(
     answer: inspection?.facts ?? null,
     advice: inspection?.advice ?? [],
     problem: inspection?.problem ?? null,
-    ...backlogOf(paths, channel, settings, io),
+    ...backlogOf(channel, from),
   };
 }
 
 /** A damaged state, or one of other credentials, counts as empty. */
-function backlogOf(
-  paths: Paths,
-  channel: DestinationName,
-  settings: NotifySettings,
-  io: Io,
-): Backlog {
+function backlogOf(channel: DestinationName, { paths, settings, io }: From): Backlog {
   const spool = new Spool(paths);
   const { until, last_success, last_error, stopped } = readState(paths, channel, () =>
     destinationDigest(settings, channel),

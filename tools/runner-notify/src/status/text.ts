@@ -43,10 +43,14 @@ function commitBlock({ commit_status: { enabled, ...backlog } }: NotifyStatus, s
   return [`${mark} ${style.bold('Code host')}: ${words}\n${rows.map(rowText).join('')}`];
 }
 
+/** Some of its credentials are set. */
+function isBegun({ secret, missing, channel }: ChannelStatus): boolean {
+  return secret !== null || missing.length < CHANNELS[channel].credentials.length;
+}
+
 /** Nothing of it is configured, and nothing waits for it. */
-function isUnused({ configured, secret, missing, channel, queued, dead }: ChannelStatus): boolean {
-  const half = secret !== null || missing.length < CHANNELS[channel].credentials.length;
-  return !configured && !half && queued === 0 && dead === 0;
+function isUnused(channel: ChannelStatus): boolean {
+  return !channel.configured && !isBegun(channel) && channel.queued + channel.dead === 0;
 }
 
 function channelText(channel: ChannelStatus, style: Style): string {
@@ -58,21 +62,17 @@ function channelText(channel: ChannelStatus, style: Style): string {
 }
 
 function verdictOf(channel: ChannelStatus, style: Style): readonly [string, string] {
-  const { configured, active, missing, secret, problem, healthy, stopped } = channel;
-  const { credentials, unhealthy } = CHANNELS[channel.channel];
+  const { configured, active, missing, problem, healthy, stopped } = channel;
   if (!configured) {
-    const half = secret !== null || missing.length < credentials.length;
-    return [
-      style.dim('–'),
-      half ? `not active: ${missing.join(' and ')} is missing` : 'not configured',
-    ];
+    const words = `not active: ${missing.join(' and ')} is missing`;
+    return [style.dim('–'), isBegun(channel) ? words : 'not configured'];
   }
   if (!active) {
     const words = 'configured, but notify.channel does not include it';
     return [style.dim('–'), problem ? `${words}; ${problemText(problem)}` : words];
   }
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
-  if (healthy === false) return [style.red('✘'), style.red(unhealthy)];
+  if (healthy === false) return [style.red('✘'), style.red(CHANNELS[channel.channel].unhealthy)];
   if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` restarts it')];
   return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not checked'];
 }
@@ -80,9 +80,8 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
 function rowsOf(channel: ChannelStatus): Row[] {
   if (!channel.configured && channel.secret === null) return backlogRows(channel);
   const service = CHANNELS[channel.channel];
-  const secret: Row = [service.secret, channel.secret ?? 'not set'];
   return [
-    secret,
+    [service.secret, channel.secret ?? 'not set'],
     ...service.rows({ shown: channel, answer: channel.answer }),
     ...backlogRows(channel),
   ];

@@ -4,6 +4,7 @@ import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/conf
 import { editConfig } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { activeChannels, whyInactive } from '../channels/active.ts';
@@ -88,7 +89,7 @@ export function keepTrial(
   credentials: Credentials,
   problem: Problem | null | undefined,
 ): void {
-  try {
+  unlessFailure(() => {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
       const digest = destinationDigest(credentials, channel);
@@ -99,9 +100,7 @@ export function keepTrial(
     } finally {
       lock.release();
     }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
+  }, undefined);
 }
 
 function tried(state: State, at: string, problem: Problem | null | undefined): State {

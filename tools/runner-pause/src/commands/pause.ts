@@ -4,7 +4,6 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const pause = command({
-  name: '',
   needsRoot: true,
   about: 'Pause the automatic deploys of an app',
   details:
@@ -13,15 +12,14 @@ export const pause = command({
     'keeps running.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
-    all: { kind: 'flag', about: 'All registered apps' },
+    all: { about: 'All registered apps' },
     until: {
-      kind: 'value',
       placeholder: 'TIME',
       about: 'End at this time, such as 2026-12-24T18:00+01:00 [default: until runner resume]',
       conflicts: ['for'],
     },
-    for: { kind: 'value', placeholder: 'TIME', about: 'End after 30m, 4h, 2d' },
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason, for status and fetch' },
+    for: { placeholder: 'TIME', about: 'End after 30m, 4h, 2d' },
+    reason: { placeholder: 'TEXT', about: 'Reason, for status and fetch' },
   },
   examples: ['runner pause shop --for 4h --reason "sale"', 'runner pause --all'],
   async run(context) {

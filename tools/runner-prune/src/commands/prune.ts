@@ -6,7 +6,6 @@ import { sizeText } from '@runner/common/text/size';
 import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
 
 export const prune = command({
-  name: '',
   needsRoot: true,
   about: 'Show disk usage, and remove what is no longer needed',
   details:
@@ -15,7 +14,7 @@ export const prune = command({
     'Never removes shared files. An app whose lock is held is skipped.',
   positionals: { app: { about: 'Name of the app [default: all apps]' } },
   options: {
-    'dry-run': { kind: 'flag', about: 'Only show what would be removed' },
+    'dry-run': { about: 'Only show what would be removed' },
   },
   exits: [[75, 'A deploy or another command of the named app is running']],
   examples: ['runner prune --dry-run', 'runner prune shop'],

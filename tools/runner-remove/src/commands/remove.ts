@@ -1,10 +1,11 @@
+import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
-  name: '',
   about: 'Remove an app and stop it',
   details:
     'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +
@@ -12,17 +13,13 @@ export const remove = command({
     'stopped, the app stays registered unless you pass --force.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
-    yes: { kind: 'flag', short: 'y', about: 'Do not ask for confirmation' },
-    purge: {
-      kind: 'flag',
-      about: 'Also remove the shared files of the instances and the deploy logs',
-    },
-    force: { kind: 'flag', about: 'Remove the app even if an instance cannot be stopped' },
+    yes: { short: 'y', about: 'Do not ask for confirmation' },
+    purge: { about: 'Also remove the shared files of the instances and the deploy logs' },
+    force: { about: 'Remove the app even if an instance cannot be stopped' },
   },
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
-    const { requireApp } = await import('@runner/common/apps/store');
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
     const { removeApp } = await import('@runner/deploy/deploy');
@@ -33,11 +30,7 @@ export const remove = command({
 });
 
 async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
-  const { ask, canAsk } = await import('@runner/common/tokens/prompt');
-  if (!canAsk(io))
-    throw usage(
-      'the following required arguments were not provided: --yes (stdin is not a terminal)',
-    );
+  if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
   const answer = ask(io, `Remove '${app}', its token and its releases? [y/N]`);
   if (!/^y(es)?$/i.test(answer.trim()))
     throw new Failure('interrupted', 'not confirmed, nothing was changed');

@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE } from '@runner/deploy/instances/view';
-import { periodSince } from '@runner/history/log/options';
+import { periodSince, SINCE } from '@runner/history/log/options';
 
 interface Drawn {
   /** Absolute; `-` for standard output. */
@@ -15,7 +15,6 @@ interface Drawn {
 }
 
 export const report = command({
-  name: '',
   needsRoot: true,
   about: 'Write an HTML report of the deploys',
   details:
@@ -25,17 +24,11 @@ export const report = command({
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
     html: {
-      kind: 'value',
       placeholder: 'FILE',
       required: true,
       about: 'Where to write the report; - is standard output',
     },
-    since: {
-      kind: 'value',
-      placeholder: 'TIME',
-      default: '90d',
-      about: 'Only deploys that started at this time or later',
-    },
+    since: { ...SINCE, default: '90d' },
     offline: OFFLINE,
   },
   examples: ['runner report --html deploys.html', 'runner report shop --html - --since 30d'],

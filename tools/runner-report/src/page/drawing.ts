@@ -22,7 +22,7 @@ export async function draw(
   { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
   { app, period, offline }: Wanted,
 ): Promise<{ page: string; deploys: number }> {
-  const history = await readDeploys(paths, { project: app }, note);
+  const history = await readDeploys(paths, app, note);
   const registry = await registryOf({ io, paths }, { app, offline }, note);
   const cleaner = new RecordCleaner({ paths, env: io.env });
   const source = { ...registry, server: hostname(), app, period, history };

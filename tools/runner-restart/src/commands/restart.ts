@@ -2,7 +2,6 @@ import { command } from '@runner/common/cli/command';
 import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runLife } from '@runner/deploy/life';
 
 export const restart = command({
-  name: '',
   about: 'Restart an app',
   details:
     'Restarts the active version with the current secrets, and waits until it is healthy. Nothing is\n' +

@@ -3,12 +3,11 @@ import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const resume = command({
-  name: '',
   needsRoot: true,
   about: 'Resume the automatic deploys of an app',
-  details: 'The next fetch --deploy deploys what has waited.',
+  details: 'The next fetch --deploy deploys the commit that was waiting.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
-  options: { all: { kind: 'flag', about: 'All registered apps' } },
+  options: { all: { about: 'All registered apps' } },
   examples: ['runner resume shop'],
   async run(context) {
     const { paths, args, options } = context;

@@ -6,26 +6,21 @@ import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 
 export const rollback = command({
-  name: '',
   about: 'Roll back to the previous version',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
-    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. A version that is\n' +
-    'broken is started again.',
+    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. A broken app\n' +
+    'starts again the version that it should run.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {
-      kind: 'value',
       placeholder: 'VERSION',
       about: 'Version or commit to switch to [default: the previous one]',
     },
-    instance: { kind: 'value', placeholder: 'NAME', about: 'Only this instance [default: all]' },
-    force: {
-      kind: 'flag',
-      about: 'Allow a version without traffic; change the proxy first',
-    },
+    instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    force: { about: 'Allow a version without traffic; change the proxy first' },
     ...ID_OPTIONS,
-    'no-notify': { kind: 'flag', about: 'Send no notifications; the audit log is still written' },
+    'no-notify': { about: 'Send no notifications; the audit log is still written' },
   },
   exits: [
     [3, 'The rollback failed, and the active version could not be restored'],

@@ -1,18 +1,17 @@
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { notProvided, usage } from '@runner/common/foundation/failure';
 import { LIFE_EXITS, LIFE_OPTIONS, lifeText, runBoot, runLife } from '@runner/deploy/life';
 
 export const start = command({
-  name: '',
   about: 'Start an app',
   details:
-    'Starts the active version with the current secrets and waits until it is healthy. The app is no\n' +
-    'longer stopped. --boot starts every app that is not running and was not stopped;\n' +
-    'runner-boot.service calls it.',
+    'Starts the active version with the current secrets and waits until it is healthy. Ends the effect of\n' +
+    'runner stop. --boot starts every app that is not running and was not stopped; runner-boot.service\n' +
+    'calls it.',
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { kind: 'flag', about: 'Start what ran before a reboot', conflicts: ['instance'] },
+    boot: { about: 'Start what ran before a reboot', conflicts: ['instance'] },
   },
   exits: LIFE_EXITS,
   examples: ['runner start shop'],
@@ -21,8 +20,7 @@ export const start = command({
     if (options.boot && args.app !== undefined)
       throw usage("the argument '--boot' cannot be used with '[APP]'");
     if (options.boot) return runBoot(context);
-    if (args.app === undefined)
-      throw usage('the following required arguments were not provided: <APP|--boot>');
+    if (args.app === undefined) throw notProvided('<APP|--boot>');
     return runLife(context, 'start', args.app);
   },
   human: lifeText,

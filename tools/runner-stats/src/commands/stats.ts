@@ -1,12 +1,11 @@
 import { command } from '@runner/common/cli/command';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf } from '@runner/history/figures/figures';
-import { periodSince } from '@runner/history/log/options';
+import { periodSince, SINCE } from '@runner/history/log/options';
 import { prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
 export const stats = command({
-  name: '',
   needsRoot: true,
   about: 'Count deploys, failures, and how long they took',
   details:
@@ -16,14 +15,8 @@ export const stats = command({
     "node exporter's textfile collector.",
   positionals: { app: { about: 'Only deploys of this app' } },
   options: {
-    since: {
-      kind: 'value',
-      placeholder: 'TIME',
-      default: '30d',
-      about: 'Only deploys that started at this time or later',
-    },
+    since: { ...SINCE, default: '30d' },
     prometheus: {
-      kind: 'flag',
       about: 'Print metrics of each app for Prometheus',
       conflicts: ['json', 'output'],
     },
@@ -32,7 +25,7 @@ export const stats = command({
   async run({ io, paths, args, options, format, note, style }) {
     const now = io.now();
     const period = periodSince(options.since, now);
-    const history = await readDeploys(paths, { project: args.app }, note);
+    const history = await readDeploys(paths, args.app, note);
     if (options.prometheus) io.stdout.write(prometheusText(history, period));
     else if (format !== 'human') return { value: figuresOf(history, period) };
     else io.stdout.write(statsText({ history, period, app: args.app }, style, io.stdout.isTTY));

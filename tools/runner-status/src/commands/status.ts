@@ -1,7 +1,7 @@
 import { listApps, missingRoot, requireApp } from '@runner/common/apps/store';
 import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { notProvided } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 import { type Detailed, detailed } from '../details.ts';
 import { statusText, unhealthyLine } from '../status-text.ts';
@@ -21,15 +21,14 @@ interface Checked {
 }
 
 export const status = command({
-  name: '',
   about: 'Show one app in detail, or check all of them',
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
-    'holds the lock; disk usage; and what decides about the next automatic deploy. With --check the exit\n' +
-    'status is 1 while an app is broken, down, blocked or stale, for monitoring.',
+    'holds the lock; disk usage; and what the next automatic deploy depends on. For monitoring, --check\n' +
+    'exits with 1 while an app is broken, down, blocked or stale.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
-    check: { kind: 'flag', about: 'Exit 1 if the app, or any app, needs attention' },
+    check: { about: 'Exit 1 if the app, or any app, needs attention' },
     offline: OFFLINE,
   },
   examples: ['runner status shop', 'runner status --check'],
@@ -41,8 +40,7 @@ export const status = command({
       const shown = await detailed(paths, app, value, view, !options.offline && !options.check);
       return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
-    if (!options.check)
-      throw usage('the following required arguments were not provided: <APP|--check>');
+    if (!options.check) throw notProvided('<APP|--check>');
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);

@@ -6,7 +6,6 @@ import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life
 import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
 
 export const stop = command({
-  name: '',
   about: 'Stop an app',
   details:
     'The app stays stopped: fetch --deploy, doctor and the next boot leave it alone until runner start or\n' +
@@ -15,9 +14,8 @@ export const stop = command({
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     ...LIFE_OPTIONS,
-    reason: { kind: 'value', placeholder: 'TEXT', about: 'Reason, for status and the audit log' },
+    reason: { placeholder: 'TEXT', about: 'Reason, for status and the audit log' },
     'before-traffic': {
-      kind: 'flag',
       about: 'Stop only the version outside the slots',
       conflicts: ['instance', 'reason', 'wait'],
     },

@@ -1,6 +1,6 @@
 import { missingRoot } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import type { TokenGroup } from '../groups.ts';
+import { groupTokens, type TokenGroup } from '../groups.ts';
 
 const SEPARATOR = '-'.repeat(60);
 
@@ -11,11 +11,10 @@ export const list = command({
     'Needs no network. Apps without a token, or whose token cannot be opened, are reported on stderr; for\n' +
     'the latter the exit status is 1. Without the master key it prints an error and no list.',
   options: {
-    wide: { kind: 'flag', short: 'w', about: 'Also show when each token expires, as last tested' },
+    wide: { short: 'w', about: 'Also show when each token expires, as last tested' },
   },
   plain: true,
   async run({ paths, io, note }) {
-    const { groupTokens } = await import('../groups.ts');
     const missing = missingRoot(paths);
     if (missing) note(missing);
     const { groups, without, failed, keysRefused } = groupTokens(paths, io.env);

@@ -9,10 +9,7 @@ export const rekey = command({
     'still opens, and the next run continues. If a token or a secret cannot be opened, the old key stays,\n' +
     'the app is reported on stderr, and the exit status is 1.',
   options: {
-    'dry-run': {
-      kind: 'flag',
-      about: 'Only show what would be done, and whether every token opens',
-    },
+    'dry-run': { about: 'Only show what would be done, and whether every token opens' },
   },
   async run(context) {
     const { rekeyAll, tryRekey } = await import('../master-key.ts');

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { TokenAccount } from '../account.ts';
 import type { GitVerdict } from '../ask-git.ts';
@@ -28,9 +28,8 @@ export const test = command({
     'either refuses it, or the host does not answer.',
   positionals: { app: { about: 'Name of the app; required without --all' } },
   options: {
-    all: { kind: 'flag', about: 'Test every distinct token, a few at a time' },
+    all: { about: 'Test every distinct token, a few at a time' },
     quiet: {
-      kind: 'flag',
       short: 'q',
       about:
         'With --all, for a daily timer: print only problems, and send a notification about tokens that expire soon',
@@ -46,8 +45,7 @@ export const test = command({
       const { testAll } = await import('../test-all.ts');
       return testAll(context, options.quiet);
     }
-    if (args.app === undefined)
-      throw usage('the following required arguments were not provided: <APP|--all>');
+    if (args.app === undefined) throw notProvided('<APP|--all>');
     return testOne(context, args.app);
   },
   human(answer: Answer, style) {

@@ -1,10 +1,9 @@
 /** Whether the supervisor of an app is available, without starting anything. */
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { stepEnvironment } from '../../run/environment.ts';
 import type { Blame } from '../../run/step.ts';
+import { findProgram } from '../../sandbox/probe.ts';
 import { ask } from './ask.ts';
 import { unitsOf } from './unit-state.ts';
 
@@ -50,15 +49,5 @@ function dockerObstacles(env: Record<string, string>): Obstacle[] {
 
 /** Whether a program is on PATH. */
 export function onPath(program: string, { PATH = '' }: Record<string, string>): boolean {
-  return PATH.split(delimiter)
-    .filter(isAbsolute)
-    .some((folder) => {
-      try {
-        const path = join(folder, program);
-        accessSync(path, constants.X_OK);
-        return statSync(path).isFile();
-      } catch {
-        return false;
-      }
-    });
+  return findProgram(program, PATH) !== undefined;
 }

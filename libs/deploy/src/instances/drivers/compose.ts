@@ -1,6 +1,6 @@
 /** `start.type: compose`: `docker compose up` of the release's file, one project per instance. */
 import { join } from 'node:path';
-import type { Start } from '@runner/common/deploy-file/start';
+import type { StartOf } from '@runner/common/deploy-file/start';
 import { isThere, makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { existingEnvFile, writeEnvFile } from '../env-file.ts';
@@ -13,11 +13,10 @@ import {
   runFor,
   type Started,
   type Target,
-  unobserved,
 } from './driver.ts';
 import { ownName } from './names.ts';
 
-type Compose = Extract<Start, { type: 'compose' }>;
+type Compose = StartOf<'compose'>;
 
 /** Project names may contain only lower-case letters, digits, dashes and underscores. */
 function plain(name: string): string {
@@ -52,8 +51,10 @@ export function projectOf(target: Asked): string {
     : plain(ownName(target));
 }
 
-function args(target: Asked, start: Compose): string[] {
-  const project = ['compose', '--project-name', projectOf(target), '--file', start.file];
+/** The arguments of `docker` before a verb. */
+export function composeArgs(target: Asked<Compose>): string[] {
+  const file = ['--file', target.start.file];
+  const project = ['compose', '--project-name', projectOf(target), ...file];
   const secrets = existingEnvFile(target);
   if (secrets === undefined) return project;
   // Given one file, docker no longer reads the other one on its own.
@@ -61,19 +62,13 @@ function args(target: Asked, start: Compose): string[] {
   return [...project, ...usual, '--env-file', secrets];
 }
 
-/** The arguments of `docker` before a verb that changes nothing. */
-export function composeLogs(target: Asked, start: Compose): string[] {
-  return args(target, start);
-}
-
 function run(
-  target: Target,
-  start: Compose,
+  target: Target<Compose>,
   label: string,
   verb: readonly string[],
   timeout: number,
 ): Promise<void> {
-  const all = [...args(target, start), ...verb];
+  const all = [...composeArgs(target), ...verb];
   return runFor(target, {
     label,
     title: ['docker', ...all].join(' '),
@@ -87,44 +82,30 @@ function run(
 /** Lines of each container's log that an error shows. */
 const LOG_LINES = '50';
 
-function deathOf(target: Target, start: Compose): ReturnType<Started['death']> {
+function deathOf(target: Target<Compose>): ReturnType<Started['death']> {
   if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
-  const all = [...args(target, start), 'logs', '--no-color', '--tail', LOG_LINES];
+  const all = [...composeArgs(target), 'logs', '--no-color', '--tail', LOG_LINES];
   const confinement = target.confine('app');
   const { stdout } = ask('docker', all, { env: target.env, cwd: target.release, confinement });
   const words = `no container of the project ${projectOf(target)} runs`;
   return { words, output: target.redact(stdout) };
 }
 
-export const composeDriver: Driver = {
+export const composeDriver: Driver<Compose> = {
   async start(target) {
-    const { start } = target;
-    if (start.type === 'compose') {
-      writeEnvFile(target);
-      makeFolder(target.paths.run);
-      writeWhole(noteOf(target), `${projectOf(target)}\n`);
-      // --wait: until the containers run, and are healthy if they have a health check.
-      await run(
-        target,
-        start,
-        'start',
-        ['up', '--detach', '--wait', '--remove-orphans'],
-        start.timeout,
-      );
-      return { death: () => deathOf(target, start) };
-    }
-    return unobserved;
+    writeEnvFile(target);
+    makeFolder(target.paths.run);
+    writeWhole(noteOf(target), `${projectOf(target)}\n`);
+    // --wait: until the containers run, and are healthy if they have a health check.
+    const up = ['up', '--detach', '--wait', '--remove-orphans'];
+    await run(target, 'start', up, target.start.timeout);
+    return { death: () => deathOf(target) };
   },
-  async stop(target) {
-    const { start } = target;
-    if (start.type === 'compose')
-      await run(target, start, 'stop', ['down', '--remove-orphans'], start.stopTimeout);
-  },
+  stop: (target) => run(target, 'stop', ['down', '--remove-orphans'], target.start.stopTimeout),
   status(target) {
-    if (target.start.type !== 'compose') return 'unknown';
     return {
       program: 'docker',
-      args: [...args(target, target.start), 'ps', '--status', 'running', '--quiet'],
+      args: [...composeArgs(target), 'ps', '--status', 'running', '--quiet'],
       cwd: target.release,
       env: target.env,
       confinement: target.confine('app'),

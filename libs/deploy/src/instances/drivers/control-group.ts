@@ -1,6 +1,7 @@
 /** Control groups, which systemd and container runtimes keep one of for each unit and container. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 
 /** Pids of a control group; empty if it cannot be read, as with cgroups of version 1. */
 export function membersOf(group: string): number[] {
@@ -23,9 +24,5 @@ export function isPid(pid: number): boolean {
 }
 
 function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, 'latin1').split('\n');
-  } catch {
-    return [];
-  }
+  return orElse(() => readFileSync(path, 'latin1').split('\n'), []);
 }

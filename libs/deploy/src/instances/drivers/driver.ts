@@ -10,7 +10,7 @@ import type { Profile } from '../../sandbox/mounts.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 
 /** One instance of an app at one release. */
-export interface Target {
+export interface Target<S extends Start = Start> {
   readonly app: string;
   readonly instance: Instance;
   /** Folder of the release. */
@@ -19,7 +19,7 @@ export interface Target {
   readonly slot: SlotName | undefined;
   /** The files of the slot, or of the instance. */
   readonly paths: InstancePaths;
-  readonly start: Start;
+  readonly start: S;
   /** `stop` of `.deploy.yml`; only for type `command`. */
   readonly stop: string | undefined;
   /** The secrets in `env`. */
@@ -83,8 +83,8 @@ export interface Question {
 }
 
 /** What a question is about. */
-export type Asked = Pick<
-  Target,
+export type Asked<S extends Start = Start> = Pick<
+  Target<S>,
   'app' | 'instance' | 'release' | 'slot' | 'paths' | 'start' | 'env' | 'outerEnv' | 'confine'
 >;
 
@@ -93,18 +93,18 @@ export function only(env: Asked['env'], names: readonly string[]): Record<string
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 
-/** Every driver. */
-export interface Driver {
+/** The driver of a type of start. */
+export interface Driver<S extends Start = Start> {
   /** Throws a StepFailure, before anything is touched, if the target cannot be started. */
-  prepare?(target: Target): void;
+  prepare?(target: Target<S>): void;
   /** The user that the target runs as, if it is another one than runner's. */
-  user?(target: Target): string | undefined;
+  user?(target: Target<S>): string | undefined;
   /** Starts the target, replacing what runs for its instance. Throws a StepFailure of stage `start`. */
-  start(target: Target): Promise<Started>;
+  start(target: Target<S>): Promise<Started>;
   /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
-  live?(target: Target): Promise<void>;
+  live?(target: Target<S>): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
-  stop(target: Target): Promise<void>;
+  stop(target: Target<S>): Promise<void>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
-  status(asked: Asked): Status | Question;
+  status(asked: Asked<S>): Status | Question;
 }

@@ -3,27 +3,22 @@
  * keep running the old release, since pm2 resolves the link and remembers the folder. So there is a
  * short gap.
  */
+
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Start } from '@runner/common/deploy-file/start';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StartOf } from '@runner/common/deploy-file/start';
 import { readTextIfThere } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
 import { ask } from './ask.ts';
-import {
-  type Asked,
-  appFolderOf,
-  type Driver,
-  only,
-  runFor,
-  type Target,
-  unobserved,
-} from './driver.ts';
+import { type Asked, appFolderOf, type Driver, only, runFor, type Target } from './driver.ts';
 import { ecosystemFor, namesOf } from './ecosystem.ts';
 import { endOfFile } from './end-of-file.ts';
 import { ownName } from './names.ts';
 
-type Pm2 = Extract<Start, { type: 'pm2' }>;
+type Pm2 = StartOf<'pm2'>;
 
 /** A process that runs for this long counts as started, in milliseconds. */
 const SETTLE = 500;
@@ -77,22 +72,17 @@ function listOf(target: Target): Listed[] | undefined {
 
 /** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
 function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
-  try {
-    return existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`);
-  } catch {
-    return true;
-  }
+  return orElse(
+    () => existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`),
+    true,
+  );
 }
 
 /** The processes in the output of `jlist`; undefined if pm2 did not answer. */
 function listedIn(stdout: string): Listed[] | undefined {
   // The very first command also prints a greeting.
   const line = stdout.split('\n').find((each) => each.startsWith('['));
-  try {
-    return JSON.parse(line ?? '') as Listed[];
-  } catch {
-    return undefined;
-  }
+  return orElse(() => JSON.parse(line ?? '') as Listed[], undefined);
 }
 
 /** Whether a process is of the instance, of its slot, and of this root. */
@@ -109,9 +99,10 @@ function processesOf(target: Target): Listed[] | undefined {
  * Starting a name that pm2 has would restart that process, whatever app it belongs to. Throws a
  * StepFailure before anything is touched.
  */
-function refuseTaken(target: Target, start: Pm2): void {
+function refuseTaken(target: Target<Pm2>): void {
+  const { start } = target;
   const all = listOf(target);
-  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
   const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
   const taken = all.find((each) => names.includes(each.name) && !isOwn(each, target));
   if (taken === undefined) return;
@@ -120,21 +111,19 @@ function refuseTaken(target: Target, start: Pm2): void {
   throw new StepFailure(
     'start',
     `start: the name '${taken.name}' is taken: pm2 runs a process of that name ${whose}; give this one another name`,
-    '',
   );
 }
 
 /** Deletes what runs of the instance, if anything does. Returns the sizes of its logs. */
-async function remove(target: Target, { stopTimeout }: Pm2): Promise<Sizes> {
+async function remove(target: Target<Pm2>): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
-  if (running === undefined)
-    throw new StepFailure('start', 'start: pm2 does not answer', '', 'server');
+  if (running === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
   const sizes = logSizes(running);
   if (running.length > 0) {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
-    const deletion = step(['delete', ...ids], stopTimeout);
+    const deletion = step(['delete', ...ids], target.start.stopTimeout);
     const confinement = target.confine('client');
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
   }
@@ -177,15 +166,12 @@ function deathOf(
   return { words: `pm2's process ${dead.name} crashed`, output: target.redact(output.join('')) };
 }
 
-export const pm2Driver: Driver = {
-  prepare(target) {
-    if (target.start.type === 'pm2') refuseTaken(target, target.start);
-  },
+export const pm2Driver: Driver<Pm2> = {
+  prepare: refuseTaken,
   async start(target) {
     const { start, release, log } = target;
-    if (start.type !== 'pm2') return unobserved;
-    refuseTaken(target, start);
-    const sizes = await remove(target, start);
+    refuseTaken(target);
+    const sizes = await remove(target);
     const what =
       'config' in start
         ? [ecosystemFor(target, start.config)]
@@ -196,7 +182,7 @@ export const pm2Driver: Driver = {
       confinement,
     });
     // `pm2 start` succeeds even if the program ends at once.
-    await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    await sleep(SETTLE);
     const listed = processesOf(target);
     markOutput(appFolderOf(target.paths), listed?.flatMap(logsOf));
     const early = deathOf(target, sizes, listed);
@@ -204,10 +190,9 @@ export const pm2Driver: Driver = {
     return { death: () => deathOf(target, sizes) };
   },
   async stop(target) {
-    if (target.start.type === 'pm2') await remove(target, target.start);
+    await remove(target);
   },
   status(target) {
-    if (target.start.type !== 'pm2') return 'unknown';
     const env = only(target.env, ['PATH', 'PM2_HOME']);
     // The client would start a daemon.
     if (!hasDaemon(env)) return 'stopped';

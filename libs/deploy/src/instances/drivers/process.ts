@@ -2,10 +2,12 @@
  * `start.type: process`: a detached session with a pidfile. Nothing restarts it after a crash: for
  * containers, the demo and tests. Otherwise use a supervisor.
  */
+
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { STOP_TIMEOUTS, type Start } from '@runner/common/deploy-file/start';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STOP_TIMEOUTS, type StartOf } from '@runner/common/deploy-file/start';
 import {
   bootId,
   type PidFile,
@@ -17,6 +19,7 @@ import {
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { type Inside, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
 import {
@@ -32,18 +35,15 @@ import {
 } from '../../run/processes.ts';
 import { loggedFailure, StepFailure } from '../../run/step.ts';
 import { strangerTo } from '../stranger.ts';
-import { appFolderOf, type Driver, type Started, type Target, unobserved } from './driver.ts';
+import { appFolderOf, type Driver, type Started, type Target } from './driver.ts';
 import { endOfFile } from './end-of-file.ts';
 import { type KeptOutput, keepOutput } from './kept-output.ts';
 import { settled } from './settle.ts';
 
-type StartOfProcess = Extract<Start, { type: 'process' | 'command' }>;
+type StartOfProcess = StartOf<'process' | 'command'>;
 
 /** How much of the app's output an early death shows, in bytes. */
 const OUTPUT_MAX = 65_536;
-
-const sleep = (milliseconds: number) =>
-  new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /** Names an instance, and where its record is. */
 export type ProcessOwner = Pick<Target, 'app' | 'slot' | 'paths'> & {
@@ -82,11 +82,11 @@ function end(owner: ProcessOwner, atWork?: string): Promise<void> {
 /** Whether the folder of its records is the instance's: the app may have put a link in its place. */
 function isOwnFolder(paths: ProcessOwner['paths']): boolean {
   const folder = appFolderOf(paths);
-  try {
-    return realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run));
-  } catch {
-    return false; // The folder is missing.
-  }
+  // The folder is missing.
+  return orElse(
+    () => realpathSync(paths.run) === join(realpathSync(folder), relative(folder, paths.run)),
+    false,
+  );
 }
 
 /** Ends all that runs of an instance, and removes its record. */
@@ -102,7 +102,7 @@ function note({ paths }: Target, record: PidFile): void {
 }
 
 /** What was started: the child, and the pid that stands for the app. */
-interface Spawned {
+interface StartedChild {
   readonly child: ChildProcess;
   readonly pid: number | undefined;
 }
@@ -112,7 +112,7 @@ async function spawnNoted(
   target: Target,
   { run, stopTimeout }: StartOfProcess,
   output: number,
-): Promise<Spawned> {
+): Promise<StartedChild> {
   const { release: cwd, env } = target;
   const program = { file: '/bin/sh', args: ['-c', run], cwd, env, output };
   const { child, inside } = spawnDetached({ ...program, confinement: target.confine('app') });
@@ -161,7 +161,7 @@ async function startWith(
   target: Target,
   start: StartOfProcess,
   output: KeptOutput,
-): Promise<Spawned & { readonly from: number }> {
+): Promise<StartedChild & { readonly from: number }> {
   try {
     await end(target, target.env.RUNNER_DEPLOY_ID);
     const from = fstatSync(output.file).size;
@@ -175,13 +175,12 @@ async function startWith(
 }
 
 export const processDriver = {
-  async start(target: Target): Promise<Started> {
+  async start(target: Target<StartOfProcess>): Promise<Started> {
     const { start, paths, log, redact, signal } = target;
-    if (start.type !== 'process') return unobserved;
     makeFolder(paths.run);
     if (!isOwnFolder(paths)) {
       const words = `start: ${paths.run} leads elsewhere: remove the link`;
-      throw new StepFailure('start', words, '');
+      throw new StepFailure('start', words);
     }
     // On a full disk this fails while the previous release still runs.
     note(target, recordedProcess(paths.run) ?? NO_PROCESS);
@@ -218,4 +217,4 @@ export const processDriver = {
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   status: ({ paths }: Pick<Target, 'paths'>) =>
     runningPid(paths.run) === undefined ? 'stopped' : 'running',
-} satisfies Driver;
+} satisfies Driver<StartOfProcess>;

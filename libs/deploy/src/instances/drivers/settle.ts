@@ -1,4 +1,5 @@
 /** Waiting until a process that was started has settled. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isBusy } from '@runner/common/files/process';
 
 /** A process that runs for this long counts as started, in milliseconds. */
@@ -18,5 +19,5 @@ export async function settled(pid: number | undefined, isOver: () => boolean): P
     quiet = pid !== undefined && isBusy(pid) ? 0 : quiet + 1;
     return took >= SETTLE && (quiet >= QUIET || took >= SETTLE_BUSY);
   };
-  while (!isOver() && !hasSettled()) await new Promise((resolve) => setTimeout(resolve, POLL));
+  while (!isOver() && !hasSettled()) await sleep(POLL);
 }

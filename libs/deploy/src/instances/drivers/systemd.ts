@@ -2,23 +2,25 @@
  * `start.type: systemd`: restarts (or reloads) an existing unit, which finds the release through
  * `current`. The recommended driver: systemd restarts what crashes and keeps its output.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
 import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
-import { type Driver, only, runFor, type Target, unobserved } from './driver.ts';
+import { type Driver, only, runFor, type Target } from './driver.ts';
 import {
+  answerAbout,
   manager,
   meaningOf,
-  outputOf,
+  ownUnit,
   processesIn,
   SHOWN,
   type Systemd,
   shownOf,
   stateOf,
-  unitOf,
+  type Unit,
   usersOf,
   whyDead,
 } from './unit-state.ts';
@@ -35,15 +37,10 @@ export const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
 /** Who listens on a port instead of the unit's users, in words. */
-function strangerTo(
-  start: Systemd,
-  { instance, slot, outerEnv: env }: Target,
-  port: number,
-): string | undefined {
-  const unit = unitOf(start.unit, instance.name, slot);
-  const properties = 'MainPID,ControlGroup,TriggeredBy';
-  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
-  const value = shownOf(text);
+function strangerTo(target: Unit, port: number): string | undefined {
+  const value = shownOf(
+    answerAbout(target, 'show', '--property', 'MainPID,ControlGroup,TriggeredBy'),
+  );
   // systemd itself listens for it.
   if (value('TriggeredBy').includes('.socket')) return undefined;
   const uids = usersOf(value('MainPID'), value('ControlGroup'));
@@ -51,29 +48,23 @@ function strangerTo(
 }
 
 /** What the unit has logged since `since`, in seconds since 1970. */
-function journal(
-  start: Systemd,
-  { instance, slot, outerEnv: env, redact }: Target,
-  since: number,
-): string {
-  const unit = unitOf(start.unit, instance.name, slot);
-  const main = outputOf('systemctl', start, env, ['show', '--property', 'ExecMainPID', '--', unit]);
+function journal(target: Target<Systemd>, since: number): string {
+  const { start, outerEnv: env, redact } = target;
+  const unit = ownUnit(target);
+  const main = answerAbout(target, 'show', '--property', 'ExecMainPID');
   const pid = /^ExecMainPID=([1-9]\d*)$/m.exec(main)?.[1];
   const field = start.user ? 'USER_UNIT' : 'UNIT';
   // By pid too: if a program ends at once, the journal does not know its user unit.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
   const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  return redact(outputOf('journalctl', start, env, ['--since', `@${since}`, ...how, ...all]));
+  const args = [...manager(start), '--since', `@${since}`, ...how, ...all];
+  return redact(ask('journalctl', args, { env }).stdout);
 }
 
-async function control(
-  target: Target,
-  start: Systemd,
-  verb: string,
-  timeout: number,
-): Promise<void> {
-  const unit = unitOf(start.unit, target.instance.name, target.slot);
+async function control(target: Target<Systemd>, verb: string, timeout: number): Promise<void> {
+  const { start } = target;
+  const unit = ownUnit(target);
   try {
     await runFor(target, {
       label: verb === 'stop' ? verb : 'start',
@@ -91,60 +82,56 @@ async function control(
   }
 }
 
-export const systemdDriver: Driver = {
-  user({ start, instance, slot, outerEnv: env }) {
-    if (start.type !== 'systemd' || start.user) return undefined;
-    const unit = unitOf(start.unit, instance.name, slot);
-    const shown = outputOf('systemctl', start, env, ['show', '--property', 'User', '--', unit]);
-    const user = /^User=(.+)$/m.exec(shown)?.[1] ?? 'root';
+export const systemdDriver: Driver<Systemd> = {
+  user(target) {
+    if (target.start.user) return undefined;
+    const user =
+      /^User=(.+)$/m.exec(answerAbout(target, 'show', '--property', 'User'))?.[1] ?? 'root';
     return user === loginName({ uid: process.geteuid?.() ?? 0 }) ? undefined : user;
   },
   async start(target) {
-    const { start, instance, slot, outerEnv: env } = target;
-    if (start.type !== 'systemd') return unobserved;
+    const { start } = target;
     writeEnvFile(target);
-    const unit = unitOf(start.unit, instance.name, slot);
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
-    outputOf('systemctl', start, env, ['reset-failed', '--', unit]);
-    await control(target, start, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
-    const begin = stateOf(start, target);
+    answerAbout(target, 'reset-failed');
+    await control(target, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    const begin = stateOf(target);
     const death = () => {
-      const why = whyDead(stateOf(start, target), begin);
+      const why = whyDead(stateOf(target), begin);
       if (why === undefined) return undefined;
-      return { words: `the unit ${unit} ${why}`, output: journal(start, target, since) };
+      return { words: `the unit ${ownUnit(target)} ${why}`, output: journal(target, since) };
     };
-    await new Promise((resolve) => setTimeout(resolve, SETTLE));
+    await sleep(SETTLE);
     if (death()) {
-      await new Promise((resolve) => setTimeout(resolve, JOURNAL_DELAY));
+      await sleep(JOURNAL_DELAY);
       const early = death();
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
-    return { death, strangerOn: (port) => strangerTo(start, target, port) };
+    return { death, strangerOn: (port) => strangerTo(target, port) };
   },
   async stop(target) {
-    const { start } = target;
     // Stopping would need permission even if the unit does not run.
-    if (start.type !== 'systemd' || stateOf(start, target).active === 'inactive') return;
-    await control(target, start, 'stop', start.stopTimeout);
+    if (stateOf(target).active === 'inactive') return;
+    await control(target, 'stop', target.start.stopTimeout);
   },
   async live(target) {
-    const { start, instance, slot, outerEnv: env, log } = target;
-    if (start.type !== 'systemd' || slot === undefined) return;
+    const { start, slot, outerEnv: env, log } = target;
+    if (slot === undefined) return;
     // Without the right to enable units, `fetch` starts what is live after a reboot.
-    const change = (verb: string, of: SlotName) =>
-      ask('systemctl', [...manager(start), verb, '--', unitOf(start.unit, instance.name, of)], {
-        env,
-      }).status === 0;
+    const change = (verb: string, of: SlotName) => {
+      const unit = ownUnit({ ...target, slot: of });
+      return ask('systemctl', [...manager(start), verb, '--', unit], { env }).status === 0;
+    };
     const isEnabled = change('enable', slot) && change('disable', otherSlot(slot));
-    if (!isEnabled) log.line(`${unitOf(start.unit, instance.name, slot)} could not be enabled`);
+    if (!isEnabled) log.line(`${ownUnit(target)} could not be enabled`);
   },
-  status({ start, instance, slot, outerEnv: env }) {
-    if (start.type !== 'systemd') return 'unknown';
+  status(target) {
+    const { start, outerEnv: env } = target;
     return {
       program: 'systemctl',
       args: [...manager(start), 'show', `--property=${SHOWN}`, '--'],
-      subject: unitOf(start.unit, instance.name, slot),
+      subject: ownUnit(target),
       env: only(env, ['PATH', 'LANG', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS']),
       meaning: (stdout, at) => meaningOf(shownOf(stdout, at)),
       pids(stdout, at) {

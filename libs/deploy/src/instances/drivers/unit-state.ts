@@ -2,12 +2,14 @@
 import { statSync } from 'node:fs';
 import { SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
-import type { Start } from '@runner/common/deploy-file/start';
+import type { StartOf } from '@runner/common/deploy-file/start';
 import { ask } from './ask.ts';
 import { isPid, membersOf } from './control-group.ts';
 import type { Status, Target } from './driver.ts';
 
-export type Systemd = Extract<Start, { type: 'systemd' }>;
+export type Systemd = StartOf<'systemd'>;
+/** What a question to systemd needs of a target. */
+export type Unit = Pick<Target<Systemd>, 'start' | 'instance' | 'slot' | 'outerEnv'>;
 
 /**
  * `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`; of its slot b
@@ -16,6 +18,15 @@ export type Systemd = Extract<Start, { type: 'systemd' }>;
 export function unitOf(unit: string, instance: string, slot?: SlotName): string {
   const name = slot === undefined ? instance : escapePath(`${instance}/${slot}`);
   return unit.replaceAll('%i', name).replace('@.', `@${name}.`);
+}
+
+/** The unit of a target. */
+export function ownUnit({
+  start,
+  instance,
+  slot,
+}: Pick<Unit, 'start' | 'instance' | 'slot'>): string {
+  return unitOf(start.unit, instance.name, slot);
 }
 
 /** All units of an instance. */
@@ -39,13 +50,10 @@ export function manager(start: Systemd): string[] {
   return start.user ? ['--user'] : [];
 }
 
-export function outputOf(
-  program: string,
-  start: Systemd,
-  env: Target['env'],
-  args: readonly string[],
-): string {
-  return ask(program, [...manager(start), ...args], { env }).stdout;
+/** What systemd's client answers about the unit of a target. */
+export function answerAbout(target: Unit, ...args: string[]): string {
+  const all = [...manager(target.start), ...args, '--', ownUnit(target)];
+  return ask('systemctl', all, { env: target.outerEnv }).stdout;
 }
 
 export interface UnitState {
@@ -59,15 +67,10 @@ export interface UnitState {
   readonly done: boolean;
 }
 
-export function stateOf(
-  start: Systemd,
-  { instance, slot, outerEnv: env }: Pick<Target, 'instance' | 'slot' | 'outerEnv'>,
-): UnitState {
-  const unit = unitOf(start.unit, instance.name, slot);
-  const active = outputOf('systemctl', start, env, ['is-active', '--', unit]).trim();
+export function stateOf(target: Unit): UnitState {
+  const active = answerAbout(target, 'is-active').trim();
   const properties = 'SubState,NRestarts,Type,Result';
-  const text = outputOf('systemctl', start, env, ['show', '--property', properties, '--', unit]);
-  const value = shownOf(text);
+  const value = shownOf(answerAbout(target, 'show', '--property', properties));
   const ended = value('Type') === 'oneshot' && value('Result') === 'success';
   return {
     active,
@@ -77,12 +80,13 @@ export function stateOf(
   };
 }
 
+const ALIVE = ['active', 'activating', 'reloading', 'refreshing'];
+
 /** Why the unit does not run; undefined while it does. */
 export function whyDead(now: UnitState, before: UnitState): string | undefined {
   // With Restart= a crashing program is `activating` between its lives.
   if (now.sub === 'auto-restart' || now.restarts > before.restarts) return 'crashed';
-  const alive = ['active', 'activating', 'reloading', 'refreshing'].includes(now.active);
-  return alive || now.done ? undefined : `is ${now.active || 'unknown'}`;
+  return ALIVE.includes(now.active) || now.done ? undefined : `is ${now.active || 'unknown'}`;
 }
 
 /** A unit's processes, the main process first. */
@@ -114,6 +118,5 @@ export function meaningOf(value: Properties): Status {
   // A job that has succeeded need not run.
   if (active === 'inactive' && value('Type') === 'oneshot' && value('Result') === 'success')
     return 'unknown';
-  const isAlive = ['active', 'activating', 'reloading', 'refreshing'].includes(active);
-  return isAlive && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
+  return ALIVE.includes(active) && value('SubState') !== 'auto-restart' ? 'running' : 'stopped';
 }

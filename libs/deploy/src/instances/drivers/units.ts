@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readTextIfThere } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { NOT_ALLOWED } from './systemd.ts';
 import { unitsOf } from './unit-state.ts';
 
@@ -16,20 +17,12 @@ export function unlistedUnits({
   instances,
 }: Pick<DeployFile, 'start' | 'instances'>): string[] {
   if (start.type !== 'systemd' || start.user) return [];
-  const text = readList();
+  const text = orElse(() => readTextIfThere(UNITS_FILE, UNITS_MAX), undefined);
   if (text === undefined) return [];
   const listed = new Set(text.split('\n'));
   const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
   const templateOf = (unit: string) => unit.replace(/@.*(\.[a-z]+)$/, '@$1');
   return units.filter((unit) => !listed.has(unit) && !listed.has(templateOf(unit)));
-}
-
-function readList(): string | undefined {
-  try {
-    return readTextIfThere(UNITS_FILE, UNITS_MAX);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Why a unit cannot be controlled, and what to type. */

@@ -1,8 +1,9 @@
 /** The webhook chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { Channel, Line, Rate, Service } from '../../service/contract.ts';
-import { ask, exchange } from '../../service/exchange.ts';
-import { fieldsOf, wordOf } from '../../service/fields.ts';
+import { ask, exchange, type Request } from '../../service/exchange.ts';
+import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
+import { inspectionOf } from '../../service/section.ts';
 import { judgeDiscord } from './answer.ts';
 import { discordMessages, TEST_MESSAGE } from './message.ts';
 import { executionAddress, messageAddress } from './webhook.ts';
@@ -26,36 +27,24 @@ export function connectDiscord(
   line: Line,
 ): Channel {
   const address = () => executionAddress(webhook.reveal());
+  const call = (method: string, url: string, request: Request) =>
+    exchange({ ...line, method }, url, request, judgeDiscord);
   const send: Channel['send'] = ({ payload: body }, timeout) =>
-    exchange(
-      { ...line, method: METHOD },
-      address(),
-      { method: 'POST', body, timeout },
-      judgeDiscord,
-    );
+    call(METHOD, address(), { method: 'POST', body, timeout });
   return {
     rates: RATES,
     send,
     edit: (id, { payload: body }, timeout) =>
-      exchange(
-        { ...line, method: EDIT_METHOD },
-        messageAddress(webhook.reveal(), id),
-        { method: 'PATCH', body, timeout },
-        judgeDiscord,
-      ),
+      call(EDIT_METHOD, messageAddress(webhook.reveal(), id), { method: 'PATCH', body, timeout }),
     idOf: ({ id }) => wordOf(id),
     async inspect() {
       const url = new URL(address());
       url.search = '';
       const get = { ...line, method: 'GET webhook' };
-      const reply = await ask(get, url.href, { method: 'GET' }, judgeDiscord, (body) => ({
-        id: wordOf(body.id),
-        name: wordOf(body.name),
-        channel_id: wordOf(body.channel_id),
-      }));
-      return 'problem' in reply
-        ? { healthy: false, facts: {}, advice: [], problem: reply.problem }
-        : { healthy: true, facts: { webhook: reply.value }, advice: [] };
+      const read = ({ id, name, channel_id }: Fields) => ({
+        webhook: { id: wordOf(id), name: wordOf(name), channel_id: wordOf(channel_id) },
+      });
+      return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord, read));
     },
     sendTest: () => send(TEST_MESSAGE),
   };

@@ -3,7 +3,6 @@ import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
 import type { Channel, Line, Rate } from '../../service/contract.ts';
-import { messagesOf } from '../../service/draft.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
 import { onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
@@ -77,40 +76,38 @@ function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
   };
 }
 
-export const email = sectionService(
-  {
-    title: 'E-mail',
-    credentials: ['email.smtp', 'email.from', 'email.to'],
-    secret: 'server',
-    unhealthy: 'the mail server does not accept messages',
-    method: METHOD,
-    mask(address) {
-      const url = URL.canParse(address) ? new URL(address) : undefined;
-      return url ? `${url.protocol}//${url.host}` : '…';
-    },
-    secretsOf: ({ email: mail }) => {
-      const address = mail?.smtp.reveal() ?? '';
-      const password = address === '' ? '' : new URL(address).password;
-      return [address, password, decodeURIComponent(password)];
-    },
-    identityOf: ({ email: mail }) =>
-      mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',
-    addressOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
-    shownOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
-    rows: ({ shown: { from, to } }) =>
-      from === undefined
-        ? []
-        : [
-            ['from', wordOf(from)],
-            ['to', [to].flat().map(wordOf).join(', ')],
-          ],
-    placeOf: () => 'the mailboxes',
-    messages: (...given) => messagesOf(writing, ...given),
-    connect: ({ email: mail }, line) => mail && connectEmail(mail, line),
+export const email = sectionService({
+  title: 'E-mail',
+  credentials: ['email.smtp', 'email.from', 'email.to'],
+  secret: 'server',
+  unhealthy: 'the mail server does not accept messages',
+  method: METHOD,
+  mask(address) {
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    return url ? `${url.protocol}//${url.host}` : '…';
   },
-  {
+  secretsOf: ({ email: mail }) => {
+    const address = mail?.smtp.reveal() ?? '';
+    const password = address === '' ? '' : new URL(address).password;
+    return [address, password, decodeURIComponent(password)];
+  },
+  identityOf: ({ email: mail }) =>
+    mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',
+  addressOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
+  shownOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
+  rows: ({ shown: { from, to } }) =>
+    from === undefined
+      ? []
+      : [
+          ['from', wordOf(from)],
+          ['to', [to].flat().map(wordOf).join(', ')],
+        ],
+  placeOf: () => 'the mailboxes',
+  writing,
+  connect: ({ email: mail }, line) => mail && connectEmail(mail, line),
+  placeholders: {
     'email.smtp': 'smtps://mail.example.org',
     'email.from': 'a@example.org',
     'email.to': ['a@example.org'],
   },
-);
+});

@@ -5,7 +5,6 @@ import { jsonObject } from '@runner/common/text/json';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { NoticeKind } from '../../message/notice.ts';
 import type { Channel, Inspection, Line, Outcome, Rate } from '../../service/contract.ts';
-import { messagesOf } from '../../service/draft.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { wordOf } from '../../service/fields.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
@@ -119,21 +118,18 @@ function connectNtfy(settings: Settings, line: Line): Channel {
   };
 }
 
-export const ntfy = sectionService(
-  {
-    title: 'ntfy',
-    credentials: ['ntfy.url'],
-    secret: 'topic',
-    method: METHOD,
-    mask: maskedAddress,
-    secretsOf: ({ ntfy: topic }) =>
-      topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : [],
-    // Anyone who knows the topic may read it.
-    addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
-    reportOf: ({ id }) => ({ message_id: wordOf(id) }),
-    placeOf: () => 'the topic',
-    messages: (...given) => messagesOf(writing, ...given),
-    connect: ({ ntfy: topic }, line) => topic && connectNtfy(topic, line),
-  },
-  { 'ntfy.url': 'https://ntfy.sh/x', 'ntfy.token': undefined },
-);
+export const ntfy = sectionService({
+  title: 'ntfy',
+  credentials: ['ntfy.url'],
+  secret: 'topic',
+  method: METHOD,
+  mask: maskedAddress,
+  secretsOf: ({ ntfy: topic }) => (topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : []),
+  // Anyone who knows the topic may read it.
+  addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
+  reportOf: ({ id }) => ({ message_id: wordOf(id) }),
+  placeOf: () => 'the topic',
+  writing,
+  connect: ({ ntfy: topic }, line) => topic && connectNtfy(topic, line),
+  placeholders: { 'ntfy.url': 'https://ntfy.sh/x', 'ntfy.token': undefined },
+});

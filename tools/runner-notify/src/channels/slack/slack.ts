@@ -1,10 +1,10 @@
 /** Slack by an incoming webhook; Mattermost and Rocket.Chat take the same body. */
+import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Slot } from '../../message/template.ts';
 import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
-import { messagesOf } from '../../service/draft.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { type Markup, textWriting } from '../../service/text.ts';
@@ -94,39 +94,35 @@ function judgeProbe(call: Call, answer: HttpAnswer): Outcome {
   return answer.status === 400 ? { class: 'delivered', rest: 0 } : judge(call, answer);
 }
 
-const addressOf = ({ webhook }: { readonly webhook: { reveal(): string } }) => webhook.reveal();
-
 /** Announces through one webhook. */
-function connectSlack(settings: Parameters<typeof addressOf>[0], line: Line): Channel {
+function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload: body }, timeout) =>
-    exchange(call, addressOf(settings), { method: 'POST', body, timeout }, judge);
+    exchange(call, webhook.reveal(), { method: 'POST', body, timeout }, judge);
   return {
     rates: RATES,
     send,
     inspect: async () =>
       inspectionOf(
-        await ask(call, addressOf(settings), { method: 'POST', body: {} }, judgeProbe, () => ({})),
+        await ask(call, webhook.reveal(), { method: 'POST', body: {} }, judgeProbe, () => ({})),
       ),
     sendTest: () => send(onlyForm(payloadOf(`🔔 *${TEST_TITLE}*\n${TEST_TEXT}`))),
   };
 }
 
-export const slack = sectionService(
-  {
-    title: 'Slack',
-    credentials: ['slack.webhook'],
-    secret: 'address',
-    unhealthy: 'the webhook does not accept messages',
-    method: METHOD,
-    mask: maskedAddress,
-    secretsOf: ({ slack: hook }) => {
-      const address = hook?.webhook.reveal();
-      return address === undefined ? [] : [address, new URL(address).pathname.slice(1)];
-    },
-    placeOf: () => "the webhook's channel",
-    messages: (...given) => messagesOf(writing, ...given),
-    connect: ({ slack: hook }, line) => hook && connectSlack(hook, line),
+export const slack = sectionService({
+  title: 'Slack',
+  credentials: ['slack.webhook'],
+  secret: 'address',
+  unhealthy: 'the webhook does not accept messages',
+  method: METHOD,
+  mask: maskedAddress,
+  secretsOf: ({ slack: hook }) => {
+    const address = hook?.webhook.reveal();
+    return address === undefined ? [] : [address, new URL(address).pathname.slice(1)];
   },
-  { 'slack.webhook': 'https://hooks.slack.com/services/T/B/x' },
-);
+  placeOf: () => "the webhook's channel",
+  writing,
+  connect: ({ slack: hook }, line) => hook && connectSlack(hook, line),
+  placeholders: { 'slack.webhook': 'https://hooks.slack.com/services/T/B/x' },
+});

@@ -28,18 +28,18 @@ function connectTelegram(settings: Settings, line: Line): Channel {
   let { chatId } = settings;
   /** Where the chat has moved, until it was reported. */
   let moved: string | undefined;
+  const call = (method: string, body: Fields, timeout: number | undefined) =>
+    exchange(
+      { ...line, method },
+      `${apiUrl}/bot${botToken.reveal()}/${method}`,
+      { method: 'POST', body, timeout },
+      judgeTelegram,
+    );
   const send: Channel['send'] = async ({ payload }, timeout, repliesTo) => {
-    const post = () =>
-      exchange(
-        { ...line, method: METHOD },
-        `${apiUrl}/bot${botToken.reveal()}/${METHOD}`,
-        {
-          method: 'POST',
-          body: { ...addressOf(settings, chatId), ...payload, ...replyTo(repliesTo) },
-          timeout,
-        },
-        judgeTelegram,
-      );
+    const post = () => {
+      const body = { ...addressOf(settings, chatId), ...payload, ...replyTo(repliesTo) };
+      return call(METHOD, body, timeout);
+    };
     let outcome = await post();
     if (outcome.class === 'rejected' && outcome.movedTo !== undefined) {
       // The group was upgraded to a supergroup: only its new id is valid now.
@@ -56,16 +56,7 @@ function connectTelegram(settings: Settings, line: Line): Channel {
     rates: /^\d+$/.test(chatId) ? RATES : [...RATES, GROUP_RATE],
     send,
     edit: (id, { payload }, timeout) =>
-      exchange(
-        { ...line, method: EDIT_METHOD },
-        `${apiUrl}/bot${botToken.reveal()}/${EDIT_METHOD}`,
-        {
-          method: 'POST',
-          body: { chat_id: chatId, message_id: Number(id), ...payload },
-          timeout,
-        },
-        judgeTelegram,
-      ),
+      call(EDIT_METHOD, { chat_id: chatId, message_id: Number(id), ...payload }, timeout),
     idOf: (body) => wordOf(fieldsOf(body.result).message_id),
     inspect: () => inspectChat(bot, chatId),
     sendTest: () => send(TEST_MESSAGE),

@@ -139,24 +139,23 @@ function connectWebhook({ url, secret }: Settings, line: Line): Channel {
   };
 }
 
-export const webhook = sectionService(
-  {
-    title: 'Webhook',
-    credentials: ['webhook.url', 'webhook.secret'],
-    secret: 'address',
-    method: METHOD,
-    mask: maskedAddress,
-    secretsOf: ({ webhook: hook }) => {
-      const [address, key] = [hook?.url.reveal() ?? '', hook?.secret.reveal() ?? ''];
-      return [address, key, key.replace(/^whsec_/, '')];
-    },
-    placeOf: () => 'the receiver',
-    // The event of a failure has the whole log: it is one message.
-    messages: (...given) => messagesOf(writing, ...given).slice(0, 1),
-    connect: ({ webhook: hook }, line) => hook && connectWebhook(hook, line),
+export const webhook = sectionService({
+  title: 'Webhook',
+  credentials: ['webhook.url', 'webhook.secret'],
+  secret: 'address',
+  method: METHOD,
+  mask: maskedAddress,
+  secretsOf: ({ webhook: hook }) => {
+    const [address, key] = [hook?.url.reveal() ?? '', hook?.secret.reveal() ?? ''];
+    return [address, key, key.replace(/^whsec_/, '')];
   },
-  {
+  placeOf: () => 'the receiver',
+  // The event of a failure has the whole log: it is one message.
+  writing,
+  messages: (...given) => messagesOf(writing, ...given).slice(0, 1),
+  connect: ({ webhook: hook }, line) => hook && connectWebhook(hook, line),
+  placeholders: {
     'webhook.url': 'https://example.org',
     'webhook.secret': `whsec_${Buffer.alloc(24).toString('base64')}`,
   },
-);
+});

@@ -1,0 +1,30 @@
+/** What may be missing or fail, without a try block. */
+import { Failure, systemFailure } from './failure.ts';
+
+/** What `read` returns; `otherwise` if it throws anything. */
+export function orElse<T, U>(read: () => T, otherwise: U): T | U {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** What `read` returns; `otherwise` if it throws a Failure. Any other error passes through. */
+export function unlessFailure<T, U>(read: () => T, otherwise: U): T | U {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Failure) return otherwise;
+    throw error;
+  }
+}
+
+/** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`. */
+export function orFail<T>(action: () => T, doing: string): T {
+  try {
+    return action();
+  } catch (error) {
+    throw systemFailure(error, doing);
+  }
+}
