@@ -8,7 +8,7 @@ import { redactorFor, redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { Followed, follow, processFiles, type Show } from '@runner/deploy/lifecycle/followed';
-import type { Wanted } from '@runner/deploy/lifecycle/output';
+import type { Extent } from '@runner/deploy/lifecycle/output';
 import { readMarks } from '@runner/deploy/run/output-marks';
 
 type Shower = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note'>;
@@ -23,7 +23,7 @@ interface Subject {
 export async function showOutput(
   context: Shower,
   subject: Subject,
-  wanted: Wanted,
+  wanted: Extent,
 ): Promise<number> {
   const { io, paths } = context;
   const { app } = subject;
@@ -63,7 +63,7 @@ type Outputs = readonly {
 }[];
 
 /** What is active, as its `.deploy.yml` says. */
-async function ofActive(context: Shower, { app, only }: Subject, wanted: Wanted): Promise<Outputs> {
+async function ofActive(context: Shower, { app, only }: Subject, wanted: Extent): Promise<Outputs> {
   const { io, paths } = context;
   refuseForeignRoot(context, `logs ${app}`);
   const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');

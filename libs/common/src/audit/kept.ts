@@ -7,7 +7,7 @@ import {
   isThere,
   makeFolder,
   namesIn,
-  readIfThere,
+  readTextIfThere,
   removeIfThere,
 } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
@@ -45,7 +45,7 @@ export function keepForLater(paths: Paths, event: DeployEvent): DeployEvent {
 /** The line of a kept event; undefined for anything else in the spool, which is ignored. */
 function keptLine(path: string): string | undefined {
   try {
-    const record = readRecord(readIfThere(path, LINE_MAX)?.toString('utf8') ?? '');
+    const record = readRecord(readTextIfThere(path, LINE_MAX) ?? '');
     return record && jsonLine(unlinked(record));
   } catch {
     return undefined;

@@ -6,6 +6,7 @@ import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { harmless, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
 import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
+import { enableCompileCache } from './compile-cache.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { parse } from './parse.ts';
@@ -19,6 +20,7 @@ declare const __VERSION__: string;
 export function main(tool: Tool): void {
   protect();
   const io = processIo();
+  enableCompileCache(io);
   const argv = process.argv.slice(2);
   const fail = (error: unknown) => {
     import('./report.ts')

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
-import { isThere, makeFolder, readIfThere } from '../files/read.ts';
+import { isThere, makeFolder, readTextIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
 import { orFail } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -51,7 +51,7 @@ export function editConfig(
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {
     const file: FileName = { name: paths.config, code: 'config_invalid' };
-    const before = readIfThere(paths.config, YAML_MAX)?.toString('utf8') ?? head;
+    const before = readTextIfThere(paths.config, YAML_MAX) ?? head;
     const after = editedYaml(before, changes, file);
     if (after === before) return;
     // What is written must be valid.

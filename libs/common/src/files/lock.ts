@@ -19,7 +19,7 @@ import { orElse, orFail } from '../foundation/attempt.ts';
 import { Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { jsonObject } from '../text/json.ts';
-import { makeFolder, readIfThere } from './read.ts';
+import { makeFolder, readTextIfThere } from './read.ts';
 import { giveToOwnerOf } from './write.ts';
 
 /** Exit status of flock(1) when the lock is held. */
@@ -119,7 +119,7 @@ export function holderFor({ pid, now }: Pick<Io, 'pid' | 'now'>, command: string
 
 /** The last process that wrote itself into the lock. */
 export function holderOf(path: string): Holder {
-  return orElse(() => jsonObject(readIfThere(path, 65_536)?.toString('utf8') ?? '') ?? {}, {});
+  return orElse(() => jsonObject(readTextIfThere(path, 65_536) ?? '') ?? {}, {});
 }
 
 /**

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
-import { isThere, readIfThere } from './read.ts';
+import { isThere, readTextIfThere } from './read.ts';
 
 /** The record of a process that was started. */
 export interface PidFile {
@@ -68,7 +68,7 @@ export function pidFileIn(run: string): string {
 /** The record of a process that was started since the last boot; it may have ended. */
 export function recordedProcess(run: string): PidFile | undefined {
   try {
-    const file = JSON.parse(readIfThere(pidFileIn(run), 4096)?.toString('utf8') ?? '') as PidFile;
+    const file = JSON.parse(readTextIfThere(pidFileIn(run), 4096) ?? '') as PidFile;
     return file.boot_id === bootId() && Number.isInteger(file.pid) ? file : undefined;
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 /** Whether other users may read the secrets in config.yml and the registry. */
 import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readIfThere } from '../files/read.ts';
+import { readIfThere, readTextIfThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { word } from '../text/shell.ts';
 
@@ -13,7 +13,7 @@ const SECRETS =
 export function isConfigExposed(paths: Paths): boolean {
   try {
     const open = (lstatSync(paths.config).mode & 0o077) !== 0;
-    return open && SECRETS.test(readIfThere(paths.config, 65_536)?.toString('utf8') ?? '');
+    return open && SECRETS.test(readTextIfThere(paths.config, 65_536) ?? '');
   } catch {
     // Missing or unreadable: its reader reports that.
     return false;

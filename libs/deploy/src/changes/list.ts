@@ -12,7 +12,7 @@ import type { Ref } from '../git/tags.ts';
 import { underLock } from '../record/lock.ts';
 
 /** A commit by its name and its id. */
-export interface Version {
+export interface NamedCommit {
   version: string;
   commit: string;
 }
@@ -22,8 +22,8 @@ export interface ChangeList {
   app: string;
   /** `next`: what a deploy would bring; `last`: what the last one brought. */
   what: 'next' | 'last' | 'range';
-  from: Version;
-  to: Version;
+  from: NamedCommit;
+  to: NamedCommit;
   count: number;
   /** The page of the host that compares them; null if the host has none, or they are one commit. */
   compare: string | null;
@@ -88,9 +88,9 @@ async function rangeOf(
   return { what: 'last', from: shown(before ?? current), to: shown(current) };
 }
 
-const shown = ({ version, commit }: Deployed): Version => ({ version, commit });
+const shown = ({ version, commit }: Deployed): NamedCommit => ({ version, commit });
 
-function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): Version {
+function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): NamedCommit {
   if (!head) throw noHead(source);
   return { commit: head.commit, version: versionOf(head.commit, head.tag) };
 }
@@ -99,7 +99,12 @@ function newest(source: GitSource, head: Awaited<ReturnType<typeof headOf>>): Ve
 const SHORTEST = 7;
 
 /** A version that is kept, a branch, a tag, or the id of a commit. */
-function resolve(source: GitSource, app: AppState, refs: readonly Ref[], name: string): Version {
+function resolve(
+  source: GitSource,
+  app: AppState,
+  refs: readonly Ref[],
+  name: string,
+): NamedCommit {
   const kept = Object.values(app.instances).flatMap(({ current, previous }) => [
     ...(current ? [current] : []),
     ...previous,

@@ -12,7 +12,7 @@ import { drainAll } from '../instances/drain.ts';
 import { goLive } from '../instances/slots.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
 import { openDeployLog } from '../run/log.ts';
-import { asStepFailure } from '../run/step.ts';
+import { asStepFailure, failureOf } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import type { FetchRequest } from './request.ts';
 
@@ -74,13 +74,10 @@ async function startLive(base: TargetBase, instance: string): Promise<void> {
   const current = findApp(base.paths, base.app)?.instances[instance]?.current;
   const target = current && keptTarget(base, instance, current);
   if (!target) return;
-  try {
+  const failure = await failureOf('start', async () => {
     await bringUp(base, target, (_, body) => body());
     await goLive(base, target);
-    base.say(`${base.app}: ${instance} was started after a reboot`);
-  } catch (error) {
-    base.say(
-      `${base.app}: ${instance} could not be started: ${asStepFailure(error, 'start').message}`,
-    );
-  }
+  });
+  const end = failure ? `could not be started: ${failure.message}` : 'was started after a reboot';
+  base.say(`${base.app}: ${instance} ${end}`);
 }

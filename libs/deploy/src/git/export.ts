@@ -1,7 +1,7 @@
 /** Exporting a commit: `git archive | tar`, the cheapest way without a work tree. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { makeFolder, readIfThere } from '@runner/common/files/read';
+import { makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { gitEnvironment } from '../run/environment.ts';
@@ -62,7 +62,7 @@ const EVERYTHING = '* -export-ignore -export-subst\n';
 function ignoreAttributes(mirror: string): void {
   const folder = join(mirror, 'info');
   const path = join(folder, 'attributes');
-  if (readIfThere(path, 4096)?.toString('utf8') === EVERYTHING) return;
+  if (readTextIfThere(path, 4096) === EVERYTHING) return;
   makeFolder(folder);
   writeWhole(path, EVERYTHING, 0o640);
 }

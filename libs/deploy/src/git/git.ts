@@ -70,13 +70,14 @@ export async function git(
   args: readonly string[],
   options: GitOptions,
 ): Promise<GitResult> {
+  const token = options.source?.token ?? (await options.source?.mint?.());
+  const { env: askpass, fd } = options.source ? askpassFor(options.source, token) : {};
   const env: Record<string, string> = {
     ...gitEnvironment(io.env),
     ...(options.outside ? NO_REPOSITORY : onMirror(options.cwd)),
     [MARKER]: options.cwd,
+    ...askpass,
   };
-  const token = options.source?.token ?? (await options.source?.mint?.());
-  const fd = options.source ? credential(options.source, token, env) : undefined;
   if (options.lender !== undefined)
     env.GIT_ALTERNATE_OBJECT_DIRECTORIES = join(options.lender, 'objects');
   if (options.packets) env.GIT_TRACE_PACKET = '2';
@@ -146,26 +147,24 @@ function within(
   return ['/bin/sh', '-c', script, String(memory * 1024), ...line];
 }
 
-/** Puts the token where the askpass helper finds it; returns the descriptor that git inherits as 3. */
-function credential(
+/** The variables of the askpass helper, and the descriptor with the token, which git inherits as 3. */
+function askpassFor(
   source: GitSource,
   token: Secret | undefined,
-  env: Record<string, string>,
-): number | undefined {
+): { env: Record<string, string>; fd?: number } {
   const helper = join(dirname(dirname(source.io.program)), 'lib', 'askpass');
   if (!existsSync(helper))
     throw new Failure('git_failed', `the helper ${helper} is missing: install runner again`);
-  env.GIT_ASKPASS = helper;
-  if (!token) {
-    env.GIT_ASKPASS = '/bin/false';
-    return undefined;
-  }
+  if (!token) return { env: { GIT_ASKPASS: '/bin/false' } };
   const { protocol, host } = new URL(source.gitUrl);
-  env.RUNNER_ASKPASS_ORIGIN = `${protocol}//${host}`;
-  env.RUNNER_ASKPASS_USER = source.gitUser;
-  env.RUNNER_ASKPASS_USER_ORIGIN = `${protocol}//${source.gitUser}@${host}`;
-  env.RUNNER_ASKPASS_ENCODED_ORIGIN = `${protocol}//${percentEncoded(source.gitUser)}@${host}`;
-  env.RUNNER_ASKPASS_FD = '3';
+  const env = {
+    GIT_ASKPASS: helper,
+    RUNNER_ASKPASS_ORIGIN: `${protocol}//${host}`,
+    RUNNER_ASKPASS_USER: source.gitUser,
+    RUNNER_ASKPASS_USER_ORIGIN: `${protocol}//${source.gitUser}@${host}`,
+    RUNNER_ASKPASS_ENCODED_ORIGIN: `${protocol}//${percentEncoded(source.gitUser)}@${host}`,
+    RUNNER_ASKPASS_FD: '3',
+  };
   const folder = dirname(source.mirror);
   makeFolder(folder);
   const fd = openNameless(folder, 'credential');
@@ -175,7 +174,7 @@ function credential(
     closeSync(fd);
     throw systemFailure(error, `write to ${folder}`);
   }
-  return fd;
+  return { env, fd };
 }
 
 /** As newer versions of git write a user name in their prompt. */

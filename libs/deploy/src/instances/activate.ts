@@ -56,7 +56,11 @@ export async function activate(job: Job, file: DeployFile, release: string): Pro
   let error: StepFailure | undefined;
   try {
     noteSecrets(job, targets);
-    for (at of beside) await startBeside(job, at, waiting);
+    for (at of beside) {
+      await prepare(job, at);
+      waiting.push(at);
+      await startBeside(job, at);
+    }
     for (at of beside) {
       await moveRequests(job, at);
       switched.push(at.instance);
@@ -107,10 +111,8 @@ function explained(
   return withEnding(error, `; ${serving}${UNSWITCHED}`);
 }
 
-async function startBeside(job: Job, target: ReleaseTarget, waiting: ReleaseTarget[]) {
+async function startBeside(job: Job, target: ReleaseTarget): Promise<void> {
   const { slot, instance } = target;
-  await prepare(job, target);
-  waiting.push(target);
   const where = `${instance.name} in slot ${slot}`;
   await bringUp(interruptible(job), target, (stage, body) => {
     // Its place is taken without a word: nothing changes for anyone.

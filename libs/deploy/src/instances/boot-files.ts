@@ -16,12 +16,12 @@ export interface WrittenFiles {
   failed: string[];
 }
 
-interface Place extends Server {
+interface NotingServer extends Server {
   note(text: string): void;
 }
 
 /** Writes the files of all apps. One that fails does not stop the others. */
-export function writeBootFiles(place: Place): WrittenFiles {
+export function writeBootFiles(place: NotingServer): WrittenFiles {
   const { apps, unreadable } = listApps(place.paths);
   const written: WrittenFiles = { files: [], failed: [] };
   const fail = (app: string, { message, code }: Failure) => {
@@ -40,7 +40,10 @@ export function writeBootFiles(place: Place): WrittenFiles {
   return written;
 }
 
-function writeFilesOf({ io, paths }: Place, { app, instances }: AppState): WrittenFiles['files'] {
+function writeFilesOf(
+  { io, paths }: NotingServer,
+  { app, instances }: AppState,
+): WrittenFiles['files'] {
   const secrets = openSecrets(paths, io.env, app);
   if (!secrets.file) return [];
   const env = stepEnvironment(io.env);

@@ -5,7 +5,7 @@ import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { type Reporter, reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
-import { asStepFailure } from '../run/step.ts';
+import { failureOf } from '../run/step.ts';
 import { instanceState, stopSlot } from './slots.ts';
 import { keptTarget, type TargetBase } from './target.ts';
 
@@ -104,13 +104,8 @@ async function idle(base: TargetBase, drain: Drain, isDue: () => boolean): Promi
 async function stopDrained(base: TargetBase, drain: Drain, open: number): Promise<void> {
   const { instance, slot, limit } = drain;
   if (open > 0) base.say(cutWords(open, limit));
-  try {
-    await stopSlot(base, instance, slot);
-  } catch (error) {
-    base.say(
-      `${instance}: slot ${slot} could not be stopped: ${asStepFailure(error, 'drain').message}`,
-    );
-  }
+  const failure = await failureOf('drain', () => stopSlot(base, instance, slot));
+  if (failure) base.say(`${instance}: slot ${slot} could not be stopped: ${failure.message}`);
 }
 
 function cutWords(open: number, limit: number): string {

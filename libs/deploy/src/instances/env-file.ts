@@ -13,12 +13,12 @@ import { appFolderOf, type Target } from './drivers/driver.ts';
 /** f_type of tmpfs and ramfs. */
 const IN_MEMORY = [0x01021994, 0x858458f6];
 
-type Place = Pick<Target, 'app' | 'paths' | 'env'> & {
+type EnvOwner = Pick<Target, 'app' | 'paths' | 'env'> & {
   readonly instance: Pick<Target['instance'], 'name'>;
 };
 
 /** The folder of a root: below `/run/runner`, else below the user's runtime folder. */
-function foldersOf({ paths, env }: Place): string[] {
+function foldersOf({ paths, env }: EnvOwner): string[] {
   return memoryFoldersOf(dirname(dirname(appFolderOf(paths))), env);
 }
 
@@ -38,11 +38,11 @@ function isUsable(folder: string): boolean {
   }
 }
 
-const fileIn = (folder: string, { app, instance }: Place) =>
+const fileIn = (folder: string, { app, instance }: EnvOwner) =>
   join(folder, app, `${instance.name}.env`);
 
 /** Where the file of an instance is, or would be. Throws `not_writable` without a place in memory. */
-export function envFileOf(place: Place): string {
+export function envFileOf(place: EnvOwner): string {
   const folder = foldersOf(place).find(isUsable);
   if (folder !== undefined) return fileIn(folder, place);
   throw new Failure(
@@ -52,14 +52,14 @@ export function envFileOf(place: Place): string {
 }
 
 /** The file of an instance, if there is one. */
-export function existingEnvFile(place: Place): string | undefined {
+export function existingEnvFile(place: EnvOwner): string | undefined {
   return foldersOf(place)
     .map((folder) => fileIn(folder, place))
     .find((path) => existsSync(path));
 }
 
 /** Writes the file before a start; an app without secrets gets no file. Throws `not_writable`. */
-export function writeEnvFile(target: Place & Pick<Target, 'secrets'>): void {
+export function writeEnvFile(target: EnvOwner & Pick<Target, 'secrets'>): void {
   if (Object.keys(target.secrets).length === 0) {
     removeEnvFile(target);
     return;
@@ -70,7 +70,7 @@ export function writeEnvFile(target: Place & Pick<Target, 'secrets'>): void {
 }
 
 /** Removes the file of an instance, if there is one. */
-export function removeEnvFile(place: Place): void {
+export function removeEnvFile(place: EnvOwner): void {
   const path = existingEnvFile(place);
   if (path !== undefined) removeIfThere(path);
 }

@@ -3,7 +3,7 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile, Hook } from '@runner/common/deploy-file/read';
 import type { Job } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { asStepFailure, runStep, shellStep } from '../run/step.ts';
+import { failureOf, runStep, shellStep } from '../run/step.ts';
 import type { Prefix } from '../sandbox/limits.ts';
 import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
 
@@ -57,9 +57,7 @@ export async function runFailureHook(
   const { signal } = new AbortController();
   const target = { ...jobTarget(job, file, first, release ?? 'none'), signal };
   const folder = release === undefined ? job.paths.app(job.app.app).dir : target.release;
-  try {
-    await runHook(job, target, 'on_failure', { folder, error });
-  } catch (failure) {
-    job.reporter.note(asStepFailure(failure, 'hook').message);
-  }
+  const run = () => runHook(job, target, 'on_failure', { folder, error });
+  const failure = await failureOf('hook', run);
+  if (failure) job.reporter.note(failure.message);
 }

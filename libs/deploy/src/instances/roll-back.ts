@@ -2,7 +2,7 @@
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Job, Move } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { asStepFailure } from '../run/step.ts';
+import { failureOf } from '../run/step.ts';
 import type { Activation } from './activate.ts';
 import { driverFor } from './drivers/choose.ts';
 import { stopSlot } from './slots.ts';
@@ -32,12 +32,9 @@ export async function rollBackSwitched(
     const move = { instance: name, from: job, to };
     const step = to ? `roll back ${name} to ${to.version}` : `stop ${name}: no earlier version`;
     const running = stops.includes(name) ? undefined : target;
-    try {
-      await reported(job.reporter, step, () => switchBack(uninterrupted(job), name, running, to));
-      moves.push(move);
-    } catch (error) {
-      moves.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });
-    }
+    const goBack = () => switchBack(uninterrupted(job), name, running, to);
+    const failure = await failureOf('start', () => reported(job.reporter, step, goBack));
+    moves.push({ ...move, problem: failure && job.redact(failure.message) });
   }
   return moves;
 }
@@ -45,13 +42,10 @@ export async function rollBackSwitched(
 /** Stops a release that got no request. */
 async function stopWaiting(job: Job, { instance: { name }, slot }: ReleaseTarget): Promise<void> {
   if (slot === undefined) return;
-  try {
-    await reported(job.reporter, `stop ${name} in slot ${slot}`, () =>
-      stopSlot(uninterrupted(job), name, slot),
-    );
-  } catch (error) {
-    job.reporter.note(asStepFailure(error, 'start').message);
-  }
+  const stop = () => stopSlot(uninterrupted(job), name, slot);
+  const step = `stop ${name} in slot ${slot}`;
+  const failure = await failureOf('start', () => reported(job.reporter, step, stop));
+  if (failure) job.reporter.note(failure.message);
 }
 
 /** Stops instances before any of them is rolled back: they swapped ports. Returns those that are. */
@@ -59,12 +53,9 @@ async function stopAll(job: Job, targets: readonly ReleaseTarget[]): Promise<str
   const stopped: string[] = [];
   const { signal } = uninterrupted(job);
   for (const target of targets) {
-    try {
-      await driverFor(target.start).stop({ ...target, signal });
-      stopped.push(target.instance.name);
-    } catch {
-      // Its rollback tries again, and reports why it fails.
-    }
+    const stop = () => driverFor(target.start).stop({ ...target, signal });
+    // If it fails, its rollback tries again, and reports why.
+    if (!(await failureOf('start', stop))) stopped.push(target.instance.name);
   }
   return stopped;
 }

@@ -25,7 +25,7 @@ import { foldersOf, placeIn } from './place.ts';
 const PATIENCE = 2_000;
 
 /** An instance whose supervisor has to be asked. */
-interface Subject extends Asked {
+interface Supervised extends Asked {
   readonly health: Health | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function whatRuns({ io, paths }: Server, apps: readonly AppState[])
 }
 
 /** Processes of this user that carry the names of an instance and its release. */
-function startedFor({ app, instance, release, paths }: Subject): number[] {
+function startedFor({ app, instance, release, paths }: Supervised): number[] {
   return processesWhere(
     (env) =>
       env.RUNNER_APP === app &&
@@ -66,7 +66,7 @@ function startedFor({ app, instance, release, paths }: Subject): number[] {
   );
 }
 
-function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject[] {
+function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervised[] {
   const { instance: pathsOf, release: folderOf } = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
     // The note of a process that we started says it all.
@@ -101,12 +101,12 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Subject
 }
 
 /** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
-function statusOf(subject: Subject): Status | Question {
+function statusOf(subject: Supervised): Status | Question {
   return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
-async function listens({ start, health, env }: Subject): Promise<Status> {
+async function listens({ start, health, env }: Supervised): Promise<Status> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
   const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);

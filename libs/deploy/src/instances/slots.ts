@@ -9,7 +9,7 @@ import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
+import { failureOf, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { refuseDetour } from '../sandbox/mounts.ts';
 import { grantSocket, openSocket } from './access.ts';
 import { linkTo, switchTo } from './current-link.ts';
@@ -183,11 +183,8 @@ export async function movePortBack(base: TargetBase, name: string): Promise<void
   const live = liveSlot(base.paths.app(base.app).instance(name));
   const held = live && instanceState(base, name).slots?.[live];
   const target = held && keptTarget(base, name, held, live);
-  try {
-    if (target) await movePort(base, target);
-  } catch (error) {
-    base.log.line(asStepFailure(error, 'traffic').message);
-  }
+  const failure = target && (await failureOf('traffic', () => movePort(base, target)));
+  if (failure) base.log.line(failure.message);
 }
 
 /** Stops what is in a slot, and forgets it. Throws a StepFailure. */

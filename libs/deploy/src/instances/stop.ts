@@ -9,7 +9,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { openDeployLog } from '../run/log.ts';
-import { asStepFailure, StepFailure } from '../run/step.ts';
+import { failureOf, StepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -59,12 +59,8 @@ async function stopOne(
 ): Promise<string | undefined> {
   const running = keptTarget(base, name, current);
   if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
-  try {
-    await stopAllOf(base, name, running);
-    return undefined;
-  } catch (error) {
-    return `${name} could not be stopped: ${asStepFailure(error, 'start').message}`;
-  }
+  const failure = await failureOf('start', () => stopAllOf(base, name, running));
+  return failure && `${name} could not be stopped: ${failure.message}`;
 }
 
 /** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */

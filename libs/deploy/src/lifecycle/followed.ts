@@ -137,14 +137,14 @@ function beginningIn(files: readonly number[], marks: readonly Mark[], since: nu
 }
 
 /** Which lines are wanted: at most `count` before `size`, from `first` on. */
-interface Range {
+interface Tail {
   readonly size: number;
   readonly count: number;
   readonly first: Beginning;
 }
 
 /** The last lines of files, the newest first, as if they were one: a line may begin in the file before. */
-function lastLines(files: readonly number[], { size, count, first }: Range): string[] {
+function lastLines(files: readonly number[], { size, count, first }: Tail): string[] {
   const lines: string[] = [];
   let last: string | undefined;
   const done = () => [...lines, ...(last === undefined ? [] : [last])].slice(0, count).reverse();

@@ -15,7 +15,7 @@ import { processFiles } from './followed.ts';
 const LINES_MAX = 1_000_000;
 
 /** How much to show. */
-export interface Wanted {
+export interface Extent {
   readonly lines: number;
   readonly follow: boolean;
   /** ISO 8601 UTC. */
@@ -33,7 +33,7 @@ export interface Shown extends Command {
 }
 
 /** Where an instance prints to. Throws `log_not_found`. */
-export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Wanted): Output[] {
+export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Extent): Output[] {
   const { start, app, outerEnv } = target;
   if (start.type === 'systemd')
     return [{ ...journal(target, start, wanted), cwd: '/', env: outerEnv }];
@@ -54,7 +54,7 @@ function inSlots(paths: Paths, target: ReleaseTarget): ReleaseTarget[] {
   return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
-function journal({ instance }: ReleaseTarget, start: StartOf<'systemd'>, wanted: Wanted): Program {
+function journal({ instance }: ReleaseTarget, start: StartOf<'systemd'>, wanted: Extent): Program {
   const { lines, follow, since } = wanted;
   const which = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
@@ -67,7 +67,7 @@ function journal({ instance }: ReleaseTarget, start: StartOf<'systemd'>, wanted:
 }
 
 /** `docker compose logs -f` ends with the containers. */
-function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
+function containers(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
   const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
@@ -81,7 +81,7 @@ function containers(target: ReleaseTarget, { lines, follow, since }: Wanted): Sh
 }
 
 /** `logs` of the `.deploy.yml`, confined as a hook is. */
-function ownCommand(target: ReleaseTarget, { lines, follow, since }: Wanted): Shown {
+function ownCommand(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
   const { release: cwd, file, confine } = target;
   if (file.logs === undefined) throw unknownOutput(target);
   const shell = { file: '/bin/sh', args: ['-c', file.logs] };

@@ -14,7 +14,7 @@ import type { Job } from '../record/operation.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
 import { endDeploy, releasesInUse } from '../run/processes.ts';
-import { asStepFailure } from '../run/step.ts';
+import { failureOf } from '../run/step.ts';
 import {
   concludeFailure,
   concludeSuccess,
@@ -65,11 +65,10 @@ export async function finishSuccess(
 ): Promise<DeployOutcome> {
   const outcome = concludeSuccess(job, file, release, seen);
   for (const instance of file.instances) {
-    try {
-      await runHook(job, jobTarget(job, file, instance, release), 'post_deploy');
-    } catch (error) {
-      job.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'hook').message}`);
-    }
+    const failure = await failureOf('hook', async () =>
+      runHook(job, jobTarget(job, file, instance, release), 'post_deploy'),
+    );
+    if (failure) job.reporter.note(`the deploy succeeded, but ${failure.message}`);
   }
   await stopRemoved(uninterrupted(job), job.app, leaving(job.app, job.instances, job));
   await keepBaseline(job);

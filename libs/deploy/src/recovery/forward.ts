@@ -7,6 +7,7 @@ import { unobserved } from '../instances/drivers/driver.ts';
 import { waitHealthy } from '../instances/health.ts';
 import { movePortBack } from '../instances/slots.ts';
 import { keptTarget, type TargetBase } from '../instances/target.ts';
+import { failureOf } from '../run/step.ts';
 
 /** Whether every instance of a killed deploy or rollback has its requests at the new version, healthy. */
 export async function hasArrived(
@@ -41,12 +42,8 @@ function arrivedIn(
 
 async function isHealthy(base: TargetBase, name: string, held: SlotState): Promise<boolean> {
   const target = keptTarget(base, name, held);
-  if (!target?.file.health) return false;
+  const { health } = target?.file ?? {};
+  if (!target || !health) return false;
   if (askNow(driverFor(target.start).status(target)) === 'stopped') return false;
-  try {
-    await waitHealthy(target.file.health, target, unobserved);
-    return true;
-  } catch {
-    return false;
-  }
+  return !(await failureOf('health', () => waitHealthy(health, target, unobserved)));
 }

@@ -11,7 +11,7 @@ import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
 import type { Move, Operation } from '../record/operation.ts';
 import type { DeployLog } from '../run/log.ts';
-import { asStepFailure } from '../run/step.ts';
+import { failureOf } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 
 /** An instance that was restored, or could not be. */
@@ -40,12 +40,8 @@ export async function restoreAfterKill(
     const wasSwitched = wasTouched(base, instance, to, dead);
     if (wasSwitched === undefined) continue;
     const move = { instance, from: dead, to, wasSwitched };
-    try {
-      await restoreOne(base, instance, to, dead);
-      moves.push(move);
-    } catch (error) {
-      moves.push({ ...move, problem: redact(asStepFailure(error, 'start').message) });
-    }
+    const failure = await failureOf('start', () => restoreOne(base, instance, to, dead));
+    moves.push({ ...move, problem: failure && redact(failure.message) });
   }
   for (const instance of names) await stopUnused(base, instance);
   return moves;
@@ -57,11 +53,8 @@ async function stopUnused(base: TargetBase, instance: string): Promise<void> {
   const live = liveSlot(base.paths.app(base.app).instance(instance));
   const unused = SLOTS.filter((slot) => slot !== live && slot !== draining?.slot && slots?.[slot]);
   for (const slot of unused) {
-    try {
-      await stopSlot(base, instance, slot);
-    } catch (error) {
-      base.say(asStepFailure(error, 'start').message);
-    }
+    const failure = await failureOf('start', () => stopSlot(base, instance, slot));
+    if (failure) base.say(failure.message);
   }
 }
 

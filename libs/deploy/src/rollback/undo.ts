@@ -8,7 +8,7 @@ import { announce, eventsOf } from '../record/events.ts';
 import { markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
 import { type Job, type Operation, problemsOf } from '../record/operation.ts';
 import { reported } from '../report/reporter.ts';
-import { asStepFailure, type StepFailure } from '../run/step.ts';
+import { asStepFailure, failureOf, type StepFailure } from '../run/step.ts';
 import type { RollbackOutcome } from './outcome.ts';
 
 export type RollbackJob = Operation &
@@ -67,14 +67,10 @@ async function returnAll(job: RollbackJob, moves: readonly KeptMove[]): Promise<
   await stopAll(blockingMoves(uninterrupted(job), back)).catch(() => {});
   for (const move of back) {
     const { instance, to } = move;
-    try {
-      await reported(job.reporter, `return ${instance} to ${to.version}`, () =>
-        moveOne(job, move, 'started'),
-      );
-      returned.push(move);
-    } catch (error) {
-      returned.push({ ...move, problem: job.redact(asStepFailure(error, 'start').message) });
-    }
+    const step = `return ${instance} to ${to.version}`;
+    const goBack = () => moveOne(job, move, 'started');
+    const failure = await failureOf('start', () => reported(job.reporter, step, goBack));
+    returned.push({ ...move, problem: failure && job.redact(failure.message) });
   }
   return returned;
 }

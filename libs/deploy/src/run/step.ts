@@ -113,6 +113,19 @@ export function asStepFailure(error: unknown, stage: Stage): StepFailure {
   return new StepFailure(stage, `${stage}: this is a bug in runner`, 'server', stack);
 }
 
+/** How something failed; undefined if it succeeded. */
+export async function failureOf(
+  stage: Stage,
+  action: () => Promise<unknown>,
+): Promise<StepFailure | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return asStepFailure(error, stage);
+  }
+}
+
 const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
   deploy_file_invalid: 'commit',
   interrupted: 'operator',

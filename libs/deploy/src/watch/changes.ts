@@ -5,7 +5,7 @@ import type { AppSummary } from '@runner/common/apps/summary';
 import type { DeployEvent } from '@runner/common/audit/events';
 
 /** What is known now. */
-export interface Seen {
+export interface Observed {
   /** A failed check is announced too: it was to be deployed. */
   readonly deploys: boolean;
   readonly check: CheckFailed | null;
@@ -26,7 +26,7 @@ export interface Changes {
 }
 
 /** Compares the current state with what was announced. */
-export function changesOf(app: AppState, seen: Seen): Changes {
+export function changesOf(app: AppState, seen: Observed): Changes {
   const parts = [
     checkChanges(app, seen),
     runningChanges(app, seen),
@@ -40,7 +40,7 @@ export function changesOf(app: AppState, seen: Seen): Changes {
 }
 
 /** A failed check is a failed deploy, once for each cause. A deploy may have ended an earlier one. */
-function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
+function checkChanges(app: AppState, { check, deploys }: Observed): Changes {
   const told = textsOf(app.reported?.check);
   const isOver = told.length > 0 && (!check || !app.check_failed);
   const known = isOver ? [] : told;
@@ -57,7 +57,7 @@ function checkChanges(app: AppState, { check, deploys }: Seen): Changes {
 }
 
 /** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */
-function runningChanges({ reported }: AppState, { summary }: Seen): Changes {
+function runningChanges({ reported }: AppState, { summary }: Observed): Changes {
   const known = textsOf(reported?.down);
   if (summary.state === 'deploying') return { changes: [], reported: {} };
   const changes: Change[] = [];
@@ -81,7 +81,7 @@ function once(
   event_type: 'DeployWaiting' | 'TagChanged',
   field: 'waits' | 'tag',
   { reported }: AppState,
-  { deploys, [field]: reason }: Seen,
+  { deploys, [field]: reason }: Observed,
 ): Changes {
   if (reason === undefined) return { changes: [], reported: { [field]: undefined } };
   if (!deploys || reason === reported?.[field]) return { changes: [], reported: {} };

@@ -102,7 +102,7 @@ function note({ paths }: Target, record: PidFile): void {
 }
 
 /** What was started: the child, and the pid that stands for the app. */
-interface Spawned {
+interface StartedChild {
   readonly child: ChildProcess;
   readonly pid: number | undefined;
 }
@@ -112,7 +112,7 @@ async function spawnNoted(
   target: Target,
   { run, stopTimeout }: StartOfProcess,
   output: number,
-): Promise<Spawned> {
+): Promise<StartedChild> {
   const { release: cwd, env } = target;
   const program = { file: '/bin/sh', args: ['-c', run], cwd, env, output };
   const { child, inside } = spawnDetached({ ...program, confinement: target.confine('app') });
@@ -161,7 +161,7 @@ async function startWith(
   target: Target,
   start: StartOfProcess,
   output: KeptOutput,
-): Promise<Spawned & { readonly from: number }> {
+): Promise<StartedChild & { readonly from: number }> {
   try {
     await end(target, target.env.RUNNER_DEPLOY_ID);
     const from = fstatSync(output.file).size;
