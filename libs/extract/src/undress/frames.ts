@@ -236,7 +236,8 @@ function judge(
     return !before.worded && (trust !== 'literal' || NAME.test(key)) ? 'dress' : 'bridge';
   }
   // Without a time, a level or words that all lines have may be what the program says of itself.
-  if (level !== undefined) return child.loud > 0 ? 'text' : 'dress';
+  if (level !== undefined) return child.loud > 0 ? 'bridge' : 'dress';
+  if (key === '[id]') return 'dress';
   return ends(child) && (before.numbered || NUMBERED.test(key)) ? 'dress' : 'bridge';
 }
 
@@ -247,7 +248,7 @@ function ends({ lines, blank, indented }: Node): boolean {
 
 /** Made by a machine: of more than letters. */
 const NUMBERED = /[#\d]|\w-\w|^id$/;
-const NAME = /^(?=.*(?:#|\w-\w))[\w.#-]{1,40}$/;
+const NAME = /^(?=.*(?:#|\w-\w))[\w.#/-]{1,60}$/;
 
 interface Before {
   /** Spaces before the column. */
