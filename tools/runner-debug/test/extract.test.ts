@@ -121,10 +121,11 @@ test('of a log that names no error its likely lines are shown, not only the last
     'lorry 7 is at the store\n',
     'the store hung up on us\n',
   ];
-  assert.equal(await found(rare.join('')), [
-    'the depot is in Ulm\nstep 1\nstep 2\nlorry 7 is at the store\nthe store hung up on us',
-    [1, 2, 3, 402, 403],
-  ]);
+  // Which of them leads is for the weights to say.
+  const [text, lines] = await found(rare.join(''));
+  const shown = ['lorry 7 is at the store', 'step 1', 'step 2', 'the depot is in Ulm'];
+  assert.equal(text.split('\n').toSorted(), [...shown, 'the store hung up on us']);
+  assert.equal(lines, [1, 2, 3, 402, 403]);
 });
 
 test('one character after the label is an error as well as a word is', async () => {

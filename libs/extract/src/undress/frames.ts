@@ -237,7 +237,7 @@ function judge(
   }
   // Without a time, a level or words that all lines have may be what the program says of itself.
   if (level !== undefined) return child.loud > 0 ? 'bridge' : 'dress';
-  if (key === '[id]') return 'dress';
+  if (key === '[id]' && !before.worded) return 'dress';
   return ends(child) && (before.numbered || NUMBERED.test(key)) ? 'dress' : 'bridge';
 }
 
