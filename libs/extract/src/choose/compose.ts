@@ -23,7 +23,7 @@ const LINE = 200;
 /** Share up to which other likely lines are added, and how much less likely they may be. */
 const FILL = 0.9;
 const LIKELY = -3.5;
-/** A line as likely as this stands in the head's line, if at most so many lines lie between. */
+/** A line at least this likely joins the head's line, if it is at most BESIDE lines away. */
 const AS_LIKELY = -2;
 const BESIDE = 4;
 
