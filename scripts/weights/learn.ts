@@ -16,7 +16,7 @@ export interface Sample {
 const TOOLS = 5;
 const ROUNDS = 25;
 const RATE = 0.15;
-const DECAY = 1e-3;
+const DECAY = 0.03;
 /** How much of a rule's score the weights are learned on top of. */
 const RULES = 0.05;
 

@@ -25,7 +25,7 @@ import { learn, type Sample } from './learn.ts';
 
 const TABLE = join('libs', 'extract', 'src', 'choose', 'weights.ts');
 /** Weights are rounded to this; one that rounds to 0 is left out. */
-const STEP = 0.2;
+const STEP = 0.1;
 
 /** The rows of a log, each with what it is worth without the table and with how much of the truth it names. */
 function sampleOf({ log, tool, family, must_include }: Case): Sample {

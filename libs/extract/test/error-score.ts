@@ -56,6 +56,16 @@ export function readLater(): Case[] {
   return readLogs('later');
 }
 
+/** The logs of `natural`: as their reports show them, by three people who had seen none of this. */
+export function readNatural(): Case[] {
+  return readLogs('natural');
+}
+
+/** The logs of `blind`: as those of `natural`, run once after everything had been decided. */
+export function readBlind(): Case[] {
+  return readLogs('blind');
+}
+
 /** The logs of `sealed`: committed unread, and run once before anyone looked at them. */
 export function readSealed(): Case[] {
   return readLogs('sealed');

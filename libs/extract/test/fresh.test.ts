@@ -1,4 +1,4 @@
-/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen`, `sealed` and `later`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen`, `sealed`, `later`, `natural` and `blind`. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
@@ -6,8 +6,10 @@ import * as assert from 'uvu/assert';
 import {
   inCheckout,
   judge,
+  readBlind,
   readFresh,
   readLater,
+  readNatural,
   readReported,
   readSealed,
   readUnseen,
@@ -20,6 +22,8 @@ const SETS = {
   unseen: readUnseen(),
   sealed: readSealed(),
   later: readLater(),
+  natural: readNatural(),
+  blind: readBlind(),
 };
 
 for (const [name, cases] of Object.entries(SETS)) {

@@ -1,7 +1,7 @@
 /** Puts the chosen lines together: cause first, within the limit. */
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Row } from '../line/row.ts';
+import type { Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
 import { blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
@@ -14,17 +14,18 @@ const ROOM = [1, 0.62, 0.4] as const;
 const OTHERS_ROOM = 0.5;
 const OTHERS = 4;
 /** Another candidate is shown if its score is at most this far below the leader's. */
-const NEAR_SCORE = 32;
-/** The score of a line that may tell of an earlier cause. */
-const SUSPECT = 40;
+const NEAR_SCORE = 40;
+/** The score that what the rules would have chosen needs. */
+const SECOND = 40;
 /** Longest line shown, the first and any other, in code points. */
 const HEAD_LINE = 600;
 const LINE = 200;
 /** Share up to which other likely lines are added, and how much less likely they may be. */
 const FILL = 0.9;
-const LIKELY = -3.5;
-/** A line at least this likely joins the head's line, if it is at most BESIDE lines away. */
-const AS_LIKELY = -2;
+const LIKELY = -2.5;
+/** The score from which a rule is sure that its line is a cause. */
+const SURE = 70;
+/** The likeliest of them joins the head's line, if it is at most this many lines away. */
 const BESIDE = 4;
 
 /** The text that is shown, and the numbers of its lines in the log. */
@@ -46,7 +47,8 @@ interface Shown {
 export function compose(all: readonly Ranked[], max: number, show: Show): Composed {
   const leader = all[0];
   if (leader === undefined) return { text: '', lines: [] };
-  const ranked = all.filter((each) => isMatched(each) || each.likely >= LIKELY);
+  const sure = isMatched(leader) && leader.score >= SURE;
+  const ranked = all.filter((each) => isMatched(each) || (!sure && mayTell(each)));
   const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, limit: number, room: number, times: number): boolean => {
@@ -69,39 +71,25 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
     }
   };
   addPicks(0, ROOM[0]);
+  const beside = besideHead(all);
+  if (beside !== undefined) add(beside, LINE, max * ROOM[1], 1);
   addSecond(ranked, (row, times) => add(row, LINE, max * ROOM[1], times));
   addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
   addPicks(1, ROOM[1]);
-  const suspect = suspectOf(ranked, leader);
-  if (suspect !== undefined) add(suspect.row, LINE, max * OTHERS_ROOM, 1);
   for (const each of likeliest(ranked)) add(each.candidate.row, LINE, max * FILL, each.times);
   addPicks(2, ROOM[2]);
   const end = isMatched(leader) ? undefined : all.find(isWrapper);
   if (end !== undefined) add(end.candidate.row, LINE, max, end.times);
-  return arrange(shown, picks, besideHead(ranked));
+  return arrange(shown, picks, beside);
+}
+
+/** Whether a line that no rule matches may be worth its room. */
+function mayTell({ likely, candidate }: Ranked): boolean {
+  return likely >= LIKELY && !marks.isProgress(candidate.row.trimmed);
 }
 
 function isWrapper({ candidate }: Ranked): boolean {
   return candidate.rule.use === 'wrapper';
-}
-
-/** The last odd line before a louder one: perhaps what that one is a consequence of. */
-function suspectOf(ranked: readonly Ranked[], leader: Ranked): Candidate | undefined {
-  const { row, job } = leader.candidate;
-  return ranked
-    .filter(
-      ({ candidate, times, score }) =>
-        candidate.rule.weak && candidate.job === job && times <= 2 && score >= SUSPECT,
-    )
-    .filter(({ candidate }) => candidate.row.line < row.line)
-    .filter(
-      (each) =>
-        isMatched(each) ||
-        (each.candidate.row.speaker === row.speaker &&
-          !marks.isProgress(each.candidate.row.trimmed)),
-    )
-    .map(({ candidate }) => candidate)
-    .toSorted((a, b) => b.row.line - a.row.line)[0];
 }
 
 /** Whether a line says nothing that another one does not: the same message under another name. */
@@ -114,7 +102,7 @@ function repeats(other: string, text: string): boolean {
 function addOthers(ranked: readonly Ranked[], leader: Ranked, add: Add): void {
   const shapes = new Set([leader.candidate.row.key]);
   let count = 0;
-  for (const other of ranked.slice(1)) {
+  for (const other of ranked.slice(1).toSorted(compareByRules)) {
     if (count >= OTHERS) return;
     const { row, rule } = other.candidate;
     if (other.score < leader.score - NEAR_SCORE) continue;
@@ -136,7 +124,7 @@ type Add = (row: Row, times: number) => boolean;
 function addSecond(ranked: readonly Ranked[], add: Add): void {
   const second = ranked.toSorted(compareByRules)[0];
   if (second === undefined || second === ranked[0]) return;
-  if (second.candidate.rule.use === 'wrapper' || second.score < SUSPECT) return;
+  if (second.candidate.rule.use === 'wrapper' || second.score < SECOND) return;
   for (const { row, need } of blockOf(second.candidate))
     if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
 }
@@ -147,7 +135,15 @@ function likeliest(ranked: readonly Ranked[]): Ranked[] {
 }
 
 /** Lines that are no sentence of a message. */
-const APART = [marks.isCode, marks.isFrame, marks.isPlace, marks.isProgress];
+const APART = [
+  marks.isAftermath,
+  marks.isCode,
+  marks.isField,
+  marks.isFrame,
+  marks.isHarmless,
+  marks.isPlace,
+  marks.isProgress,
+];
 
 /** The likeliest line beside the head, to stand in its line; above it only one that a rule matches. */
 function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
@@ -157,8 +153,8 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
     const { trimmed, speaker, line: at } = row;
     if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
       return false;
-    if (rule.use === 'wrapper' || each.likely < AS_LIKELY || /:$|^["'{[]/.test(trimmed))
-      return false;
+    if (rule.use === 'wrapper' || each.likely < LIKELY || /:$|^["'{[]/.test(trimmed)) return false;
+    if (row.level !== '' && row.level !== head.level) return false;
     if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
     return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
   })?.candidate.row;

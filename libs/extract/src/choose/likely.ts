@@ -51,9 +51,10 @@ const LAST = 4;
 /** Lines of one shape, from one to as many, may say something. */
 const RARE = 2;
 
-/** Whether a line may say something: no source code, no row of a stack trace, none of a printed script. */
+/** Whether a line may say something: no code, stack frame, mark of a group or row of a printed script. */
 function says({ trimmed, shape: { seen } }: Row): boolean {
-  if (seen < 1 || seen > RARE || !/^(?!Traceback \().*\p{L}{2}/u.test(trimmed)) return false;
+  if (seen < 1 || seen > RARE || !/^(?!Traceback \(|(?:##\[|::)endgroup).*\p{L}{2}/u.test(trimmed))
+    return false;
   return !marks.isCode(trimmed) && !marks.isFrame(trimmed);
 }
 

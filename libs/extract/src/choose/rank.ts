@@ -5,7 +5,6 @@ import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import type { Baseline } from './baseline.ts';
-import { withoutHeadlines } from './headlines.ts';
 import { likelihoods, rowsOf, unmatched } from './likely.ts';
 import type { Ranked } from './ranked.ts';
 
@@ -13,13 +12,13 @@ import type { Ranked } from './ranked.ts';
 const LATE = 30;
 const KNOWN = 80;
 /** The next line says that the program went on. */
-const TOLERATED = 20;
+const TOLERATED = 60;
 /** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
-const REFUSED = 26;
+const REFUSED = 40;
 /** What a program said that others could not reach. */
-const UNREACHED = 40;
+const UNREACHED = 100;
 /** An announcement, beside its message. */
-const ANNOUNCED = 20;
+const ANNOUNCED = 45;
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
@@ -44,7 +43,8 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
     if (isKnown) score -= KNOWN;
     if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     // What was tried again and failed each time may well be the cause.
-    if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
+    const tolerated = times < 3 && isTolerated(candidate);
+    if (tolerated) score -= TOLERATED;
     if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
       score -= REFUSED;
     if (isUnreached(candidate, refusals)) score += UNREACHED;
@@ -52,16 +52,17 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
       candidate,
       score,
       times,
-      likely: isKnown ? FLOOR : Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
+      likely:
+        isKnown || tolerated ? FLOOR : Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
     };
   });
-  return withoutHeadlines(ranked).toSorted(compare);
+  return ranked.toSorted(compare);
 }
 
 /** What a likelihood counts beside a score. */
-const WORDS = 5;
+const WORDS = 12;
 /** Less likely lines are equally unlikely. */
-const FLOOR = -8;
+const FLOOR = -4;
 function orderOf({ score, likely }: Ranked): number {
   return score + WORDS * likely;
 }
@@ -77,14 +78,13 @@ function isTolerated({ row, after }: Candidate): boolean {
 const REFUSALS =
   /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|context deadline exceeded|exceeded its progress deadline|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
 
-/** Whether others name the candidate's speaker as the host that they cannot reach. */
+/** Whether others name the candidate's speaker, a service or its container, as the host that they cannot reach. */
 function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): boolean {
   const name = /^([a-z][\w.-]*?)(?:[-_]\d+)?$/.exec(row.speaker)?.[1];
   if (name === undefined || rule.use !== 'cause') return false;
-  return refusals.some(
-    (other) =>
-      other.row.speaker !== row.speaker && other.row.trimmed.split(/[\s:/"',]+/).includes(name),
-  );
+  const names = (text: string) =>
+    text.split(/[\s:/"',]+/).some((word) => word === name || name.endsWith(`-${word}`));
+  return refusals.some(({ row: other }) => other.speaker !== row.speaker && names(other.trimmed));
 }
 
 /** Whether the candidate was raised while the other one was handled. */

@@ -29,6 +29,11 @@ export const CODE = [
     /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
   ),
   rule(
+    { name: 'offense', class: 'lint', score: 76, on: 'body' },
+    ': c: |: w: |: e: |: f: |: r: ',
+    /^[^\s:]{1,240}:\d+:\d+: [CEFRW]: (?:\[Correctable\] )?[A-Z]\w{1,60}\/\w/,
+  ),
+  rule(
     { name: 'linker', class: 'link', score: 91 },
     'undefined |unresolved|duplicate symbol|multiple definition|cannot |symbol(s) not found|linking with|version `',
     /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/,

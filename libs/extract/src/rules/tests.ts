@@ -46,8 +46,8 @@ export const TESTS = [
   ),
   rule(
     { name: 'tap', class: 'test', score: 86, use: 'test', on: 'line' },
-    'not ok ',
-    /^not ok \d+ /,
+    "not ok |failed test '",
+    /^(?:not ok \d+ |# +Failed test ')/,
   ),
   rule(
     { name: 'numbered', class: 'test', score: 80, use: 'test', on: 'line' },

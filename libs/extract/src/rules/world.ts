@@ -48,6 +48,7 @@ export const WORLD = [
     ' 4##| 5##|401 una|403 forb|404 not|429 too|50# ',
     /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b(?! ?(?:bytes|[kKMG]i?B|ms|s\b|files|rows|lines|items|%))|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
+  rule({ name: 'dyno', class: 'error', score: 78 }, 'error r#', /\bError R\d\d \(\w/),
   rule(
     { name: 'database', class: 'database', score: 90, on: 'body' },
     'error|fatal|ora-#|sqlstate|p####|authentication failed|access denied|unknown database|constraint|relation "|no such |duplicate |is locked|queryfailed',
