@@ -108,15 +108,11 @@ function isShared(lines: number): boolean {
   return lines > 1 && lines < 5;
 }
 
-/** The words of the line beside another one, if the same program printed it. */
-function beside(where: string, row: Row, other: Row | undefined): string[] {
-  if (other?.speaker !== row.speaker) return [];
-  const words = wordsOf(readLabels(other.trimmed).message).filter((each) => !each.includes(' '));
-  return words.map((word) => `${where} ${word}`);
-}
-
 /** The features of each row; the rows in the log's order. */
 export function featuresOf(rows: readonly Row[], ends: readonly number[]): string[][] {
+  const messages = rows.map(({ trimmed }) => readLabels(trimmed).message);
+  const words = messages.map(wordsOf);
+  const singles = words.map((own) => own.filter((each) => !each.includes(' ')));
   const forms = rows.map(formsOf);
   const firstError = rows.findIndex((row) => severityOfRow(row) === 'error');
   const lastError = rows.findLastIndex((row) => severityOfRow(row) === 'error');
@@ -126,17 +122,20 @@ export function featuresOf(rows: readonly Row[], ends: readonly number[]): strin
   const named = rows.map((row) => [...new Set(namesIn(row))]);
   for (const name of named.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
   return rows.map((row, at) => {
-    const { message } = readLabels(row.trimmed);
     const next = rows[at + 1];
     const last = rows[at - 1];
     const shared = (named[at] ?? []).filter((name) => isShared(counts.get(name) ?? 1)).length;
     return [
       ...new Set([
         'any',
-        ...wordsOf(message),
-        ...sensesOf(message),
-        ...beside('then', row, next),
-        ...beside('above', row, last),
+        ...(words[at] ?? []),
+        ...sensesOf(messages[at] ?? ''),
+        ...(next?.speaker === row.speaker ? (singles[at + 1] ?? []) : []).map(
+          (word) => `then ${word}`,
+        ),
+        ...(last?.speaker === row.speaker ? (singles[at - 1] ?? []) : []).map(
+          (word) => `above ${word}`,
+        ),
         ...(forms[at] ?? []).map((form) => `is ${form}`),
         ...(forms[at + 1] ?? ['no line']).map((form) => `then ${form}`),
         ...(forms[at - 1] ?? ['no line']).map((form) => `above ${form}`),
