@@ -43,6 +43,24 @@ test('a refusal because of the lock names the stage, the time, who began it and 
   assert.is((await first).status, 0);
 });
 
+test('what is refused while a hook runs after the end of a deploy reads that it is at its end', async ({
+  world,
+}) => {
+  const { build, reached, open } = gate();
+  const hooks = `hooks: { ${build.replace('build', 'post_deploy')} }`;
+  await world.push('v1', { deploy: deployFile(world.port, hooks) });
+  const first = world.deploy();
+  await reached();
+  const refused = await run('runner-rollback', ['shop'], { root: world.root });
+  assert.is(refused.status, 75);
+  assert.match(
+    refused.stderr,
+    /^runner rollback: 'shop' is busy: deploy, at its end after [\d.]+ s, begun by .*, process \d+;/,
+  );
+  open();
+  assert.is((await first).status, 0);
+});
+
 test('deploy --wait waits for the other one, and gives up when its time is over', async ({
   world,
 }) => {

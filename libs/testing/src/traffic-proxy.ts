@@ -85,6 +85,7 @@ export function startLoad(port: number): Load {
     pending.push(one('/'), one('/', 'x'.repeat(1024)));
     if (pending.length % 20 === 0) pending.push(one('/slow'));
   }, 20);
+  timer.unref();
   return {
     async end() {
       isOver = true;

@@ -1,12 +1,12 @@
 /** Waiting for a condition, for tests: never for a guessed number of milliseconds. */
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds that a machine may take which is busy with other things. */
+/** Longest wait for a condition, in milliseconds: the machine may be busy with other things. */
 const PATIENCE = 180_000;
 /** Milliseconds between two looks. */
 const INTERVAL = 10;
 
-/** Resolves as soon as the condition holds; throws, with `otherwise`, when it does not for a minute. */
+/** Resolves as soon as the condition holds; throws `otherwise` after three minutes without it. */
 export async function until(
   condition: () => unknown,
   otherwise: string | (() => string),

@@ -1,6 +1,7 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
@@ -73,13 +74,21 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
   const holder = await awaitHolder(paths.lock(app));
   const { pid, command, since, user } = holder;
   if (pid === undefined) return `'${app}' is busy`;
-  const deploying = findApp(paths, app)?.deploying;
+  const state = findApp(paths, app);
+  const { deploying } = state ?? {};
   const isMarked = deploying && deploying.deploy_id === holder.deploy_id;
   const what = isMarked ? `${command} of ${deploying.version}` : `${command}`;
-  const stage = isMarked ? deploying.stage : command === 'deploy' ? 'fetch' : undefined;
+  const unmarked = state && isRecorded(state, holder.deploy_id) ? 'its end' : 'fetch';
+  const stage = isMarked ? deploying.stage : command === 'deploy' ? unmarked : undefined;
   const progress = progressText(stage, since ?? '', io.now());
   const by = user === undefined ? 'begun by' : `begun by ${user},`;
   return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}`;
+}
+
+/** Whether the state has how a deploy ended: what it does afterwards, it does under the lock too. */
+function isRecorded({ instances, last_failure }: AppState, deployId: unknown): boolean {
+  const currents = Object.values(instances).map(({ current }) => current);
+  return [...currents, last_failure].some((known) => known?.deploy_id === deployId);
 }
 
 /** The holder writes itself into the file after taking the lock. */
