@@ -9,6 +9,8 @@ export interface Sample {
     readonly score: number;
     /** Share of the needed texts that the row has. */
     readonly truth: number;
+    /** Whether it must not lead. */
+    readonly misleads: boolean;
   }[];
 }
 
@@ -19,6 +21,8 @@ const RATE = 0.15;
 const DECAY = 0.03;
 /** How much of a rule's score the weights are learned on top of. */
 const RULES = 0.05;
+/** How much it counts that a misleading row is not the likeliest, beside that a cause is. */
+const MISLEADS = 0.5;
 
 /** The weight of each feature; the samples in a fixed order give the same weights. */
 export function learn(samples: readonly Sample[]): Map<string, number> {
@@ -58,10 +62,12 @@ function slopesOf({ rows }: Sample, weights: ReadonlyMap<string, number>): Map<s
   const best = Math.max(...sums);
   const shares = normal(sums.map((sum) => Math.exp(sum - best)));
   const wanted = normal(shares.map((share, at) => share * (rows[at]?.truth ?? 0)));
+  const fit = normal(shares.map((share, at) => (rows[at]?.misleads ? 0 : share)));
   const slopes = new Map<string, number>();
   if (wanted.every((share) => share === 0)) return slopes;
   for (const [at, { features }] of rows.entries()) {
-    const slope = (shares[at] ?? 0) - (wanted[at] ?? 0);
+    const share = shares[at] ?? 0;
+    const slope = share - (wanted[at] ?? 0) + MISLEADS * (share - (fit[at] ?? 0));
     for (const feature of features)
       if (weights.has(feature)) slopes.set(feature, (slopes.get(feature) ?? 0) + slope);
   }

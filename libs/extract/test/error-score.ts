@@ -66,6 +66,16 @@ export function readBlind(): Case[] {
   return readLogs('blind');
 }
 
+/** The logs of `ordinary`: as those of `blind`, of the tools that people deploy most with. */
+export function readOrdinary(): Case[] {
+  return readLogs('ordinary');
+}
+
+/** The logs of `once`: as those of `ordinary`, run once with the extractor as it is. */
+export function readOnce(): Case[] {
+  return readLogs('once');
+}
+
 /** The logs of `sealed`: committed unread, and run once before anyone looked at them. */
 export function readSealed(): Case[] {
   return readLogs('sealed');

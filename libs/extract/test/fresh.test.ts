@@ -1,4 +1,4 @@
-/** The extractor on logs that were fresh when it first saw them: the READMEs of `fresh`, `reported`, `unseen`, `sealed`, `later`, `natural` and `blind`. */
+/** The extractor on logs that were fresh when it first saw them: the READMEs of their sets. */
 import { readFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
@@ -10,6 +10,8 @@ import {
   readFresh,
   readLater,
   readNatural,
+  readOnce,
+  readOrdinary,
   readReported,
   readSealed,
   readUnseen,
@@ -24,6 +26,8 @@ const SETS = {
   later: readLater(),
   natural: readNatural(),
   blind: readBlind(),
+  ordinary: readOrdinary(),
+  once: readOnce(),
 };
 
 for (const [name, cases] of Object.entries(SETS)) {

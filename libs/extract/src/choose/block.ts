@@ -38,7 +38,7 @@ export function blockOf(candidate: Candidate): Pick[] {
   if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
   if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
     for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
-  const chain = around.chain ?? [];
+  const chain = (around.chain ?? []).filter(({ trimmed }) => !marks.isForeign(trimmed));
   for (const row of chain.slice(0, 2)) add(row, 0);
   for (const row of chain.slice(2)) add(row, 1);
   add(around.frame, 0);
@@ -55,11 +55,9 @@ export function blockOf(candidate: Candidate): Pick[] {
       add(around.test, 0);
       for (const row of restOfName(candidate)) add(row, 1);
     }
-    if (
-      around.file !== undefined &&
-      /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(candidate.row.trimmed)
-    )
-      add(around.file, 0);
+    const { line, trimmed } = candidate.row;
+    const rowOfFile = /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(trimmed);
+    if (rowOfFile || around.file?.line === line - 1) add(around.file, 0);
     if (needsWhere(candidate)) add(around.step, 1);
   }
   return picks;
@@ -175,7 +173,9 @@ function placesBefore(candidate: Candidate): Row[] {
       (marks.isPlace(trimmed) &&
         !/^(?:-+>|└─)/.test(trimmed) &&
         (row.indent <= candidate.row.indent || trimmed.startsWith('File "'))) ||
-      /: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(trimmed)
+      /^ERROR in \S|: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(
+        trimmed,
+      )
     ) {
       found.push(row);
       break;

@@ -8,24 +8,17 @@ import { compareByRules } from './rank.ts';
 import { isMatched, type Ranked } from './ranked.ts';
 import type { Pick } from './reading.ts';
 
-/** Share of the limit up to which lines of each need are added. */
-const ROOM = [1, 0.62, 0.4] as const;
-/** Share up to which other candidates add their line, and how many may. */
-const OTHERS_ROOM = 0.5;
-const OTHERS = 4;
-/** Another candidate is shown if its score is at most this far below the leader's. */
-const NEAR_SCORE = 40;
-/** The score that what the rules would have chosen needs. */
-const SECOND = 40;
+/** Share of the limit that is filled with what may help; only what is surely needed goes beyond it. */
+const ENOUGH = 0.5;
+/** The score that a line needs to be shown for its rule. */
+const SAID = 40;
 /** Longest line shown, the first and any other, in code points. */
 const HEAD_LINE = 600;
 const LINE = 200;
-/** Share up to which other likely lines are added, and how much less likely they may be. */
-const FILL = 0.9;
-const LIKELY = -2.5;
-/** The score from which a rule is sure that its line is a cause. */
-const SURE = 70;
-/** The likeliest of them joins the head's line, if it is at most this many lines away. */
+/** How much less likely than the likeliest line one may be that is needed, and one beside the head. */
+const NEEDED = -1.8;
+const LIKELY = -3;
+/** The likeliest line joins the head's line, if it is at most this many lines away. */
 const BESIDE = 4;
 
 /** The text that is shown, and the numbers of its lines in the log. */
@@ -43,15 +36,14 @@ interface Shown {
   readonly text: string;
 }
 
-/** The leader's block and the heads of the others in at most `max` code points. */
-export function compose(all: readonly Ranked[], max: number, show: Show): Composed {
-  const leader = all[0];
+/** The leader's block, the other causes and what is likely, in at most `max` code points. */
+export function compose(ranked: readonly Ranked[], max: number, show: Show): Composed {
+  const [leader, ...others] = ranked;
   if (leader === undefined) return { text: '', lines: [] };
-  const sure = isMatched(leader) && leader.score >= SURE;
-  const ranked = all.filter((each) => isMatched(each) || (!sure && mayTell(each)));
+  const head = leader.candidate.row;
   const shown: Shown[] = [];
   let used = 0;
-  const add = (row: Row, limit: number, room: number, times: number): boolean => {
+  const add = (row: Row, room: number, times = 1, limit = LINE): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
     const text = line(show(row), limit, times);
     if (shown.some((other) => repeats(other.text, text))) return true;
@@ -61,31 +53,32 @@ export function compose(all: readonly Ranked[], max: number, show: Show): Compos
     used += size;
     return true;
   };
+  const addIfRoom: Add = (row, times) => add(row, max * ENOUGH, times);
   const picks = blockOf(leader.candidate);
-  const addPicks = (need: Pick['need'], share: number): void => {
-    for (const pick of picks) {
-      if (pick.need !== need) continue;
-      const head = pick.row === leader.candidate.row;
-      const limit = head ? Math.min(HEAD_LINE, max) : LINE;
-      add(pick.row, limit, head ? max : max * share, head ? leader.times : 1);
-    }
-  };
-  addPicks(0, ROOM[0]);
-  const beside = besideHead(all);
-  if (beside !== undefined) add(beside, LINE, max * ROOM[1], 1);
-  addSecond(ranked, (row, times) => add(row, LINE, max * ROOM[1], times));
-  addOthers(ranked, leader, (row, times) => add(row, LINE, max * OTHERS_ROOM, times));
-  addPicks(1, ROOM[1]);
-  for (const each of likeliest(ranked)) add(each.candidate.row, LINE, max * FILL, each.times);
-  addPicks(2, ROOM[2]);
-  const end = isMatched(leader) ? undefined : all.find(isWrapper);
-  if (end !== undefined) add(end.candidate.row, LINE, max, end.times);
+  for (const { row, need } of picks) {
+    if (row === head) add(row, max, leader.times, Math.min(HEAD_LINE, max));
+    else if (need === 0) add(row, max);
+  }
+  const beside = besideHead(ranked);
+  if (beside !== undefined) add(beside, max);
+  addSecond(ranked, addIfRoom);
+  for (const { row, need } of picks) if (need === 1) addIfRoom(row);
+  const rest = others.filter(mayTell);
+  addOthers(rest, addIfRoom);
+  for (const { candidate, times, likely } of rest)
+    if (likely >= NEEDED) add(candidate.row, max, times);
+  for (const { row, need } of picks) if (need === 2) addIfRoom(row);
+  const end = isMatched(leader) ? undefined : others.find(isWrapper);
+  if (end !== undefined) add(end.candidate.row, max, end.times);
   return arrange(shown, picks, beside);
 }
 
-/** Whether a line that no rule matches may be worth its room. */
-function mayTell({ likely, candidate }: Ranked): boolean {
-  return likely >= LIKELY && !marks.isProgress(candidate.row.trimmed);
+/** Adds a line if it has room; whether it is shown. */
+type Add = (row: Row, times?: number) => boolean;
+
+/** Whether a line may be worth its room. */
+function mayTell(each: Ranked): boolean {
+  return !isWrapper(each) && !marks.isProgress(each.candidate.row.trimmed);
 }
 
 function isWrapper({ candidate }: Ranked): boolean {
@@ -99,39 +92,29 @@ function repeats(other: string, text: string): boolean {
   return message !== undefined && other.endsWith(message);
 }
 
-function addOthers(ranked: readonly Ranked[], leader: Ranked, add: Add): void {
-  const shapes = new Set([leader.candidate.row.key]);
-  let count = 0;
-  for (const other of ranked.slice(1).toSorted(compareByRules)) {
-    if (count >= OTHERS) return;
-    const { row, rule } = other.candidate;
-    if (other.score < leader.score - NEAR_SCORE) continue;
-    if (rule.use === 'wrapper' || rule.use === 'announce' || shapes.has(row.key)) continue;
+/** Other causes in the order of their rules, one line of each shape. */
+function addOthers(others: readonly Ranked[], add: Add): void {
+  const shapes = new Set<number>();
+  for (const each of others.toSorted(compareByRules)) {
+    const { row, rule } = each.candidate;
+    if (!isMatched(each) || rule.use === 'announce' || each.score < SAID) continue;
+    if (shapes.has(row.key) || !add(row, each.times)) continue;
     shapes.add(row.key);
-    if (!add(row, other.times)) continue;
-    count += 1;
     // What leads has its place; of the others one that names none is of little use.
-    const place = blockOf(other.candidate).find(
+    const place = blockOf(each.candidate).find(
       (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
     );
-    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row, 1);
+    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row);
   }
 }
-
-type Add = (row: Row, times: number) => boolean;
 
 /** What the rules alone would have chosen, if its words speak against it. */
 function addSecond(ranked: readonly Ranked[], add: Add): void {
   const second = ranked.toSorted(compareByRules)[0];
   if (second === undefined || second === ranked[0]) return;
-  if (second.candidate.rule.use === 'wrapper' || second.score < SECOND) return;
+  if (second.candidate.rule.use === 'wrapper' || second.score < SAID) return;
   for (const { row, need } of blockOf(second.candidate))
     if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
-}
-
-/** The likely ones of the others. */
-function likeliest(ranked: readonly Ranked[]): Ranked[] {
-  return ranked.slice(1).filter((each) => !isWrapper(each) && each.likely >= LIKELY);
 }
 
 /** Lines that are no sentence of a message. */
@@ -153,7 +136,12 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
     const { trimmed, speaker, line: at } = row;
     if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
       return false;
-    if (rule.use === 'wrapper' || each.likely < LIKELY || /:$|^["'{[]/.test(trimmed)) return false;
+    if (
+      rule.use === 'wrapper' ||
+      each.likely < LIKELY ||
+      /:$|^["'{[!]|^\S+$|^no (?:field|file) /.test(trimmed)
+    )
+      return false;
     if (row.level !== '' && row.level !== head.level) return false;
     if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
     return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));

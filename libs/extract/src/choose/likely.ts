@@ -6,7 +6,8 @@ import { UNMATCHED } from '../rules/labels.ts';
 import { featuresOf } from './features.ts';
 import { WEIGHTS } from './weights.ts';
 
-const WEIGHT = new Map(
+/** By feature; the cross-validation of `scripts/weights` changes it. */
+export const WEIGHT = new Map(
   WEIGHTS.flatMap(([weight, features]) =>
     features.split('|').map((each) => [each, weight] as const),
   ),
@@ -14,7 +15,7 @@ const WEIGHT = new Map(
 
 /** The rows that may name the cause, matched by a rule or not, in the log's order. */
 export function rowsOf({ candidates, rare, lastRows }: Collected): Row[] {
-  const rows = [...rare.map(({ row }) => row), ...candidates.map(({ row }) => row), ...lastRows];
+  const rows = [...rare, ...candidates.map(({ row }) => row), ...lastRows];
   return [...new Map(rows.map((row) => [row.line, row])).values()].toSorted(
     (a, b) => a.line - b.line,
   );
@@ -74,7 +75,6 @@ export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]
       row,
       epoch: 0,
       job: 0,
-      aftermath: false,
       before: near.filter(({ line }) => line < row.line),
       after: near.filter(({ line }) => line > row.line),
       causes: [],

@@ -8,17 +8,14 @@ import type { Baseline } from './baseline.ts';
 import { likelihoods, rowsOf, unmatched } from './likely.ts';
 import type { Ranked } from './ranked.ts';
 
-/** What moves a score. One of them alone seldom outweighs a rule's tier of 10 points. */
-const LATE = 30;
+/** How much less a line counts that good builds print too. */
 const KNOWN = 80;
-/** The next line says that the program went on. */
-const TOLERATED = 60;
-/** A refusal or an expired wait, when the log has another cause: perhaps why the server is down. */
-const REFUSED = 40;
-/** What a program said that others could not reach. */
+/** The same of one that the next line says is no obstacle. */
+const TOLERATED = 30;
+/** The same of an announcement, beside its message. */
+const ANNOUNCED = 20;
+/** How much more a line counts of a program that others could not reach. */
 const UNREACHED = 100;
-/** An announcement, beside its message. */
-const ANNOUNCED = 45;
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
@@ -27,40 +24,28 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
   const likely = likelihoods(rows, candidates);
   const refusals = candidates.filter(({ row }) => REFUSALS.test(row.trimmed));
-  const otherCauses = candidates.filter(
-    (other) =>
-      other.score >= 68 &&
-      other.rule.use === 'cause' &&
-      other.rule.class !== 'network' &&
-      !other.aftermath &&
-      !refusals.includes(other),
-  );
   const ranked = candidates.map((candidate): Ranked => {
-    const isKnown = baseline(candidate.row.text);
-    const times = repeats.of(candidate.row.key);
+    const { row, rule } = candidate;
+    const isKnown = baseline(row.text);
+    const times = repeats.of(row.key);
     let score = candidate.score;
-    if (candidate.aftermath) score -= LATE;
     if (isKnown) score -= KNOWN;
-    if (candidate.rule.use === 'announce') score -= ANNOUNCED;
     // What was tried again and failed each time may well be the cause.
-    const tolerated = times < 3 && isTolerated(candidate);
-    if (tolerated) score -= TOLERATED;
-    if (refusals.includes(candidate) && otherCauses.some((other) => !isChained(other, candidate)))
-      score -= REFUSED;
+    if (times < 3 && isTolerated(candidate)) score -= TOLERATED;
+    if (rule.use === 'announce') score -= ANNOUNCED;
     if (isUnreached(candidate, refusals)) score += UNREACHED;
     return {
       candidate,
       score,
       times,
-      likely:
-        isKnown || tolerated ? FLOOR : Math.max(FLOOR, likely.get(candidate.row.line) ?? FLOOR),
+      likely: isKnown ? FLOOR : Math.max(FLOOR, likely.get(row.line) ?? FLOOR),
     };
   });
   return ranked.toSorted(compare);
 }
 
 /** What a likelihood counts beside a score. */
-const WORDS = 12;
+const WORDS = 14;
 /** Less likely lines are equally unlikely. */
 const FLOOR = -4;
 function orderOf({ score, likely }: Ranked): number {
@@ -76,7 +61,7 @@ function isTolerated({ row, after }: Candidate): boolean {
 
 /** What others say of a program that is not up: those that connect, wait, check it or stop it. */
 const REFUSALS =
-  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|context deadline exceeded|exceeded its progress deadline|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
+  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|context deadline exceeded|exceeded its progress deadline|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$|context canceled|no known healthy instances|upstream prematurely closed/i;
 
 /** Whether others name the candidate's speaker, a service or its container, as the host that they cannot reach. */
 function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): boolean {
@@ -85,11 +70,6 @@ function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): 
   const names = (text: string) =>
     text.split(/[\s:/"',]+/).some((word) => word === name || name.endsWith(`-${word}`));
   return refusals.some(({ row: other }) => other.speaker !== row.speaker && names(other.trimmed));
-}
-
-/** Whether the candidate was raised while the other one was handled. */
-function isChained({ row }: Candidate, { around }: Candidate): boolean {
-  return around.chain?.some(({ line }) => line === row.line) ?? false;
 }
 
 /** Higher score; among near equals the later step, and inside a step what the rule asks for. */

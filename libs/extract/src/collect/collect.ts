@@ -6,7 +6,7 @@ import type { Around, Candidate, Kind, Row } from '../line/row.ts';
 import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
 import type { Undressed } from '../undress/undress.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
-import { type Rare, RareLines } from './rare.ts';
+import { RareLines } from './rare.ts';
 import { createShortlist } from './shortlist.ts';
 import {
   createStreams,
@@ -50,7 +50,7 @@ const SCRIPT = 100;
 export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
-  readonly rare: readonly Rare[];
+  readonly rare: readonly Row[];
   /** How often the shapes of candidates were seen. */
   readonly repeats: ShapeCounts;
   /** Whether several programs speak. */
@@ -171,7 +171,7 @@ export class Collector {
   }
 
   #read(row: Row, kind: Kind, stream: Stream): void {
-    this.#lines.add(row, this.#aftermath, isSource(stream, row));
+    this.#lines.add(row, isSource(stream, row));
     feed(stream, row);
     endCaptured(stream, row.indent);
     this.#weigh(row, stream, kind.match);
@@ -179,7 +179,10 @@ export class Collector {
     if (kind.captured) {
       stream.captured = { indent: row.indent, toBlank: /^std(?:err|out) \|/.test(row.trimmed) };
     }
-    stream.explained = (kind.match?.score ?? 0) >= SAYS_MORE || stream.traceback !== null;
+    stream.explained =
+      (kind.match?.score ?? 0) >= SAYS_MORE ||
+      kind.match?.rule.use === 'wrapper' ||
+      stream.traceback !== null;
     remember(stream, row, kind);
   }
 
@@ -214,7 +217,6 @@ export class Collector {
         row,
         epoch: this.#epoch,
         job: this.#jobs,
-        aftermath: this.#aftermath,
         before: stream.ring.filter(({ line }) => line < row.line),
         after,
         causes: [],

@@ -1,13 +1,6 @@
 /** Keeps the lines to show of a log in which no rule matches: the rare ones, else the last ones. */
 import type { Row } from '../line/row.ts';
 
-/** A line whose shape was rare when it came. */
-export interface Rare {
-  readonly row: Row;
-  /** Whether the deploy was already cleaning up. */
-  readonly aftermath: boolean;
-}
-
 /** Lines kept. */
 const KEPT = 60;
 const LAST_KEPT = 4;
@@ -16,15 +9,15 @@ const RARE = 2;
 
 /** The rare and the last lines of one log. */
 export class RareLines {
-  #rare: Rare[] = [];
-  #beforeEnd: Rare[] = [];
+  #rare: Row[] = [];
+  #beforeEnd: Row[] = [];
   readonly #last: Row[] = [];
 
   /** Adds a line; one whose shape has been rare so far is kept, unless it is source code. */
-  add(row: Row, aftermath: boolean, source: boolean): void {
+  add(row: Row, source: boolean): void {
     row.shape.seen += 1;
     if (row.shape.seen > RARE || source) return;
-    this.#rare.push({ row, aftermath });
+    this.#rare.push(row);
     if (this.#rare.length > 2 * KEPT) this.#rare = this.#rare.slice(-KEPT);
   }
 
@@ -38,7 +31,7 @@ export class RareLines {
     this.#beforeEnd = this.#rare.slice(-KEPT);
   }
 
-  rare(): Rare[] {
+  rare(): Row[] {
     return [...new Set([...this.#beforeEnd, ...this.#rare.slice(-KEPT)])];
   }
 

@@ -166,10 +166,12 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const { trimmed } = row;
   if (announcer === null || match?.rule.use === 'announce') return match;
   if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
-  if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
-  if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
-  if (marks.isFileHeader(trimmed)) return match;
-  if (match === null && (!/ .*\p{Ll}/u.test(trimmed) || POINTS.test(trimmed))) return match;
+  if (!(marks.isFileHeader(trimmed) && LISTS_FILES.test(announcer.row.trimmed))) {
+    if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
+    if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
+    if (marks.isFileHeader(trimmed)) return match;
+    if (match === null && (!/ .*\p{Ll}/u.test(trimmed) || POINTS.test(trimmed))) return match;
+  }
   stream.announcer = null;
   if (severityOfRow(row) === 'warning') return match;
   // Below a blank line and at the margin something else begins.
@@ -179,6 +181,9 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const sure = match?.rule.use === 'cause' && !match.rule.weak;
   return { rule: sure ? match.rule : ANNOUNCED, score };
 }
+
+/** Announces names of files. */
+const LISTS_FILES = /\bfiles\b.{0,60}:$/i;
 
 /** A heading, or a link to a page about the failure. */
 const POINTS = /^(?:[A-Z][a-z]{2,12} [a-z]{2,12}|In [a-z].{1,80}):$|: https?:\/\/\S+$/;

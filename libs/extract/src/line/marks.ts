@@ -11,13 +11,14 @@ const NO_ERRORS =
   /\b(?:0|no|zero) (?:\w+ )?(?:errors?|failures?|failed|failing|problems?|issues?|vulnerabilities|mismatches|conflicts)\b|\b(?:errors?|failures?|failed|Failed)["']?\s?[:=]\s?["']?(?:0|null|none|false|\[\])\b|without (?:any )?(?:errors?|failures?|problems)|(?:No|no) (?:syntax )?errors? (?:detected|found)|\ballow[_-]?fail|error[_-]?handler|--fail-fast|on[_-]error|exit code 0|status 0\b/;
 
 const HARMLESS =
-  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b(?! the following)|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bcache (?:is )?not found\b|\bskipp(?:ed|ing)\b|(?<!before )\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b/i;
+  /^(?:[\w.-]{1,40}: )?(?:could not|cannot|can't|unable to|failed to) (?:delete|remove|unlink|clean up)\b|(?:^|\s)\((?:expected|ignored|non-fatal|optional)\b[^)]{0,40}\)|\bignor(?:ed|ing)\b(?! the following)|\bnon-fatal\b|\bwill (?:be )?(?:retr|ignor|skip)|\bretrying\b|\bcache (?:is )?not found\b|\bskipp(?:ed|ing)\b|(?<!before )\bcontinuing\b|\bfall(?:ing|s)? back\b|\bsimulated\b|\bexpected failure\b|\bnot (?:fatal|critical)\b|\breverting to (?:the )?default|^invalid record length at |^database system was not properly shut down|is not empty, will attempt to perform|differs from the packaged version|and an update of this package was not requested/i;
 
 /** What is printed after a failure that the program goes on from. */
 const TOLERATES =
   /^--- PASS: |^\W{0,6}(?:\w[\w.-]{0,30}: )?(?:(?:ignor|continu|skipp|proceed|fall)(?:ing|ed)\b|retrying\b|trying again\b|will (?:retry|try again)|using (?:the )?(?:default|fallback)|(?:this|that) is (?:ok|fine|harmless|not fatal))|[,;:(] ?(?:ignoring|continuing|skipping|falling back|retrying|will retry)\b/i;
 
-const XTRACE = /^(?:\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-])/;
+const XTRACE =
+  /^(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\s$#]{0,120}[$#] \S|\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-])/;
 const CODE =
   /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/;
 const FRAME =
@@ -32,7 +33,7 @@ const PLACE =
   /^(?:\[\d{1,3}\] |-{1,2}> |└─ |File |❯ |@ |[Ii]n |(?:(?:Parse|Syntax) error |Error )?at |on |at: |in file |from |→ |╭─\[ ?|,-\[ ?|┌─ |\.{3} |│ {1,4}on |# |✖ |×)?"?(?:file:\/\/)?(?:[A-Za-z]:(?=[\\/]))?(?:\.{0,2}[\\/])?[\w@.~+$()[\]-][^\s:"']{0,240}(?:\.\w{1,10}|file|Makefile|BUILD)"?(?::\d+(?:[:,]\d+|\.\d+)?(?:-\d+)?|,? (?:on )?lines? \d+(?:-\d+)?(?:[,:]? (?:in |col(?:umn)? ?|characters? )?\S{0,80})?|[( ]\d+[:,]\d+\)?)(?::in \S{1,100}| \d+\.\d+| in .{1,80}|: .{0,30}|, in .{1,100})?[\])]?:?(?: root stylesheet|\s.{0,20})?$/;
 /** A file's name alone: linters put it above its rows. */
 const FILE_HEADER =
-  /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
+  /^(?:FILE: |In |Line |✗ |✖ |-{3} |={3,} )?(?:\.{0,2}\/)?(?:[\w@.~+()[\]-]{1,100}\/){0,30}[\w@.~+-]{1,100}\.[A-Za-z]\w{0,9}(?: line \d+)?:?$/;
 const DETAIL =
   /^(?:(?:running tests|symbol|location|required|found|expected|received|actual|got|left|right|want|have|rejecting|exp|act|code|error|message|msg|reason|cause|detail|details|hint|help|wanted|but was|path|file|line number|query|sql|\[sql|\[parameters|expression|diff|difference|to equal|but got|because|required by|provided|module|error message|failure reason|line|position|statement|sql ?state|action|operator|Tip)\b ?(?:\(\w+\) ?)?[:=]|[-+] ?(?:expected|actual|\S)|E {2,}|> {1,3}\S|→ |Expected|Received|Actual|[•·*] |- \S|because |and |so, |╰─▶|❯ |= (?:note|help)|Did you mean|did you mean|where |Perhaps|But |Assert|Value of|Which is|To be equal|Could not|Cannot)/i;
 
@@ -48,7 +49,7 @@ const FIELD =
   /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i;
 /** A compiler's warnings and notes. */
 const ADVICE =
-  /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,20}\])?: |npm warn )/i;
+  /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,40}\])?: |npm warn |(?:usage|options):$)/i;
 /** A warning that its line's form shows only after a place or a code. */
 const WARNS =
   /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}(?:\bnpm (?:WARN|warn) |\b(?:is|are) (?:now |currently )?deprecated\b)|^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/;

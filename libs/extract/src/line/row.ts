@@ -57,8 +57,6 @@ export interface Candidate extends Match {
   readonly epoch: number;
   /** Number of the job, in a log of several. */
   readonly job: number;
-  /** Whether the deploy was already cleaning up. */
-  readonly aftermath: boolean;
   /** Up to six lines of the stream before it, nearest last. */
   readonly before: readonly Row[];
   /** Lines of the stream after it, up to the number that may belong to it. */

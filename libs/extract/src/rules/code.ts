@@ -16,7 +16,7 @@ export const CODE = [
   rule(
     { name: 'coded-error', class: 'compile', score: 91, on: 'body' },
     'error[',
-    /^(?:error|ERROR)\[[A-Z]\w{0,12}\]: /,
+    /^(?:error|ERROR)\[[A-Za-z][\w-]{0,40}\]: /,
   ),
   rule(
     { name: 'error-code', class: 'compile', score: 88, on: 'body' },

@@ -20,8 +20,8 @@ export const RUNTIME = [
   ),
   rule(
     { name: 'crashed', class: 'crash', score: 90, pick: 'last' },
-    'fault|sigsegv|sigabrt|core dumped|bus error|illegal instruction|sanitizer|abend|stack smash|double free|glibc|trap|stack overflow|access violation|out of bounds',
-    /Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b(?!\?)|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
+    'data race|requires a cpu|fault|sigsegv|sigabrt|core dumped|bus error|illegal instruction|sanitizer|abend|stack smash|double free|glibc|trap|stack overflow|access violation|out of bounds',
+    /\bDATA RACE$|\brequires a CPU with\b|Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b(?!\?)|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
   ),
   rule(
     { name: 'go-panic', class: 'crash', score: 93, on: 'body', pick: 'last' },
@@ -42,6 +42,11 @@ export const RUNTIME = [
     { name: 'uncaught', class: 'exception', score: 92, on: 'body', pick: 'last' },
     'exception|uncaught|fatal python|terminat|rejection',
     /^(?:Exception in thread ".{0,80}"|Unhandled exception[.:]|Uncaught|Fatal Python error:|terminate called after throwing|\[?UnhandledPromiseRejection|error: Uncaught|Unhandled Rejection|libc\+\+abi: terminating).{0,20}\S/,
+  ),
+  rule(
+    { name: 'java-launch', class: 'config', score: 90, on: 'body' },
+    'no main manifest|could not find or load main|unable to access jarfile',
+    /^(?:no main manifest attribute, in |Error: (?:Could not find or load main class|Unable to access jarfile) )/,
   ),
   rule(
     { name: 'assertion', class: 'test', score: 89, pick: 'last' },

@@ -15,7 +15,7 @@ export const WORDS = [
   rule(
     { name: 'event', class: 'config', score: 80, on: 'line' },
     '_failed |warning ',
-    /^[A-Z]{3,20}_FAILED +\S{1,200} +\S.{0,200}\s\S|^\d\S{0,20} +Warning +[A-Z]\w{2,40} +\S{1,200} +\S/,
+    /^[A-Z]{3,20}_FAILED +\S{1,200} +\S.{0,200}\s\S|^\d\S{0,20} +Warning +(?!BackOff )[A-Z]\w{2,40} +\S{1,200} +\S/,
   ),
   // What is and what was asked for, in one sentence.
   rule(

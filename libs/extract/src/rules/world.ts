@@ -15,8 +15,8 @@ export const WORLD = [
   ),
   rule(
     { name: 'ssh', class: 'access', score: 88 },
-    'publickey|(password|host key|host identification|authentication fail|connect to host',
-    /Permission denied \((?:publickey|password)|Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|Too many authentication failures|ssh: connect to host/,
+    'load key|publickey|(password|host key|host identification|authentication fail|connect to host',
+    /^Load key ".{1,300}": |Permission denied \((?:publickey|password)|Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|Too many authentication failures|ssh: connect to host/,
   ),
   rule(
     { name: 'tls', class: 'network', score: 89, pick: 'last' },
@@ -48,7 +48,13 @@ export const WORLD = [
     ' 4##| 5##|401 una|403 forb|404 not|429 too|50# ',
     /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b(?! ?(?:bytes|[kKMG]i?B|ms|s\b|files|rows|lines|items|%))|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
-  rule({ name: 'dyno', class: 'error', score: 78 }, 'error r#', /\bError R\d\d \(\w/),
+  // What is installed, beside what is asked for.
+  rule(
+    { name: 'sdk', class: 'package', score: 60, on: 'body' },
+    'sdk version',
+    /^(?:The current|Requested) (?:\w+ )?SDK version(?: is|:) \S/,
+  ),
+  rule({ name: 'dyno', class: 'error', score: 88 }, 'error r#', /\bError R\d\d \(\w/),
   rule(
     { name: 'database', class: 'database', score: 90, on: 'body' },
     'error|fatal|ora-#|sqlstate|p####|authentication failed|access denied|unknown database|constraint|relation "|no such |duplicate |is locked|queryfailed',
