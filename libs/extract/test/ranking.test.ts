@@ -165,6 +165,44 @@ test('a warning that a stack trace follows is an exception', () => {
   assert.match(first ?? '', /NOAUTH Authentication required\.$/);
 });
 
+test('why a program did not come up leads, not what waited for it', () => {
+  const [first] = shown(
+    'deployment.apps/shop configured',
+    'Waiting for deployment "shop" rollout to finish: 0 of 1 updated replicas are available...',
+    'error: deployment "shop" exceeded its progress deadline',
+    'shop-7d9 Error: config key "currency" has an unknown value "EURO"',
+  );
+  assert.match(first ?? '', /unknown value "EURO"/);
+});
+
+test('a waiting that ends leads when the log does not say why', () => {
+  const [first] = shown(
+    'deployment.apps/shop configured',
+    'error: deployment "shop" exceeded its progress deadline',
+  );
+  assert.match(first ?? '', /exceeded its progress deadline/);
+});
+
+test('a command typed at a prompt is not the cause, whatever its words', () => {
+  const [first] = shown(
+    'ada@web1:~/shop$ npm ci --frozen-lockfile || echo failed, error',
+    'reading the lock file',
+    'node: unknown option --strict',
+  );
+  assert.match(first ?? '', /^node: unknown option --strict/);
+});
+
+test('the files that a headline announces come with it', () => {
+  const lines = shown(
+    '> The following files had format violations:',
+    '      src/main/java/Cart.java',
+    '          @@ -1,3 +1,3 @@',
+    '          -package shop ;',
+    '          +package shop;',
+  );
+  assert.ok(lines.some((line) => line.includes('src/main/java/Cart.java')), lines.join('\n'));
+});
+
 test('too many warnings come with the warnings', () => {
   const lines = shown(
     'src/cart.js',
