@@ -14,9 +14,7 @@ function shellScripts() {
         .filter((entry) => entry.isFile())
         .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
     )
-    .filter(
-      (file) => !/\/(node_modules|error-corpus)\//.test(file) && !/\.(ts|mjs|json|md)$/.test(file),
-    )
+    .filter((file) => !file.includes('/node_modules/') && !/\.(ts|mjs|json|md|txt)$/.test(file))
     .filter((file) => /^#!.*\b(sh|bash|dash)\b/.test(readFileSync(file, 'latin1').slice(0, 100)))
     .sort();
 }

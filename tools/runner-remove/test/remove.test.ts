@@ -93,17 +93,20 @@ test('while a deploy holds the lock the removal is refused with 75, naming who h
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(holder.stdout, 'data');
-  const before = contentOf(root);
-  const { status, stdout, stderr } = await remove(root, ['shop', '--yes', '--json']);
-  const { error, message } = JSON.parse(stdout);
-  assert.equal([status, error, stderr], [75, 'locked', `runner remove: ${message} (locked)\n`]);
-  assert.match(
-    message,
-    /^'shop' is busy: deploy, at fetch after .*, begun by process 4242; see: runner status shop$/,
-  );
-  assert.equal(contentOf(root), before);
-  holder.stdin.end();
-  await once(holder, 'close');
+  try {
+    const before = contentOf(root);
+    const { status, stdout, stderr } = await remove(root, ['shop', '--yes', '--json']);
+    const { error, message } = JSON.parse(stdout);
+    assert.equal([status, error, stderr], [75, 'locked', `runner remove: ${message} (locked)\n`]);
+    assert.match(
+      message,
+      /^'shop' is busy: deploy, at fetch after .*, begun by process 4242; see: runner status shop$/,
+    );
+    assert.equal(contentOf(root), before);
+  } finally {
+    holder.stdin.end();
+    await once(holder, 'close');
+  }
   assert.is((await remove(root, ['shop', '--yes'])).status, 0);
 });
 

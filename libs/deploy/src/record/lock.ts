@@ -88,7 +88,7 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
 /** Whether the state has how a deploy ended: what it does afterwards, it does under the lock too. */
 function isRecorded({ instances, last_failure }: AppState, deployId: unknown): boolean {
   const currents = Object.values(instances).map(({ current }) => current);
-  return [...currents, last_failure].some((known) => known?.deploy_id === deployId);
+  return [...currents, last_failure].some((known) => known && known.deploy_id === deployId);
 }
 
 /** The holder writes itself into the file after taking the lock. */

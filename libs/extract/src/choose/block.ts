@@ -40,25 +40,17 @@ export function blockOf(candidate: Candidate): Pick[] {
     for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
   const chain = (around.chain ?? []).filter(({ trimmed }) => !marks.isForeign(trimmed));
   for (const row of chain.slice(0, 2)) add(row, 0);
-  for (const row of chain.slice(2)) add(row, 1);
   add(around.frame, 0);
   add(around.source, 0);
-  // A JSON record needs no lines below it.
-  const whole = candidate.row.whole.startsWith('{"');
-  if (rule.use !== 'wrapper' && !whole) {
+  if (rule.use !== 'wrapper') {
     for (const pick of following(candidate)) add(pick.row, pick.need);
     const deepest = causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed));
     for (const row of causes.slice(deepest)) add(row, 0);
-    for (const row of causes) add(row, 1);
-    if (rule.use !== 'test') {
-      if (rule.class === 'test' && around.test === undefined) add(stepBefore(candidate), 1);
-      add(around.test, 0);
-      for (const row of restOfName(candidate)) add(row, 1);
-    }
+    if (rule.use !== 'test') add(around.test, 0);
     const { line, trimmed } = candidate.row;
     const rowOfFile = /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(trimmed);
     if (rowOfFile || around.file?.line === line - 1) add(around.file, 0);
-    if (needsWhere(candidate)) add(around.step, 1);
+    add(around.step, 1);
   }
   return picks;
 }
@@ -130,31 +122,8 @@ function isSaid(row: Row): boolean {
   );
 }
 
-/** The scenario step directly above its failed expectation. */
-function stepBefore({ before, row }: Candidate): Row | undefined {
-  const step = before.at(-1);
-  if (step === undefined || row.gap || row.indent <= step.indent) return undefined;
-  return step;
-}
-
-/** Some runners print a test's name over several lines, each indented deeper. */
-function restOfName({ around, before, row }: Candidate): Row[] {
-  const { test } = around;
-  if (test === undefined) return [];
-  return before
-    .filter(
-      (other) => other.line > test.line && other.indent > test.indent && row.line - test.line <= 4,
-    )
-    .slice(0, 2);
-}
-
 function hasPlace(row: Row | undefined): boolean {
   return row !== undefined && /[\w)]\.\w{1,8}\b|:\d+/.test(row.trimmed);
-}
-
-/** Whether to show the step, which names the directory: the message has no absolute path. */
-function needsWhere(candidate: Candidate): boolean {
-  return !/(?:^|[\s"'(])\/\w/.test(candidate.row.trimmed);
 }
 
 /** The place that some tools print above the message, perhaps with a code frame in between. */

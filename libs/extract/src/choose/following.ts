@@ -3,16 +3,7 @@ import { classify, type Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { readLabels, severityOfRow } from '../line/severity.ts';
-import {
-  type Decision,
-  isOpen,
-  MOST,
-  namesPlace,
-  type Pick,
-  RECORD,
-  type Reading,
-  startReading,
-} from './reading.ts';
+import { type Decision, isOpen, MOST, type Pick, type Reading, startReading } from './reading.ts';
 
 /** The lines below the candidate that belong to it, in order. */
 export function following(candidate: Candidate): Pick[] {
@@ -22,12 +13,7 @@ export function following(candidate: Candidate): Pick[] {
     reading.joined &&= !row.gap || index === 0;
     const decision =
       outside(row, reading) ?? knownForm(row, reading) ?? words(row, reading, index === 0);
-    if (decision === 'stop') {
-      // make names the target, which locates the failed command.
-      if (!/\.\w{1,8}[:(]\d/.test(candidate.row.trimmed) && /\*\*\* \[/.test(row.trimmed))
-        picks.push({ row, need: 1 });
-      break;
-    }
+    if (decision === 'stop') break;
     if (decision === 'skip') continue;
     reading.taken[decision.sort] += 1;
     if (reading.taken[decision.sort] <= MOST[decision.sort])
@@ -49,27 +35,15 @@ function outside(row: Row, { candidate, test }: Reading): Decision | null {
   if (!deeper && !marks.isDetail(trimmed)) {
     if (marks.isAdvice(trimmed) || readLabels(trimmed).severity === 'info') return 'stop';
   }
-  // npm puts `npm error` before its advice, too.
-  const quoted = head.whole !== head.trimmed;
-  return quoted && classify(row.whole, row.level)?.rule.use === 'wrapper' ? 'skip' : null;
+  return null;
 }
 
 /** Decides on lines recognised by form: causes, fields, stack frames, code, places. */
 function knownForm(row: Row, reading: Reading): Decision | null {
   const { trimmed } = row;
   const { taken } = reading;
-  if (/^Caused by:$/i.test(trimmed)) {
-    reading.open = true;
-    reading.listing = true;
-    return { sort: 'text', need: 0 };
-  }
   // SQLAlchemy leaves a blank line before the statement.
   if (/^\[SQL: /.test(trimmed)) return { sort: 'detail', need: 0 };
-  // TAP: the test's location.
-  if (/^# {1,8}at \S{1,200} line \d+\.?$/.test(trimmed)) return { sort: 'place', need: 0 };
-  if (trimmed.startsWith('>>> ')) return { sort: 'detail', need: 0 };
-  // What a headline announces: the fields of an object, or of a record below a few plain words.
-  if (isListed(row, reading)) return { sort: 'field', need: 0 };
   if (marks.isField(trimmed)) {
     return {
       sort: 'field',
@@ -83,23 +57,13 @@ function knownForm(row: Row, reading: Reading): Decision | null {
     reading.frames = true;
     return marks.isForeign(trimmed) ? 'skip' : { sort: 'place', need: taken.place === 0 ? 0 : 2 };
   }
-  const labelled = reading.code && POINTED.exec(trimmed)?.[1];
-  if (labelled && taken.detail === 0) return { sort: 'detail', need: 0 };
-  const numbered = taken.place > 0 && /^\d{1,6}: \S/.test(trimmed);
-  if (numbered || marks.isCode(trimmed)) {
+  if (marks.isCode(trimmed)) {
     reading.code = true;
     if (/^[|│╷╵]?$/.test(trimmed)) return 'skip';
     return { sort: 'code', need: /^> ?\d{1,6} ?[|│]/.test(trimmed) ? 0 : 1 };
   }
   if (marks.isPlace(trimmed)) return { sort: 'place', need: taken.place === 0 ? 0 : 1 };
   return null;
-}
-
-function isListed({ trimmed, indent }: Row, { candidate, joined, frames }: Reading): boolean {
-  const { row: head } = candidate;
-  if (frames || !joined) return false;
-  if (/: [{[]$/.test(head.trimmed)) return indent > head.indent && /^["\w]/.test(trimmed);
-  return !/[\d"'`/=]/.test(head.trimmed) && RECORD.test(trimmed);
 }
 
 /** Decides on prose: more of the message, or something else. */
@@ -111,22 +75,9 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   const inQuote = head.whole !== head.trimmed && row.whole !== trimmed;
   const announced = candidate.around.announcer?.trimmed.endsWith(':') === true;
   const match = classify(trimmed, row.level);
-  // The explanation may stand in a paragraph of its own, below the place or a few plain words.
-  const bare = next && BARE.test(readLabels(head.trimmed).message) && severityOfRow(row) === '';
-  const explains = bare
-    ? /^[A-Z][\w']* (?:\S+ ){3}/.test(trimmed)
-    : reading.code && reading.taken.text === 0 && /^[A-Z].*[\w"'`)][.,?!]$/.test(trimmed);
-  if (explains && gap && match?.rule.use !== 'wrapper') {
-    reading.wraps = bare && !/[.!?:]$/.test(trimmed);
-    return { sort: 'text', need: bare ? 0 : 1 };
-  }
   const sibling = (listing || announced) && !gap && (match === null || match.score < 80);
   const near = deeper || open;
   if (match !== null && isOther(match, reading, deeper)) return 'stop';
-  if (reading.placeless && namesPlace(trimmed) && (match === null || match.rule.weak)) {
-    reading.placeless = false;
-    return { sort: 'place', need: 1 };
-  }
   const wraps = (next || reading.wraps) && !gap && /^[a-zäöü(]|^[A-Z_]{4,40} \d/.test(trimmed);
   reading.wraps = wraps && !/[.!?:]$/.test(trimmed);
   if (match !== null && !near && !test && !sibling && !inQuote) {
@@ -157,13 +108,8 @@ function words(row: Row, reading: Reading, next: boolean): Decision {
   return { sort: 'text', need: open || wraps || (listing && !gap) ? 0 : helps ? 1 : 2 };
 }
 
-const BARE = /^[A-Z][a-z]+(?: [A-Za-z'-]+){1,6}$/;
-
 /** Whether the match begins a different message. */
 function isOther(match: Match, { candidate, open }: Reading, deeper: boolean): boolean {
   if (match.rule.use === 'wrapper') return !deeper;
   return match.rule.use === 'test' && !open && (match.rule === candidate.rule || !deeper);
 }
-
-/** Scala: a message inside the code frame, below the caret. */
-const POINTED = /^[|│] {2,200}([A-Z][\w'`" ].{2,300})$/;

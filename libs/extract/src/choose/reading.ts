@@ -30,8 +30,6 @@ export interface Reading {
   listing: boolean;
   frames: boolean;
   code: boolean;
-  /** No line has named a place yet. */
-  placeless: boolean;
   /** No blank line has come yet. */
   joined: boolean;
   readonly taken: Record<Sort, number>;
@@ -59,24 +57,14 @@ export function startReading(candidate: Candidate): Reading {
     frames: false,
     code: false,
     joined: true,
-    placeless: !namesPlace(head.trimmed),
     taken: { detail: 0, code: 0, text: 0, place: 0, field: 0 },
   };
-}
-
-/** Whether a sentence names a place in the source. */
-export function namesPlace(text: string): boolean {
-  return /\bline \d|[\w)]\.\w{1,8}:\d|^(?:in|at|file|from):? \S*[./]\w/i.test(text);
 }
 
 /** Whether the line needs a continuation. */
 export function isOpen(text: string): boolean {
   return /[:,({[]$|\b(?:is|are|the|a|of|to|by|because|from|in|and|or|that)$/.test(text);
 }
-
-/** A field of a record printed one per line. */
-export const RECORD =
-  /^(?!(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\b)[A-Z][a-z]{2,12}(?: [a-z]{2,12})?: \S/;
 
 /** A few plain words without a name, number, path or quotation. */
 export const NAMES_NOTHING =

@@ -40,9 +40,6 @@ const SECONDS = /^\d{1,5}\.\d{1,4}(?: |$)/;
 /** What trees draw before a branch. */
 const BRANCH = /^[│ ]{0,20}[├└]─{1,3} (?=\S)/;
 
-/** The rest of a sentence, without its own label. */
-const GOES_ON = /^(?!(?:fatal )?error: |fatal: )[a-z]/;
-
 /** Lines of a script that a CI runner prints, at most. */
 const SCRIPT = 100;
 
@@ -187,9 +184,6 @@ export class Collector {
   }
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
-    // A label alone, between labelled lines, is a blank line.
-    const above = stream.ring.at(-1)?.trimmed ?? '';
-    if (above[row.trimmed.length] === ' ' && above.startsWith(row.trimmed)) return;
     const thrown = thrownAbove(stream, row);
     if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
     const { match: found, extra } = endTraceback(stream, row, own);
@@ -199,8 +193,6 @@ export class Collector {
     let { score } = match;
     if (stream.captured !== null) score -= CAPTURED;
     if (isAttached(stream, row)) score = Math.min(score, ATTACHED);
-    // A warning goes on in the next line.
-    if (match.rule.weak && stream.warned && !row.gap && GOES_ON.test(row.trimmed)) return;
     const announced = stream.announcer === null ? announcer : undefined;
     this.#offer({ rule: match.rule, score }, row, stream, { ...extra, announcer: announced });
     if (match.rule.use === 'announce') stream.announcer = { row, score: match.score };

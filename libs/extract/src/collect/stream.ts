@@ -27,8 +27,6 @@ export interface Stream {
   captured: { indent: number; toBlank: boolean } | null;
   /** Inside a drawn exception group. */
   grouped: boolean;
-  /** The last line was a warning. */
-  warned: boolean;
   /** The last line was a message, or part of a traceback. */
   explained: boolean;
   since: number;
@@ -58,14 +56,11 @@ export function createStream(): Stream {
     chained: false,
     captured: null,
     grouped: false,
-    warned: false,
     explained: false,
     since: 0,
   };
 }
 
-/** A warning this long may go on in the next line. */
-const WRAPPED = 60;
 /** A file's name stands at the margin, or nearly so. */
 const FILE_INDENT = 3;
 
@@ -73,7 +68,6 @@ const FILE_INDENT = 3;
 export function remember(stream: Stream, row: Row, kind: Kind): void {
   stream.ring.push(row);
   if (stream.ring.length > RING) stream.ring.shift();
-  stream.warned = kind.warns && row.whole.length >= WRAPPED && !/[.!?)]$/.test(row.trimmed);
   if (kind.file && row.indent <= FILE_INDENT) stream.file = row;
   if (kind.where) stream.step = row;
   stream.since += 1;

@@ -2,10 +2,8 @@
 import { classify } from './classify.ts';
 import { marks } from './marks.ts';
 import type { Kind, Row } from './row.ts';
-import { severityOfRow } from './severity.ts';
 import { KEYED } from './shape.ts';
 
-const WARNS = /warn|deprec|achtung|attention/i;
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Lines whose numbers matter, which a shape masks. */
 const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\d.])0(?![\d.])/i;
@@ -27,7 +25,6 @@ const PLAIN: Kind = {
   where: false,
   file: false,
   captured: false,
-  warns: false,
   begins: false,
 };
 
@@ -40,7 +37,6 @@ function look({ whole, trimmed, level }: Row): Kind {
     where: marks.isWhere(trimmed),
     file: marks.isFileHeader(trimmed),
     captured: marks.isCaptured(trimmed),
-    warns: WARNS.test(whole) && severityOfRow({ trimmed: whole, level }) === 'warning',
     begins: TEST_BEGINS.test(trimmed),
   };
   return Object.values(kind).some(Boolean) ? kind : PLAIN;

@@ -44,8 +44,6 @@ export interface Kind {
   readonly where: boolean;
   readonly file: boolean;
   readonly captured: boolean;
-  /** Whether the line calls itself a warning. */
-  readonly warns: boolean;
   /** Whether a runner says that it begins this test. */
   readonly begins: boolean;
 }
