@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { withoutPictures } from '@runner/common/text/pictures';
 import { cleanText, codePoints } from '@runner/common/text/plain';
 import { createExtractor, extractError } from '@runner/extract/extract';
 import fc from 'fast-check';
@@ -70,7 +71,8 @@ test('any log and limit: the limit holds, lines ascend, and every shown line is 
         [...new Set(done.lines)].toSorted((a, b) => a - b),
       );
       if (/\{"|2024-|web-1/.test(text)) return;
-      const flat = (part: string) => cleanText(part.replaceAll('\r', '\n')).replace(/\s+/g, ' ');
+      const flat = (part: string) =>
+        cleanText(withoutPictures(part).replaceAll('\r', '\n')).replace(/\s+/g, ' ');
       const all = flat(text);
       for (const shown of done.text.split('\n')) {
         // A long line keeps its head and its tail.

@@ -200,7 +200,10 @@ test('the files that a headline announces come with it', () => {
     '          -package shop ;',
     '          +package shop;',
   );
-  assert.ok(lines.some((line) => line.includes('src/main/java/Cart.java')), lines.join('\n'));
+  assert.ok(
+    lines.some((line) => line.includes('src/main/java/Cart.java')),
+    lines.join('\n'),
+  );
 });
 
 test('too many warnings come with the warnings', () => {
