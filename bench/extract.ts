@@ -15,9 +15,7 @@ import {
   LIMIT,
   median,
   type Result,
-  readCorpus,
-  readFresh,
-  readReported,
+  readSet,
   scoreRow,
   scoreTable,
 } from '../libs/extract/test/error-score.ts';
@@ -71,8 +69,8 @@ function showEach(cases: readonly Case[]): boolean {
 }
 
 function main(): void {
-  const cases = readCorpus();
-  const fresh = [...readFresh(), ...readReported()];
+  const cases = readSet('error-corpus');
+  const fresh = [...readSet('fresh'), ...readSet('reported')];
   const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
   if (names.length > 0) {
     process.exitCode = showEach([...cases, ...fresh].filter(({ id }) => names.includes(id)))

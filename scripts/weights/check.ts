@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto';
 import { WEIGHT } from '@runner/extract/choose/likely';
 import { extractError } from '@runner/extract/extract';
-import { type Case, judge, type Result, scoreRow } from '../../libs/extract/test/error-score.ts';
+import {
+  type Case,
+  judge,
+  type Result,
+  readSet,
+  type SetName,
+  scoreRow,
+} from '../../libs/extract/test/error-score.ts';
 import { learn } from './learn.ts';
 import { sampleOf } from './sample.ts';
 
@@ -11,11 +18,13 @@ const PARTS = 10;
 
 /** A table of the score on each of `sets`; weights are learned from `known` and from the other parts. */
 export function check(
-  known: readonly Case[],
-  sets: Readonly<Record<string, readonly Case[]>>,
+  knownSets: readonly SetName[],
+  otherSets: readonly SetName[],
   step: number,
 ): string {
-  const cases = Object.values(sets).flat();
+  const known = knownSets.flatMap(readSet);
+  const sets = otherSets.map((name) => [name, readSet(name)] as const);
+  const cases = sets.flatMap(([, list]) => list);
   const samples = new Map([...known, ...cases].map((each) => [each, sampleOf(each)]));
   const results = new Map<Case, Result>();
   for (let part = 0; part < PARTS; part += 1) {
@@ -29,7 +38,7 @@ export function check(
       name,
       list.flatMap((each) => results.get(each) ?? []),
     );
-  const rows = Object.entries(sets).map(([name, list]) => row(name, list));
+  const rows = sets.map(([name, list]) => row(name, list));
   return [...rows, row('all', cases)].join('');
 }
 

@@ -5,18 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  readBlind,
-  readCollected,
-  readCorpus,
-  readFresh,
-  readLater,
-  readNatural,
-  readOrdinary,
-  readReported,
-  readSealed,
-  readUnseen,
-} from '../../libs/extract/test/error-score.ts';
+import { readSet, type SetName } from '../../libs/extract/test/error-score.ts';
 import { check } from './check.ts';
 import { learn } from './learn.ts';
 import { sampleOf } from './sample.ts';
@@ -54,20 +43,13 @@ function quoted(text: string): string {
 }
 
 /** Rules were written with these in view. */
-const KNOWN = [...readCorpus(), ...readFresh(), ...readReported(), ...readUnseen()];
+const KNOWN: readonly SetName[] = ['error-corpus', 'fresh', 'reported', 'unseen'];
 /** Of these no rule, or few, had been written when they were measured. */
-const OTHERS = {
-  collected: readCollected(),
-  sealed: readSealed(),
-  later: readLater(),
-  natural: readNatural(),
-  blind: readBlind(),
-  ordinary: readOrdinary(),
-};
+const OTHERS: readonly SetName[] = ['collected', 'sealed', 'later', 'natural', 'blind', 'ordinary'];
 
 if (process.argv.includes('--check')) process.stdout.write(check(KNOWN, OTHERS, STEP));
 else {
-  const cases = [...KNOWN, ...Object.values(OTHERS).flat()];
+  const cases = [...KNOWN, ...OTHERS].flatMap(readSet);
   writeFileSync(TABLE, tableOf(learn(cases.map(sampleOf))));
   process.stdout.write(`${TABLE}: from ${cases.length} logs\n`);
 }

@@ -1,12 +1,11 @@
 /** A log of the repository as the weights are learned from it. */
-import { cleanText } from '@runner/common/text/plain';
 import { noBaseline } from '@runner/extract/choose/baseline';
 import { featuresOf } from '@runner/extract/choose/features';
 import { endsOf, rowsOf } from '@runner/extract/choose/likely';
 import { rank } from '@runner/extract/choose/rank';
 import { collect } from '@runner/extract/extract';
 import { UNMATCHED } from '@runner/extract/rules/labels';
-import type { Case } from '../../libs/extract/test/error-score.ts';
+import { type Case, plain } from '../../libs/extract/test/error-score.ts';
 import type { Sample } from './learn.ts';
 
 /** The rows of a log, each with what it is worth without the table and with how much of the truth it names. */
@@ -43,8 +42,4 @@ export function sampleOf({
       };
     }),
   };
-}
-
-function plain(text: string): string {
-  return cleanText(text).replace(/\s+/g, ' ').trim();
 }

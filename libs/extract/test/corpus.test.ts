@@ -12,11 +12,11 @@ import {
   judge,
   LIMIT,
   median,
-  readCorpus,
+  readSet,
   setOf,
 } from './error-score.ts';
 
-const corpus = readCorpus();
+const corpus = readSet('error-corpus');
 const results = corpus.map((truth) => {
   const extraction = extractError(truth.log);
   return { truth, extraction, ...judge(truth, extraction.text) };

@@ -33,65 +33,26 @@ export const LIMIT = 800;
 const LEAD = 60;
 
 /**
- * All cases, sorted by id. The logs of the `x-` set were written by hand after their tools; those of
- * the `y-` set were collected later and measured before any rule was written for them; those of the
- * `z-` set are runs of tools that no rule was written for, on which the extractor failed at first.
+ * The sets of logs; the README of each says how it was made. In
+ * `error-corpus`, the logs of the `x-` set were written by hand after their tools; those of the `y-`
+ * set were collected later and measured before any rule was written for them; those of the `z-` set
+ * are runs of tools that no rule was written for, on which the extractor failed at first.
  */
-export function readCorpus(): Case[] {
-  return readLogs('error-corpus');
-}
+export type SetName =
+  | 'error-corpus'
+  | 'fresh'
+  | 'reported'
+  | 'unseen'
+  | 'collected'
+  | 'sealed'
+  | 'later'
+  | 'natural'
+  | 'blind'
+  | 'ordinary'
+  | 'once';
 
-/** The logs of `fresh`: their truths were written before the extractor saw them. */
-export function readFresh(): Case[] {
-  return readLogs('fresh');
-}
-
-/** The logs of `unseen`: written by someone who had seen neither the rules nor the other logs. */
-export function readUnseen(): Case[] {
-  return readLogs('unseen');
-}
-
-/** The logs of `later`: as those of `sealed`, after the weights were learned from these. */
-export function readLater(): Case[] {
-  return readLogs('later');
-}
-
-/** The logs of `natural`: as their reports show them, by three people who had seen none of this. */
-export function readNatural(): Case[] {
-  return readLogs('natural');
-}
-
-/** The logs of `blind`: as those of `natural`, run once after everything had been decided. */
-export function readBlind(): Case[] {
-  return readLogs('blind');
-}
-
-/** The logs of `ordinary`: as those of `blind`, of the tools that people deploy most with. */
-export function readOrdinary(): Case[] {
-  return readLogs('ordinary');
-}
-
-/** The logs of `once`: as those of `ordinary`, run once with the extractor as it is. */
-export function readOnce(): Case[] {
-  return readLogs('once');
-}
-
-/** The logs of `sealed`: committed unread, and run once before anyone looked at them. */
-export function readSealed(): Case[] {
-  return readLogs('sealed');
-}
-
-/** The logs of `reported`: written by the author of the rules, before they were run. */
-export function readReported(): Case[] {
-  return readLogs('reported');
-}
-
-/** The logs of `collected`: written to learn from, by someone who knows none of the rules. */
-export function readCollected(): Case[] {
-  return readLogs('collected');
-}
-
-function readLogs(set: string): Case[] {
+/** All logs of a set, sorted by id. */
+export function readSet(set: SetName): Case[] {
   const folder = inCheckout('libs', 'extract', 'test', set);
   return readdirSync(folder)
     .filter((name) => !name.endsWith('.md'))
@@ -136,7 +97,8 @@ export function judge(truth: Case, text: string): Verdict {
   };
 }
 
-function plain(text: string): string {
+/** Without colours, each run of white space as one blank. */
+export function plain(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 

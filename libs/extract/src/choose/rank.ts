@@ -61,7 +61,7 @@ function isTolerated({ row, after }: Candidate): boolean {
 
 /** What others say of a program that is not up: those that connect, wait, check it or stop it. */
 const REFUSALS =
-  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|context deadline exceeded|exceeded its progress deadline|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$|context canceled|no known healthy instances|upstream prematurely closed/i;
+  /\bECONNREFUSED\b|connection ?refused|failed to connect to|could not connect\b|\bENOTFOUND\b|\bEAI_AGAIN\b|not translate host|Name or service not known|no such host|timed out waiting for the condition|context deadline exceeded|exceeded its progress deadline|the database system is (?:starting up|shutting down|in recovery)|role "root" does not exist|no such container|container .{1,100} (?:is not available|is waiting to start)|connection not available|^health[\w -]{0,30}:|\bcreation cancelled$/i;
 
 /** Whether others name the candidate's speaker, a service or its container, as the host that they cannot reach. */
 function isUnreached({ row, rule }: Candidate, refusals: readonly Candidate[]): boolean {

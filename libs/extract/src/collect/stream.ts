@@ -160,12 +160,9 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const { trimmed } = row;
   if (announcer === null || match?.rule.use === 'announce') return match;
   if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
-  if (!(marks.isFileHeader(trimmed) && LISTS_FILES.test(announcer.row.trimmed))) {
-    if (marks.isCode(trimmed) || marks.isPlace(trimmed) || marks.isPassing(trimmed)) return match;
-    if (marks.isFrame(trimmed) || marks.isSummary(trimmed)) return match;
-    if (marks.isFileHeader(trimmed)) return match;
-    if (match === null && (!/ .*\p{Ll}/u.test(trimmed) || POINTS.test(trimmed))) return match;
-  }
+  const listed = marks.isFileHeader(trimmed) && LISTS_FILES.test(announcer.row.trimmed);
+  if (!listed && (APART.some((is) => is(trimmed)) || (match === null && !isSentence(trimmed))))
+    return match;
   stream.announcer = null;
   if (severityOfRow(row) === 'warning') return match;
   // Below a blank line and at the margin something else begins.
@@ -174,6 +171,20 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   if (match !== null && match.score >= score) return match;
   const sure = match?.rule.use === 'cause' && !match.rule.weak;
   return { rule: sure ? match.rule : ANNOUNCED, score };
+}
+
+/** Lines that stand between an announcement and its message. */
+const APART = [
+  marks.isCode,
+  marks.isFileHeader,
+  marks.isFrame,
+  marks.isPassing,
+  marks.isPlace,
+  marks.isSummary,
+];
+
+function isSentence(text: string): boolean {
+  return / .*\p{Ll}/u.test(text) && !POINTS.test(text);
 }
 
 /** Announces names of files. */

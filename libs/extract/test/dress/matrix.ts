@@ -1,6 +1,6 @@
 /** Measures the extractor on every log of the corpus in every dress. */
 import { extractError } from '@runner/extract/extract';
-import { type Case, judge, readCorpus } from '../error-score.ts';
+import { type Case, judge, readSet } from '../error-score.ts';
 import { type Dressing, dress } from './dressing.ts';
 import { LIBRARIES } from './libraries.ts';
 import { PLATFORMS } from './platforms.ts';
@@ -14,7 +14,7 @@ export interface Row {
 
 /** The logs that are answered right as they are, or every nth of them. */
 export function rightBare(nth = 1): Case[] {
-  const some = readCorpus().filter((_truth, n) => n % nth === nth - 1);
+  const some = readSet('error-corpus').filter((_truth, n) => n % nth === nth - 1);
   return some.filter((truth) => judge(truth, extractError(truth.log).text).ok);
 }
 
