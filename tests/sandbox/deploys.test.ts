@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { getPriority } from 'node:os';
@@ -16,6 +17,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { startPm2 } from '../deploys/pm2.ts';
 import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
 import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
@@ -44,7 +46,7 @@ async function inWorld(body: (world: World) => Promise<void>): Promise<void> {
 
 const build = (script: string) => `build: |\n  ${script.replaceAll('\n', '\n  ')}\n`;
 
-test('a build writes its release, the shared files, /tmp and its HOME, and sees nothing else of the root', () =>
+test('a build writes its release, the shared files, /tmp and a HOME of its own, and sees nothing else of the root', () =>
   inWorld(async (world) => {
     const deploy = build(`set -e
 echo built > made; echo kept > "$RUNNER_SHARED/kept"; echo x > /tmp/x; echo y > ~/y; cat /dev/null
@@ -59,7 +61,7 @@ cat /tmp/x; ! ls /proc/${process.pid}`);
     const app = join(world.root, 'apps/shop');
     assert.is(readFileSync(join(app, 'instances/default/current/made'), 'utf8'), 'built\n');
     assert.is(readFileSync(join(app, 'instances/default/shared/kept'), 'utf8'), 'kept\n');
-    assert.is(readFileSync(join(app, 'home/y'), 'utf8'), 'y\n');
+    assert.not(existsSync(join(app, 'home/y')));
     assert.equal(readdirSync(join(app, 'releases')).length, 1);
   }));
 
@@ -99,6 +101,29 @@ test('an app with traffic makes its socket in its slot, and the next version tak
   await world.close();
 });
 
+test('pm2, whose daemon is outside, is asked from within', () =>
+  inWorld(async (world) => {
+    const { env, kill } = await startPm2();
+    const deploy = deployFile(world.port).replace(
+      /start: .*/,
+      'start: { type: pm2, run: server.js }',
+    );
+    try {
+      for (const version of ['v1', 'v2']) {
+        await world.push(version, { deploy });
+        const done = await world.deploy([], { ...REQUIRED, ...env() });
+        assert.is(done.status, 0, done.stderr);
+        assert.is(await world.page(), version);
+      }
+      const options = { root: world.root, env: { ...REQUIRED, ...env() } };
+      assert.match((await run('runner-list', [], options)).stdout, /shop .*\bok\b/);
+      assert.is((await run('runner-stop', ['shop'], options)).status, 0);
+      assert.is(await world.page(), null);
+    } finally {
+      await kill();
+    }
+  }));
+
 test('a cancelled build gets SIGTERM, and what it started ends with it', () =>
   inWorld(async (world) => {
     const script =
@@ -136,40 +161,55 @@ deploys('where bubblewrap cannot run, auto says so once in the log, and required
   }),
 );
 
-test('a failure that looks like the doing of the sandbox names the line for config.yml', () =>
+test('a failure may be put down to the sandbox, but its output chooses no setting and no path', () =>
   inWorld(async (world) => {
+    const key = `${world.root}/mkey`;
     for (const [command, words] of [
-      [
-        'touch /usr/local/share/x',
-        'config.yml: sandbox: { allow: { shop: [/usr/local/share/x] } }',
-      ],
-      [`kill -0 ${process.pid}`, 'config.yml: sandbox: { apps: { shop: off } }'],
-      [`cat ${word(`${world.root}/mkey`)}`, `${world.root}/mkey is hidden`],
-      [
-        'echo "dial unix /var/run/docker.sock: connect: no such file"; exit 1',
-        '[/run/docker.sock]',
-      ],
+      ['touch /usr/local/share/x', 'it ran in the sandbox, which lets commands write only to'],
+      [`kill -0 ${process.pid}`, "it ran in the sandbox, which hides the server's processes"],
+      ['echo "kill: (1) - No such process"; exit 1', "which hides the server's processes"],
+      ['echo "dial unix /var/run/docker.sock: no such file"; exit 1', 'hides the docker socket'],
+      ['echo "Failed to connect to bus: No such file"; exit 1', 'start: { type: systemd }'],
+      [`echo "cat: ${key}: No such file or directory"; exit 1`, undefined],
       ['exit 1', undefined],
     ] as const) {
       await world.push('v1', { deploy: build(command) });
-      assert.is((await world.deploy([], REQUIRED)).status, 1);
+      const { status, stderr } = await world.deploy([], REQUIRED);
+      assert.is(status, 1);
       const error = String(world.events().at(-1)?.error);
-      if (words === undefined) assert.not(error.includes('sandbox'));
+      if (words === undefined) assert.not(error.includes('sandbox'), error);
       else assert.ok(error.includes(words), error);
+      for (const said of [error, stderr, logOf(world)])
+        assert.not.match(said, /config\.yml|apps: \{|allow/);
     }
-    const config = `code_host_git_url: ${world.git.url}\nsandbox: { mode: required, apps: { shop: off } }\n`;
-    writeFileSync(join(world.root, 'config.yml'), config);
-    await world.push('v2', { deploy: build(`test -e ${word(`${world.root}/mkey`)}`) });
+  }));
+
+test('config.yml opens the sandbox of an app, or a path of the server, but never the root', () =>
+  inWorld(async (world) => {
+    const config = (sandbox: string) =>
+      writeFileSync(
+        join(world.root, 'config.yml'),
+        `code_host_git_url: ${world.git.url}\nsandbox: { mode: required, ${sandbox} }\n`,
+      );
+    const key = word(`${world.root}/mkey`);
+    config('apps: { shop: off }');
+    await world.push('v2', { deploy: build(`test -e ${key}`) });
     assert.is((await world.deploy([], REQUIRED)).status, 0);
     const above = join(world.root, '..');
-    const allowed = config.replace(
-      'apps: { shop: off }',
-      `allow: { shop: [${JSON.stringify(above)}] }`,
-    );
-    writeFileSync(join(world.root, 'config.yml'), allowed);
-    const script = `touch ${word(`${above}/made`)} && test ! -e ${word(`${world.root}/mkey`)}`;
-    await world.push('v3', { deploy: build(script) });
-    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const link = join(temporaryFolder('link'), 'link');
+    symlinkSync(above, link);
+    for (const path of [above, link]) {
+      config(`allow: { shop: [${JSON.stringify(path)}] }`);
+      const script = `touch ${word(`${path}/made`)}\n! cat ${key} ${word(`${path}/root/mkey`)}`;
+      await world.push('v3', { deploy: build(script) });
+      assert.is((await world.deploy([], REQUIRED)).status, 0, path);
+    }
+    for (const path of ['mkey', 'state', 'apps/other/home', 'apps/shop/repo.git']) {
+      config(`allow: { shop: [${JSON.stringify(join(world.root, path))}] }`);
+      const { status, stderr } = await world.deploy([], REQUIRED);
+      assert.is(status, 1);
+      assert.match(stderr, `${path} belongs to runner, and is never opened (config_invalid)`);
+    }
   }));
 
 test('a build keeps to its limits, and one that cannot be enforced is refused by name', () =>

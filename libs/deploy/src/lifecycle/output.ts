@@ -75,7 +75,7 @@ function containers(target: ReleaseTarget, { lines, follow, since }: Extent): Sh
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
   const docker = { file: 'docker', args };
   return {
-    ...{ ...docker, cwd, env, confinement: confine('app') },
+    ...{ ...docker, cwd, env, confinement: confine('docker') },
     again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
   };
 }

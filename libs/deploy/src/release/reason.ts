@@ -12,7 +12,7 @@ import { isFull } from './folder.ts';
 export function reasoned(error: StepFailure, folder: string, deployId?: string): StepFailure {
   if (error.blame !== 'commit' || !isThere(folder)) return error;
   // A program that fails on a full disk is not the commit's fault, whatever it prints.
-  if (isFull(folder)) return seenOnServer(error, 'the disk is full');
+  if (isFull(folder) || isFull('/tmp')) return seenOnServer(error, 'the disk is full');
   if (deployId === undefined || !NOT_FOUND.test(`${error.message}\n${error.output}`)) return error;
   const path = scriptIn(folder, deployId);
   if (path === undefined) return error;

@@ -27,6 +27,8 @@ export interface ProcessExit {
   readonly interrupted: boolean;
   /** Why it could not be started: the system's error code, e.g. ENOENT. */
   readonly startError: string | undefined;
+  /** Bubblewrap could not make its sandbox, or not start it there: nothing of the command ran. */
+  readonly isSandboxFailure: boolean;
 }
 
 /** Whether it ended with status 0, uninterrupted. */
@@ -37,6 +39,7 @@ export function succeeded(exit: ProcessExit): boolean {
 /** `ended with status 2`, `was killed by SIGKILL (out of memory?)`, `ran out of time (30 s)`. */
 export function describeExit(exit: ProcessExit, timeout: number): string {
   if (exit.startError) return `could not be started (${exit.startError})`;
+  if (exit.isSandboxFailure) return 'could not be started in the sandbox';
   if (exit.interrupted) return 'was interrupted';
   if (exit.timedOut) return `ran out of time (${Math.round(timeout / 100) / 10} s)`;
   if (exit.signal === 'SIGKILL') return 'was killed by SIGKILL (out of memory?)';
@@ -55,7 +58,8 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
   return new Promise((resolve) => {
     let timedOut = false;
     let startError: string | undefined;
-    const { child, inside } = spawnDetached({ ...spec, env: { ...spec.env, [STEP]: id } });
+    const env = { ...spec.env, [STEP]: id };
+    const { child, inside } = spawnDetached({ ...spec, env, isWaitedFor: true });
     let killer: NodeJS.Timeout | undefined;
     const kill = () => {
       inside?.kill();
@@ -73,20 +77,22 @@ export function runChild(spec: ChildSpec): Promise<ProcessExit> {
       stop();
     }, spec.timeout);
     spec.signal.addEventListener('abort', stop, { once: true });
-    const finish = (code: number | null, signal: NodeJS.Signals | null) => {
+    const finish = async (code: number | null, signal: NodeJS.Signals | null) => {
       clearTimeout(timer);
       clearTimeout(killer);
       spec.signal.removeEventListener('abort', stop);
       const interrupted = spec.signal.aborted;
       if (timedOut || interrupted || code !== 0 || !spec.leavesApp) kill();
-      resolve({ code, signal, timedOut, interrupted, startError });
+      const hasFailed = code !== null && code !== 0 && !timedOut && !interrupted;
+      const isSandboxFailure = hasFailed && inside !== undefined && !(await inside.ran);
+      resolve({ code, signal, timedOut, interrupted, startError, isSandboxFailure });
     };
     child.once('error', (error: NodeJS.ErrnoException) => {
       if (child.pid !== undefined) return;
       startError = error.code ?? 'unknown error';
-      finish(null, null);
+      void finish(null, null);
     });
-    child.once('exit', finish);
+    child.once('exit', (code, signal) => void finish(code, signal));
     if (spec.signal.aborted) stop();
   });
 }

@@ -15,6 +15,8 @@ import { ownProcesses, signal } from './processes.ts';
 export interface Inside {
   /** Resolves with the pid of its first process, which only waits; undefined if it has not begun. */
   readonly first: Promise<number | undefined>;
+  /** Resolves at its end with whether the command ran; only if bubblewrap reports how it ended. */
+  readonly ran: Promise<boolean>;
   /** Signals all of it. What has not begun yet is not started. */
   signal(name: NodeJS.Signals): void;
   /** Ends all of it at once. */
@@ -29,19 +31,23 @@ export interface Spawned extends Command {
   readonly confinement?: Confinement | undefined;
   /** Runs it within limits. */
   readonly prefix?: Prefix | undefined;
+  /** Whether it is waited for: bubblewrap then reports how it ended as well. */
+  readonly isWaitedFor?: boolean;
 }
 
 /** Arguments that let bubblewrap report what it runs; see `insideOf`. */
 export const REPORT = ['--info-fd', '4'] as const;
+/** The same, and how it ended: that is missing if the sandbox could not be made. */
+const REPORT_END = ['--json-status-fd', '4'] as const;
 
 /** Starts a program in a new session, in the sandbox if it is confined. */
 export function spawnDetached(spec: Spawned): {
   readonly child: ChildProcess;
   readonly inside: Inside | undefined;
 } {
-  const { output, confinement, prefix } = spec;
+  const { output, confinement, prefix, isWaitedFor } = spec;
   const child = startCutOff(spec, confinement, (command, descriptors) => {
-    const report = confinement ? REPORT : [];
+    const report = confinement ? (isWaitedFor ? REPORT_END : REPORT) : [];
     const words = [...(prefix?.words ?? []), command.file, ...report, ...command.args];
     // Without the sandbox a commit can leave its limits anyway.
     const env = confinement ? { ...prefix?.env, ...command.env } : command.env;
@@ -57,21 +63,27 @@ export function spawnDetached(spec: Spawned): {
 /** What bubblewrap runs, which reports about it on descriptor 4. */
 export function insideOf(child: ChildProcess): Inside {
   let first: number | undefined;
+  let text = '';
   const pipe = child.stdio[4] as Readable;
   const known = new Promise<number | undefined>((resolve) => {
-    let text = '';
+    const look = () => {
+      const pid = /"child-pid": ([0-9]+)/.exec(text)?.[1];
+      if (pid !== undefined) first = Number(pid);
+      return first;
+    };
     pipe.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk;
+      if (look() !== undefined) resolve(first);
     });
     pipe.once('error', () => resolve(undefined));
-    pipe.once('close', () => {
-      const pid = /"child-pid": ([0-9]+)/.exec(text)?.[1];
-      first = pid === undefined ? undefined : Number(pid);
-      resolve(first);
-    });
+    pipe.once('close', () => resolve(look()));
+  });
+  const ran = new Promise<boolean>((resolve) => {
+    pipe.once('close', () => resolve(text.includes('"exit-code"')));
   });
   return {
     first: known,
+    ran,
     signal(name) {
       const pids = first === undefined ? [] : processesIn(first);
       for (const pid of pids) signal(pid, name);

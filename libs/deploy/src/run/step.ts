@@ -131,12 +131,6 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
   interrupted: 'operator',
 };
 
-/** Output of a program on a full disk, which is not the commit's fault. */
-const FULL_DISK = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/;
-
-/** bubblewrap could not make the sandbox. */
-const SANDBOX_FAILED = /^bwrap: (?!execvp)/m;
-
 /** A program to run as a step of a deploy. */
 export interface Step extends Command {
   readonly stage: Stage;
@@ -167,15 +161,12 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   if (succeeded(exit)) return;
   const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
-  const doubt = exit.interrupted ? undefined : step.confinement?.explain(output);
+  const isOfSandbox = !exit.interrupted && !exit.isSandboxFailure;
+  const doubt = isOfSandbox ? step.confinement?.explain(output) : undefined;
   if (doubt !== undefined) log.line(doubt);
   // A commit can only make its own folder disappear.
   const isMissing = exit.startError !== undefined && existsSync(step.cwd);
-  const ofServer =
-    isMissing ||
-    FULL_DISK.test(output) ||
-    step.serverFault?.test(output) ||
-    (step.confinement !== undefined && SANDBOX_FAILED.test(output));
+  const ofServer = isMissing || step.serverFault?.test(output) || exit.isSandboxFailure;
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
   const failure = new StepFailure(step.stage, headline, blame, output, ended);

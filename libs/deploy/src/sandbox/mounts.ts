@@ -1,18 +1,32 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
-import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { lstatSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { memoryFolders, memoryFoldersOf } from './memory-folders.ts';
+import {
+  agentFolders,
+  databaseFolders,
+  dockerSockets,
+  hiddenFolders,
+  isWithin,
+  ownLogFolders,
+  programsBelow,
+  realFolder,
+  realFolders,
+  resolverFolder,
+} from './hidden.ts';
+import { homeOptions } from './home.ts';
+import { memoryFoldersOf } from './memory-folders.ts';
 import { namespaceOptions } from './probe.ts';
 
 /**
- * `build`: writes its release and the shared files. `hook`, `app`: write what is the app's; what an
- * `app` starts may outlive it. `client`: of a supervisor that looks at the pids of the server.
+ * `build`: writes its release and the shared files. `hook`, also for health checks: writes what is the
+ * app's. `app`, which starts or stops it: the same and its slot, and what it starts may outlive it. `pm2`,
+ * `docker`: the client of a supervisor, which it can reach.
  */
-export type Profile = 'build' | 'hook' | 'app' | 'client';
+export type Profile = 'build' | 'hook' | 'app' | 'pm2' | 'docker';
 
 /** Whose commands are confined. */
 export interface Confined {
@@ -21,12 +35,19 @@ export interface Confined {
   readonly env: Env;
 }
 
+/** Folders of one deploy that are removed after it. */
+export interface Scratch {
+  /** Stands for /tmp in its builds. */
+  readonly temporary: string;
+  /** The temporary layer of HOME in its builds. */
+  readonly home: string;
+}
+
 /** What they may use in addition to what is the app's. */
 export interface Subject extends Confined {
-  /** Further paths that it may use. */
+  /** Further paths that it may use, links resolved. */
   readonly allow: readonly string[];
-  /** The folder that stands for /tmp in a build. */
-  readonly scratch: () => string;
+  readonly scratch: () => Scratch;
 }
 
 /** What a command may write to of its app. */
@@ -40,60 +61,89 @@ export interface Folders {
   readonly network?: boolean;
 }
 
-const within = (folder: string, path: string) =>
-  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
-
-/** The real path of a folder; undefined if there is none. */
-function realFolder(path: string | undefined): string | undefined {
-  if (path === undefined || !isAbsolute(path)) return undefined;
-  try {
-    const real = realpathSync(path);
-    return real !== '/' && statSync(real).isDirectory() ? real : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const realFolders = (paths: readonly (string | undefined)[]) => [
-  ...new Set(paths.flatMap((path) => realFolder(path) ?? [])),
-];
-
 const bind = (path: string, at = path) => ['--bind-try', path, at];
-const readOnly = (path: string) => ['--ro-bind-try', path, path];
+const readOnly = (path: string, at = path) => ['--ro-bind-try', path, at];
 const empty = (path: string) => ['--tmpfs', path];
 const device = (path: string) => ['--dev-bind-try', path, path];
 
-function isAbove(path: string, root: string): boolean {
-  return within(realFolder(path) ?? path, realFolder(root) ?? root);
-}
+/** Of a /proc of its own bubblewrap leaves these writable for root. */
+const KERNEL = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 
 /** Options for a command of an app in a profile. Throws `not_writable`. */
 export function mountsFor(profile: Profile, subject: Subject, folders: Folders): string[] {
   const isBuild = profile === 'build';
+  const { allow } = subject;
+  const rootFolder = realFolder(subject.paths.root) ?? subject.paths.root;
+  const isAbove = (path: string) => isWithin(path, rootFolder);
+  // Root may write everywhere, and set up the kernel: what it runs for a commit may not.
+  const isRoot = process.geteuid?.() === 0;
   return [
     ...namespaceOptions(),
-    '--new-session',
-    ...(profile === 'client' ? [] : ['--unshare-pid']),
-    ...(profile === 'build' || profile === 'hook' ? ['--die-with-parent'] : []),
+    ...['--new-session', '--unshare-pid'],
+    ...(isBuild || profile === 'hook' ? ['--die-with-parent'] : []),
     ...(isBuild ? ['--unshare-ipc', '--unshare-uts'] : []),
     ...(isBuild && folders.network === false ? ['--unshare-net'] : []),
-    ...(isBuild ? ['--ro-bind', '/', '/'] : ['--bind', '/', '/']),
-    ...['--dev', '/dev'],
-    // Another process namespace needs the right to mount its own.
-    ...(profile === 'client' ? [] : ['--proc', '/proc']),
-    ...(isBuild ? outsideOfBuild(subject) : outsideOfApp(subject, profile)),
+    ...[isBuild || isRoot ? '--ro-bind' : '--bind', '/', '/'],
+    // A user's own control groups could be frozen or killed there.
+    ...readOnly('/sys'),
+    ...['--dev', '/dev', '--proc', '/proc'],
+    ...(isRoot ? KERNEL.flatMap((path) => readOnly(path)) : []),
+    ...server(profile, subject),
     // What is allowed above the root does not uncover it.
-    ...subject.allow.filter((path) => isAbove(path, subject.paths.root)).flatMap(device),
-    ...root(subject, folders, isBuild),
-    ...subject.allow.filter((path) => !isAbove(path, subject.paths.root)).flatMap(device),
+    ...allow.filter(isAbove).flatMap(device),
+    ...root(profile, subject, folders),
+    ...allow.filter((path) => !isAbove(path)).flatMap(device),
   ];
 }
+
+const TEMPORARY = ['/tmp', '/var/tmp'];
+
+/** What of the server is hidden, and what of that is opened again. */
+function server(profile: Profile, { paths, app, env, scratch }: Subject): string[] {
+  const isBuild = profile === 'build';
+  const hidden = hiddenFolders(env);
+  const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
+  const isBelow = (path: string) => hidden.some((folder) => isWithin(folder, path));
+  const open = (path: string) => bind(isBuild ? scratch().temporary : path, path);
+  const supervisor = { pm2: pm2Home(env), docker: [...dockerSockets(env), ...dockerHome(env)] };
+  return [
+    ...temporary.filter((path) => !isBelow(path)).flatMap(open),
+    ...hidden.flatMap(empty),
+    ...temporary.filter(isBelow).flatMap(open),
+    ...[
+      ...programsBelow([...hidden, ...(isBuild ? temporary : [])], env),
+      ...resolverFolder(),
+    ].flatMap((path) => readOnly(path)),
+    ...(isBuild ? [] : ofTheUser({ paths, app, env })),
+    ...(profile === 'pm2' || profile === 'docker' ? supervisor[profile] : []).flatMap((path) =>
+      bind(path),
+    ),
+  ];
+}
+
+/** What commands other than builds have of the user's: not its terminals, but its logs, databases and secrets. */
+function ofTheUser({ paths, app, env }: Confined): string[] {
+  const runtime = { XDG_RUNTIME_DIR: `/run/user/${process.geteuid?.()}`, ...env };
+  const secrets = memoryFoldersOf(paths.root, runtime).map((folder) => join(folder, app));
+  return [
+    ...agentFolders().flatMap(empty),
+    ...ownLogFolders().flatMap((path) => bind(path)),
+    ...[...databaseFolders(), ...secrets].flatMap((path) => readOnly(path)),
+  ];
+}
+
+const pm2Home = ({ PM2_HOME, HOME }: Env) =>
+  realFolders([PM2_HOME ?? (HOME && join(HOME, '.pm2'))]);
+
+const dockerHome = ({ DOCKER_CONFIG, HOME }: Env) =>
+  realFolders([DOCKER_CONFIG ?? (HOME && join(HOME, '.docker'))]);
 
 /**
  * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot
  * replace a folder in them by a link: runner, and the next build, would follow it.
  */
-function root({ paths, app }: Subject, folders: Folders, isBuild: boolean): string[] {
+function root(profile: Profile, { paths, app, scratch }: Subject, folders: Folders): string[] {
+  const isBuild = profile === 'build';
   const { dir, home, releases, instances } = paths.app(app);
   const real = realFolder(paths.root) ?? paths.root;
   const at = (path: string) => join(real, relative(paths.root, path));
@@ -101,17 +151,27 @@ function root({ paths, app }: Subject, folders: Folders, isBuild: boolean): stri
   const elsewhere = realFolders([
     ...['apps', 'state', 'logs', 'locks', 'spool'].map((name) => join(paths.root, name)),
     ...[dir, releases, instances],
-  ]).filter((folder) => !within(real, folder));
-  const own = [folders.release, folders.shared, ...(folders.slot ? [folders.slot] : []), home];
-  for (const folder of own) refuseDetour({ paths, app }, folder);
+  ]).filter((folder) => !isWithin(real, folder));
+  const slot = profile === 'app' ? folders.slot : undefined;
+  const own = [folders.release, folders.shared, ...(slot ? [slot] : [])];
+  for (const folder of [...own, home]) refuseDetour({ paths, app }, folder);
+  const layer = isBuild ? bind(scratch().home, at(home)) : empty(at(home));
   return [
     ...empty(real),
     ...elsewhere.flatMap(empty),
-    ...(isBuild ? [] : [releases, instances]).flatMap((path) => ['--ro-bind-try', path, at(path)]),
+    ...(isBuild ? [] : [releases, instances]).flatMap((path) => readOnly(path, at(path))),
     // What a link of these leads to is outside of the root, where hooks may write anyway.
     ...own.filter((path) => isBuild || !isLink(path)).flatMap((path) => bind(path, at(path))),
+    ...(slot ? environmentFile(join(slot, 'env'), at) : []),
+    ...homeOptions(home, at(home), layer),
     ...['--remount-ro', real],
   ];
+}
+
+/** systemd reads it as root, and so would follow a link that the app put in its place. */
+function environmentFile(path: string, at: (path: string) => string): string[] {
+  const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile();
+  return isFile ? readOnly(path, at(path)) : [];
 }
 
 const isLink = (path: string) =>
@@ -127,55 +187,6 @@ export function refuseDetour({ paths, app }: Pick<Subject, 'paths' | 'app'>, fol
     string,
   ];
   const real = orElse(() => realpathSync(folder), own);
-  if (within(own, real) || !(within(root, real) || within(real, root))) return;
+  if (isWithin(own, real) || !(isWithin(root, real) || isWithin(real, root))) return;
   throw new Failure('not_writable', `${folder} leads to ${real}: remove the link`);
-}
-
-const TEMPORARY = ['/tmp', '/var/tmp'];
-
-/** A build has /tmp, /run and the user's home to itself. */
-function outsideOfBuild({ env, scratch }: Subject): string[] {
-  const home = realFolder(env.HOME);
-  const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
-  const hidden = realFolders(['/run', env.CREDENTIALS_DIRECTORY, home]);
-  return [
-    ...hidden.flatMap(empty),
-    ...temporary.flatMap((path) => bind(scratch(), path)),
-    ...programsBelow([...hidden, ...temporary], env).flatMap(readOnly),
-    ...resolverFolder().flatMap(readOnly),
-  ];
-}
-
-/** What PATH leads to below folders that are hidden, such as ~/.nvm. */
-function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
-  const found = PATH.split(delimiter).flatMap((entry) => {
-    const path = realFolder(entry);
-    const above = hidden.filter((each) => path !== undefined && within(each, path)).at(-1);
-    if (path === undefined || above === undefined || path === above) return [];
-    return [join(above, relative(above, path).split('/')[0] as string)];
-  });
-  return [...new Set(found)];
-}
-
-/** Where the addresses of name servers are, when they are below /run. */
-function resolverFolder(): string[] {
-  const folder = orElse(() => dirname(realpathSync('/etc/resolv.conf')), '/');
-  return within('/run', folder) && folder !== '/run' ? [folder] : [];
-}
-
-/** An app has the server's /run and /tmp; its user's home it can only read. */
-function outsideOfApp({ paths, env, app }: Subject, profile: Profile): string[] {
-  const home = realFolder(env.HOME);
-  const supervisor = env.PM2_HOME ?? (env.HOME && join(env.HOME, '.pm2'));
-  const runtime = { XDG_RUNTIME_DIR: `/run/user/${process.geteuid?.()}`, ...env };
-  const memory = memoryFoldersOf(paths.root, runtime).map((folder) => join(folder, app));
-  return [
-    ...(home === undefined ? [] : readOnly(home)),
-    ...(profile === 'client' ? realFolders([supervisor]).flatMap((path) => bind(path)) : []),
-    ...realFolders([
-      ...['/run/credentials', env.CREDENTIALS_DIRECTORY],
-      ...memoryFolders(runtime),
-    ]).flatMap(empty),
-    ...memory.flatMap((path) => bind(path)),
-  ];
 }

@@ -1,5 +1,5 @@
 /** The sandbox: bubblewrap around every command that a repository decides. */
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '@runner/common/config/file';
 import {
@@ -10,8 +10,10 @@ import {
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
-import { explanation } from './explain.ts';
-import { type Confined, type Folders, mountsFor, type Profile } from './mounts.ts';
+import { allowedPaths } from './allow.ts';
+import { effectOf } from './effect.ts';
+import { keepCaches } from './home.ts';
+import { type Confined, type Folders, mountsFor, type Profile, type Scratch } from './mounts.ts';
 import { bubblewrap } from './probe.ts';
 import { marksIn, openSettings, type Variables } from './settings.ts';
 
@@ -37,7 +39,7 @@ export interface Wrapped extends Command {
 export interface Confinement {
   /** Throws `not_writable`. */
   wrap(command: Command): Wrapped;
-  /** Why the output of a failed command may be the sandbox's doing, with the line that changes it. */
+  /** What the sandbox does that the output of a failed command may be about; undefined if nothing. */
   explain(output: string): string | undefined;
 }
 
@@ -45,7 +47,7 @@ export interface Confinement {
 export interface Sandbox {
   /** How a command is confined; undefined where it is not. */
   confine(profile: Profile, folders: Folders): Confinement | undefined;
-  /** Removes with `remove` the folder that builds had as /tmp. */
+  /** Keeps the caches of the builds, and removes with `remove` what they had as /tmp and HOME. */
   close(remove: (path: string) => void): void;
 }
 
@@ -86,7 +88,7 @@ class OpenSandbox implements Sandbox {
 
   constructor(request: SandboxRequest, setting: SandboxSetting) {
     this.#request = request;
-    this.#setting = setting;
+    this.#setting = { ...setting, allow: allowedPaths(request, setting.allow) };
     if (setting.mode === 'required') this.#program();
   }
 
@@ -96,7 +98,7 @@ class OpenSandbox implements Sandbox {
     const { paths, app, env } = this.#request;
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
-    const scratch = () => this.#scratchFolder();
+    const scratch = () => this.#scratchOf();
     const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
     return {
       wrap: ({ file, args, cwd, env: own }) => ({
@@ -106,12 +108,16 @@ class OpenSandbox implements Sandbox {
         env: marksIn(own),
         settings: openSettings(own, env),
       }),
-      explain: (output) => explanation(output, { paths, app, env }),
+      explain: effectOf,
     };
   }
 
   close(remove: (path: string) => void): void {
-    if (this.#scratch !== undefined) remove(this.#scratch);
+    const folder = this.#scratch;
+    if (folder === undefined) return;
+    const { paths, app } = this.#request;
+    keepCaches(scratchIn(folder).home, paths.app(app).home);
+    remove(folder);
     this.#scratch = undefined;
   }
 
@@ -128,12 +134,20 @@ class OpenSandbox implements Sandbox {
   }
 
   /** Beside unfinished releases: on the disk that has room for them, and removed after a kill as they are. */
-  #scratchFolder(): string {
+  #scratchOf(): Scratch {
     const { paths, app } = this.#request;
-    this.#scratch ??= mkdtempSync(join(paths.app(app).releases, '.tmp-scratch-'));
-    return this.#scratch;
+    if (this.#scratch === undefined) {
+      this.#scratch = mkdtempSync(join(paths.app(app).releases, '.tmp-scratch-'));
+      for (const each of Object.values(scratchIn(this.#scratch))) mkdirSync(each);
+    }
+    return scratchIn(this.#scratch);
   }
 }
+
+const scratchIn = (folder: string): Scratch => ({
+  temporary: join(folder, 'tmp'),
+  home: join(folder, 'home'),
+});
 
 function unavailable(problem: string): Failure {
   return new Failure(

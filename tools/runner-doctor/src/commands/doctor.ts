@@ -13,8 +13,9 @@ export const doctor = command({
     'of killed deploys. Changes nothing. Each finding is ok, a warning or a problem, with the command\n' +
     'that fixes it. Exits with 1 if there is a problem.\n' +
     '\n' +
-    'With --sandbox, attacks decoy files and a decoy process: without the sandbox, as a build and as a\n' +
-    'hook. Exits with 1 if an escape succeeds or the sandbox does not work.',
+    'With --sandbox, attacks decoy files, a decoy process and what the server has of sockets and logs:\n' +
+    'without the sandbox, as a build, as a hook or health check, and as the app or what starts it. Exits\n' +
+    'with 1 if an escape succeeds, or if the sandbox is off or does not work.',
   options: {
     offline: { about: 'Contact neither the code host nor the chats' },
     sandbox: { about: 'Only try to escape from the sandbox, and print the results' },
@@ -27,7 +28,7 @@ export const doctor = command({
   async run(context) {
     if (context.options.sandbox) {
       const { tryEscapes } = await import('../sandbox/try.ts');
-      const value = await tryEscapes(context.io);
+      const value = await tryEscapes(context);
       return { value, status: value.holds ? 0 : 1 };
     }
     const { examine, endPrograms } = await import('../checks/examine.ts');

@@ -1,28 +1,38 @@
 /**
  * Attempts to escape from the sandbox: shell scripts that exit with 0 if they succeed, with 3 if there is
  * nothing to attack. They target a decoy: `$ROOT` with the apps `escape` (their own) and `other`, the user's
- * home `$OUTER_HOME`, and the process `$RUNNER`.
+ * home `$OUTER_HOME`, and the process `$RUNNER`; and of the server what can be tried without changing it.
  */
+import type { Profile } from '@runner/deploy/sandbox/mounts';
 
 export interface Attempt {
   readonly group: string;
   readonly name: string;
   readonly script: string;
-  /** Allowed in the app's own hooks: that is their purpose, or docs/sandbox.md says why. */
-  readonly isOpenToApp?: true;
+  /** It succeeded if this is there afterwards, a path with variables of the script. */
+  readonly leaves?: string;
+  /** Profiles in which it is allowed: that is their purpose, or docs/sandbox.md says why. */
+  readonly openTo?: readonly Profile[];
 }
 
-type Row = readonly [name: string, script: string, isOpenToApp?: true];
+type Row = readonly [name: string, script: string, more?: Pick<Attempt, 'leaves' | 'openTo'>];
 
 const OWN = '"$ROOT"/apps/escape';
 const OTHER = '"$ROOT"/apps/other';
 const reads = (path: string) => `cat ${path} >/dev/null`;
 const writes = (path: string) => `: >> ${path}`;
+/** A file of the user's, not one of the same name in an empty folder. */
+const changes = (file: string) =>
+  `grep -q real "$OUTER_HOME"/${file} && : >> "$OUTER_HOME"/${file}`;
 /** A Node script; `reached()` exits with 0. */
 const node = (text: string) =>
   `"$NODE" -e 'const reached = () => process.exit(0); setTimeout(() => process.exit(1), 2000); ${text}'`;
 const connects = (path: string) =>
   `test -S ${path} || exit 3; ${node(`require("net").connect(process.argv[1]).on("connect", reached).on("error", () => process.exit(1))`)} ${path}`;
+/** Attempts where there is something to attack. */
+const where = (condition: string, script: string) => `${condition} || exit 3; ${script}`;
+/** The first file of a pattern; its path is `$1`. */
+const first = (pattern: string, script: string) => where(`set -- ${pattern}; test -e "$1"`, script);
 
 const GROUPS: Readonly<Record<string, readonly Row[]>> = {
   keys: [
@@ -50,28 +60,54 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["change another app's release", writes(`${OTHER}/releases/r1/server.js`)],
     ["read another app's shared files", reads(`${OTHER}/instances/default/shared/.env`)],
     ["read another app's HOME", reads(`${OTHER}/home/.npmrc`)],
+    [
+      'read the secrets of the bell',
+      where('test -r /var/lib/runner-bell/secrets', 'ls /var/lib/runner-bell/secrets'),
+    ],
+    ['read the journal on the disk', first('/var/log/journal/*/system.journal', 'head -c 1 "$1"')],
+    ['read the journal in memory', first('/run/log/journal/*/system.journal', 'head -c 1 "$1"')],
     ["switch another app's release", `ln -sfn /tmp ${OTHER}/instances/default/current`],
   ],
   planted: [
     ["git: the configuration of the app's own mirror", writes(`${OWN}/repo.git/config`)],
     ["git: another mirror's configuration", writes(`${OTHER}/repo.git/config`)],
     ['git: a repository above the apps', 'mkdir -p "$ROOT"/.git && : > "$ROOT"/.git/config'],
+    ["git: the user's configuration", changes('.gitconfig')],
+    ["npm: the user's configuration", reads('"$OUTER_HOME"/.npmrc')],
+    ["npm: the operator's configuration of the app", writes(`${OWN}/home/.npmrc`)],
     [
-      "git: the user's configuration",
-      'grep -q real "$OUTER_HOME"/.gitconfig && : >> "$OUTER_HOME"/.gitconfig',
-    ],
-    [
-      "npm: the user's configuration",
-      'grep -q real "$OUTER_HOME"/.npmrc && : >> "$OUTER_HOME"/.npmrc',
+      'npm: configuration for later builds',
+      `: > ${OWN}/home/.yarnrc-"$MARK"`,
+      { leaves: '$ROOT/apps/escape/home/.yarnrc-$MARK' },
     ],
     ["npm: another app's configuration", writes(`${OTHER}/home/.npmrc`)],
+    ["shell: the user's .bashrc", changes('.bashrc')],
+    ["ssh: the user's authorized_keys", changes('.ssh/authorized_keys')],
     [
-      "shell: the user's .bashrc",
-      'grep -q real "$OUTER_HOME"/.bashrc && : >> "$OUTER_HOME"/.bashrc',
+      'a file in the home of the account',
+      'test -n "$ACCOUNT_HOME" || exit 3; : > "$ACCOUNT_HOME"/."$MARK"',
+      { leaves: '$ACCOUNT_HOME/.$MARK' },
     ],
     [
-      "ssh: the user's authorized_keys",
-      'grep -q real "$OUTER_HOME"/.ssh/authorized_keys && : >> "$OUTER_HOME"/.ssh/authorized_keys',
+      'a job of cron',
+      where('test -w /etc/cron.d', ': > /etc/cron.d/"$MARK"'),
+      { leaves: '/etc/cron.d/$MARK' },
+    ],
+    [
+      'the handler of core dumps',
+      where('test -w /proc/sys/kernel/core_pattern', writes('/proc/sys/kernel/core_pattern')),
+    ],
+    [
+      'the environment of a slot, which systemd reads as root',
+      writes(`${OWN}/instances/default/a/env`),
+    ],
+    [
+      'a link in its place',
+      `cd ${OWN}/instances/default/a && mv env kept && ln -s /etc/passwd env; test -L env || exit 1; rm env; mv kept env`,
+    ],
+    [
+      'the secrets in memory, which systemd reads as root',
+      where('test -n "$MEMORY"', writes('"$MEMORY"/default.env')),
     ],
     ['a file in an earlier release', writes(`${OWN}/releases/r0/server.js`)],
     ['the link to the active release', `ln -sfn /tmp ${OWN}/instances/default/current`],
@@ -103,9 +139,17 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ["enter the runner's namespaces", 'readlink /proc/$RUNNER/ns/mnt'],
   ],
   leftovers: [
-    ['a process that keeps running', `(setsid sh -c 'sleep 1; : > "$PROOF"' >/dev/null 2>&1 &)`],
-    ['a file in /tmp', ': > /tmp/"$MARK"', true],
-    ['shared memory', ': > /dev/shm/"$MARK"'],
+    [
+      'a process that keeps running',
+      `(setsid sh -c 'sleep 1; : > "$PROOF"' >/dev/null 2>&1 &)`,
+      { openTo: ['app'], leaves: '$PROOF' },
+    ],
+    ['a file in /tmp', ': > /tmp/"$MARK"', { openTo: ['hook', 'app'], leaves: '/tmp/$MARK' }],
+    ['shared memory', ': > /dev/shm/"$MARK"', { leaves: '/dev/shm/$MARK' }],
+    [
+      "a user's control group",
+      where('test -w /sys/fs/cgroup"$(sed -n s/^0:://p /proc/self/cgroup)"/cgroup.procs', 'true'),
+    ],
   ],
   'links and mounts': [
     ['a symbolic link to the master key', 'ln -s "$ROOT"/mkey soft && cat soft >/dev/null'],
@@ -121,14 +165,34 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   sockets: [
-    ['docker', connects('/run/docker.sock'), true],
-    ['the system bus', connects('/run/dbus/system_bus_socket'), true],
-    ["the user manager's bus", connects('/run/user/$(id -u)/bus'), true],
+    ['docker', connects('/run/docker.sock')],
+    ['the system bus', connects('/run/dbus/system_bus_socket')],
+    [
+      'logind over the bus, which starts a user manager',
+      where(
+        'test -S /run/dbus/system_bus_socket && command -v loginctl >/dev/null',
+        'loginctl list-sessions >/dev/null',
+      ),
+    ],
+    [
+      'systemd',
+      where(
+        'test -S /run/systemd/private && command -v systemctl >/dev/null',
+        'systemctl show --property=Version >/dev/null',
+      ),
+    ],
+    [
+      'a varlink service of systemd',
+      `set -- /run/systemd/userdb/io.systemd.*; ${connects('"$1"')}`,
+    ],
+    ["the user manager's bus", connects('/run/user/$(id -u)/bus')],
+    ["pm2's daemon", connects('"$OUTER_HOME"/.pm2/rpc.sock')],
+    ['an ssh agent of the user', connects('"$AGENT"')],
     ['service credentials', 'test -e /run/credentials || exit 3; ls /run/credentials/*'],
   ],
 };
 
 /** All attempts, in the order of the table. */
 export const ATTEMPTS: readonly Attempt[] = Object.entries(GROUPS).flatMap(([group, rows]) =>
-  rows.map(([name, script, open]) => ({ group, name, script, ...(open && { isOpenToApp: open }) })),
+  rows.map(([name, script, more]) => ({ group, name, script, ...more })),
 );

@@ -1,10 +1,14 @@
 /** The target of the attempts: a fake root and home, and a process instead of the runner. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 import { type Paths, pathsOf } from '@runner/common/foundation/paths';
+import { memoryFoldersOf } from '@runner/deploy/sandbox/memory-folders';
 
 export interface Decoy {
   readonly paths: Paths;
@@ -12,6 +16,12 @@ export interface Decoy {
   readonly home: string;
   readonly release: string;
   readonly shared: string;
+  /** The folder of a slot. */
+  readonly slot: string;
+  /** The app's secrets in memory; empty where this user has no folder for them. */
+  readonly memory: string;
+  /** A socket like that of an ssh agent. */
+  readonly agent: string;
   readonly runner: ChildProcess;
   /** Creates a folder for one attempt. */
   folder(name: string): string;
@@ -28,6 +38,7 @@ const FILES = [
   ),
   ...['apps/other/releases/r1/server.js', 'apps/escape/releases/r0/server.js'],
   'apps/escape/instances/default/run/pid.json',
+  'apps/escape/instances/default/a/env',
 ];
 const OF_USER = ['.gitconfig', '.npmrc', '.bashrc', '.ssh/authorized_keys'];
 
@@ -36,22 +47,35 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-export function makeDecoy({ PATH = '' }: Env): Decoy {
+/** Listens on two sockets until it is ended. */
+const LISTEN =
+  'for (const each of process.argv.slice(2)) require("net").createServer().listen(each, () => console.log(each))';
+
+export async function makeDecoy(env: Env): Promise<Decoy> {
+  const { PATH = '' } = env;
   const top = mkdtempSync(join(tmpdir(), 'runner-decoy-'));
   const [root, home] = [join(top, 'root'), join(top, 'home')];
   for (const file of FILES) write(join(root, file), 'decoy\n');
   for (const file of OF_USER) write(join(home, file), 'real\n');
+  mkdirSync(join(home, '.pm2'));
   const open = join(top, 'open');
   writeFileSync(open, 'canary\n');
   const paths = pathsOf(root);
   const { releases, instance } = paths.app('escape');
-  const runner = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)', 'CANARY'], {
+  const agentFolder = mkdtempSync('/tmp/ssh-');
+  const agent = join(agentFolder, 'agent');
+  const sockets = [join(home, '.pm2/rpc.sock'), agent];
+  const runner = spawn(process.execPath, ['-e', LISTEN, 'CANARY', ...sockets], {
     env: { PATH, CANARY: 'canary' },
-    stdio: [openSync(open, 'r'), 'ignore', 'ignore'],
+    stdio: [openSync(open, 'r'), 'pipe', 'ignore'],
   });
+  for (let lines = 0; lines < sockets.length; )
+    lines += String((await once(runner.stdout as Readable, 'data'))[0]).split('\n').length - 1;
+  const memory = memoryOf(root, env);
   return {
-    ...{ paths, home, runner, release: join(releases, '.tmp-escape') },
+    ...{ paths, home, runner, agent, memory, release: join(releases, '.tmp-escape') },
     shared: instance('default').shared,
+    slot: join(instance('default').dir, 'a'),
     folder(name) {
       const folder = join(releases, name);
       mkdirSync(folder, { recursive: true });
@@ -59,7 +83,21 @@ export function makeDecoy({ PATH = '' }: Env): Decoy {
     },
     remove() {
       runner.kill('SIGKILL');
-      rmSync(top, { recursive: true, force: true });
+      for (const each of [top, agentFolder, ...(memory ? [dirname(memory)] : [])])
+        rmSync(each, { recursive: true, force: true });
     },
   };
+}
+
+/** Where the app's secrets would be in memory, with a file; empty where there is no such folder. */
+function memoryOf(root: string, env: Env): string {
+  for (const folder of memoryFoldersOf(root, env)) {
+    if (!existsSync(dirname(folder))) continue;
+    const made = orElse(() => {
+      write(join(folder, 'escape/default.env'), 'decoy\n');
+      return join(folder, 'escape');
+    }, '');
+    if (made !== '') return made;
+  }
+  return '';
 }

@@ -1,32 +1,46 @@
-/** Runs every escape attempt without the sandbox and in both of its profiles. */
+/** Runs every escape attempt without the sandbox and in its profiles. */
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Io } from '@runner/common/foundation/io';
+import { appNames } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
+import { type SandboxMode, sandboxSettingOf } from '@runner/common/config/sandbox';
+import { orElse } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
+import { cutOff } from '@runner/deploy/run/outside';
 import { mountsFor, type Profile } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
-import { ATTEMPTS, type Attempt } from './attempts.ts';
+import { modeIn } from '@runner/deploy/sandbox/sandbox';
+import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
 
 /** absent: this server has nothing of the kind to attack. */
 export type Result = 'reached' | 'stopped' | 'absent';
 
+/** The profiles that are tried, each with the commands that have it. */
+export const PROFILES = ['build', 'hook', 'app'] as const satisfies readonly Profile[];
+
+/** A result per profile; null if the sandbox cannot run. */
+type Results = { readonly [name in (typeof PROFILES)[number]]: Result | null };
+
 /** One row of the table. */
-export interface Tried {
+export interface Tried extends Results {
   readonly group: string;
   readonly attempt: string;
   readonly without: Result;
-  /** null if the sandbox cannot run. */
-  readonly build: Result | null;
-  readonly app: Result | null;
-  /** Whether the app's own hooks and start command may do this. */
-  readonly open_to_app: boolean;
+  /** Profiles that may do this. */
+  readonly open_to: readonly Profile[];
 }
 
 /** What `runner doctor --sandbox` prints. */
 export interface SandboxReport {
-  /** Whether no attempt escaped. */
+  /** Whether commands run in the sandbox, and no attempt escaped. */
   readonly holds: boolean;
+  /** Of this server. */
+  readonly mode: SandboxMode;
+  /** Apps whose commands run without the sandbox although the mode says otherwise. */
+  readonly off_for: readonly string[];
   /** Why the sandbox cannot run here; null if it can. */
   readonly problem: string | null;
   readonly escaped: number;
@@ -38,24 +52,32 @@ const TIMEOUT = 10_000;
 /** How long to wait for the proof of a process that keeps running, in milliseconds. */
 const LEFTOVER = 1_500;
 
-export async function tryEscapes(io: Io): Promise<SandboxReport> {
+/** Throws `config_invalid`. */
+export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> {
+  const setting = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env)).mode;
+  const mode = setting('');
+  const off_for = orElse(() => appNames(paths), []).filter(
+    (app) => mode !== 'off' && setting(app) === 'off',
+  );
   const found = bubblewrap(io.env);
   const program = 'program' in found ? found.program : undefined;
-  const decoy = makeDecoy(io.env);
+  const decoy = await makeDecoy(io.env);
   try {
-    const without = await tryAll(io, decoy, undefined, undefined);
-    const build = program === undefined ? undefined : await tryAll(io, decoy, program, 'build');
-    const app = program === undefined ? undefined : await tryAll(io, decoy, program, 'hook');
-    const attempts = ATTEMPTS.map(({ group, name, isOpenToApp = false }, at) => {
+    const without = await tryAll(io, decoy);
+    const inEach = {} as Record<Profile, readonly Result[]>;
+    if (program !== undefined)
+      for (const profile of PROFILES)
+        inEach[profile] = await tryAll(io, decoy, { program, profile });
+    const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at): Tried => {
       const outside = without[at] as Result;
-      return {
-        ...{ group, attempt: name, without: outside, open_to_app: isOpenToApp },
-        ...{ build: inside(outside, build?.[at]), app: inside(outside, app?.[at]) },
-      };
+      const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
+      const results = { build: of('build'), hook: of('hook'), app: of('app') };
+      return { group, attempt: name, without: outside, open_to: openTo, ...results };
     });
     const escaped = attempts.filter(hasEscaped).length;
     const problem = 'problem' in found ? found.problem : null;
-    return { holds: problem === null && escaped === 0, problem, escaped, attempts };
+    const holds = problem === null && mode !== 'off' && escaped === 0;
+    return { holds, mode, off_for, problem, escaped, attempts };
   } finally {
     decoy.remove();
   }
@@ -69,71 +91,80 @@ function inside(outside: Result, found: Result | undefined): Result | null {
 }
 
 /** Whether an attempt got out of a profile that should have stopped it. */
-function hasEscaped({ build, app, open_to_app }: Tried): boolean {
-  return build === 'reached' || (app === 'reached' && !open_to_app);
+function hasEscaped(tried: Tried): boolean {
+  return PROFILES.some((name) => tried[name] === 'reached' && !tried.open_to.includes(name));
 }
 
-async function tryAll(
-  io: Io,
-  decoy: Decoy,
-  program: string | undefined,
-  profile: Profile | undefined,
-): Promise<Result[]> {
+interface Inside {
+  readonly program: string;
+  readonly profile: Profile;
+}
+
+async function tryAll(io: Server['io'], decoy: Decoy, sandbox?: Inside): Promise<Result[]> {
   const results: Result[] = [];
   const late: (() => void)[] = [];
   for (const [at, attempt] of ATTEMPTS.entries()) {
-    const mark = `runner-escape-${process.pid}-${profile ?? 'without'}-${at}`;
+    const mark = `runner-escape-${process.pid}-${sandbox?.profile ?? 'without'}-${at}`;
     const folder = decoy.folder(`.tmp-${mark}`);
-    const proof = join(folder, 'proof');
-    results[at] = await tryOne(io, decoy, { program, profile, attempt, mark, folder, proof });
-    if (attempt.group === 'leftovers') late.push(() => (results[at] = left(attempt, mark, proof)));
+    const env = variablesOf(io, decoy, mark, folder);
+    const words = ['/bin/sh', '-c', attempt.script];
+    const command = sandbox ? confined(decoy, folder, env, sandbox) : [];
+    const result = await tryOne([...command, ...words], folder, env);
+    results[at] = result;
+    const { leaves } = attempt;
+    if (leaves !== undefined && result !== 'absent')
+      late.push(() => {
+        results[at] = hasLeft(leaves.replace(/\$(\w+)/g, (_, name: string) => env[name] ?? ''));
+      });
   }
   await new Promise((resolve) => setTimeout(resolve, LEFTOVER));
   for (const check of late) check();
   return results;
 }
 
-/** Whether an attempt left something on the server; removes it. */
-function left({ script }: Attempt, mark: string, proof: string): Result {
-  const files = [`/tmp/${mark}`, `/dev/shm/${mark}`];
-  const place = files.find((file) => script.includes(file.slice(0, -mark.length))) ?? proof;
-  const isLeft = existsSync(place);
-  for (const file of files) rmSync(file, { force: true });
+/** Whether an attempt left a file on the server; removes it. */
+function hasLeft(path: string): Result {
+  const isLeft = existsSync(path);
+  rmSync(path, { force: true });
   return isLeft ? 'reached' : 'stopped';
 }
 
-interface Trial {
-  readonly program: string | undefined;
-  readonly profile: Profile | undefined;
-  readonly attempt: Attempt;
-  readonly mark: string;
-  readonly folder: string;
-  readonly proof: string;
+type Variables = Readonly<Record<string, string>>;
+
+/** The home that the system knows for this user; empty unless it is the user's own, and not `$HOME`. */
+function accountHome(): string {
+  const { homedir, uid } = userInfo();
+  return statSync(homedir).uid === uid ? homedir : '';
 }
 
-function tryOne(
-  io: Io,
-  { paths, home, shared, runner, folder: folderOf }: Decoy,
-  { program, profile, attempt, mark, folder, proof }: Trial,
-): Promise<Result> {
-  const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR } = io.env;
-  const env = {
-    ...{ PATH, ROOT: paths.root, OUTER_HOME: home, RUNNER: String(runner.pid) },
-    ...{ NODE: process.execPath, MARK: mark, PROOF: proof },
+function variablesOf(io: Server['io'], decoy: Decoy, mark: string, folder: string): Variables {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR, XDG_RUNTIME_DIR } = io.env;
+  return {
+    ...{ PATH, ROOT: decoy.paths.root, OUTER_HOME: decoy.home, RUNNER: String(decoy.runner.pid) },
+    ...{ NODE: process.execPath, MARK: mark, PROOF: join(folder, 'proof'), AGENT: decoy.agent },
+    ...{ MEMORY: decoy.memory, ACCOUNT_HOME: orElse(accountHome, '') },
+    ...(TMPDIR !== undefined && { TMPDIR }),
+    ...(XDG_RUNTIME_DIR !== undefined && { XDG_RUNTIME_DIR }),
   };
-  const subject = {
-    ...{ paths, app: 'escape', env: { PATH, HOME: home, ...(TMPDIR !== undefined && { TMPDIR }) } },
-    ...{ allow: [], scratch: () => folderOf('.tmp-scratch') },
-  };
-  const command = ['/bin/sh', '-c', attempt.script];
-  const folders = { release: folder, shared };
-  const [file, ...args] =
-    program === undefined || profile === undefined
-      ? command
-      : [program, ...mountsFor(profile, subject, folders), '--chdir', folder, '--', ...command];
+}
+
+/** What runs a command of the decoy in a profile. */
+function confined(
+  { paths, home, shared, slot, folder: folderOf }: Decoy,
+  release: string,
+  env: Variables,
+  { program, profile }: Inside,
+): string[] {
+  const scratch = () => ({ temporary: folderOf('.tmp-scratch'), home: folderOf('.tmp-home') });
+  const subject = { paths, app: 'escape', env: { ...env, HOME: home }, allow: [], scratch };
+  const mounts = mountsFor(profile, subject, { release, shared, slot });
+  return [program, ...mounts, '--chdir', release, '--'];
+}
+
+function tryOne([file, ...args]: readonly string[], cwd: string, env: Variables): Promise<Result> {
   return new Promise((resolve) => {
-    const options = { cwd: folder, env, stdio: 'ignore', detached: true } as const;
-    const child = spawn(file as string, args, { ...options, timeout: TIMEOUT });
+    const options = { cwd, env, stdio: 'ignore', detached: true, timeout: TIMEOUT } as const;
+    const child = cutOff(() => spawn(file as string, args, options));
     child.once('error', () => resolve('stopped'));
     child.once('exit', (status) =>
       resolve(status === 0 ? 'reached' : status === 3 ? 'absent' : 'stopped'),

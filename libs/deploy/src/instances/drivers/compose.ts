@@ -75,7 +75,7 @@ function run(
     file: 'docker',
     args: all,
     timeout,
-    confinement: target.confine('app'),
+    confinement: target.confine('docker'),
   });
 }
 
@@ -85,7 +85,7 @@ const LOG_LINES = '50';
 function deathOf(target: Target<Compose>): ReturnType<Started['death']> {
   if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
   const all = [...composeArgs(target), 'logs', '--no-color', '--tail', LOG_LINES];
-  const confinement = target.confine('app');
+  const confinement = target.confine('docker');
   const { stdout } = ask('docker', all, { env: target.env, cwd: target.release, confinement });
   const words = `no container of the project ${projectOf(target)} runs`;
   return { words, output: target.redact(stdout) };
@@ -108,7 +108,7 @@ export const composeDriver: Driver<Compose> = {
       args: [...composeArgs(target), 'ps', '--status', 'running', '--quiet'],
       cwd: target.release,
       env: target.env,
-      confinement: target.confine('app'),
+      confinement: target.confine('docker'),
       meaning: (stdout) => (stdout.trim() === '' ? 'stopped' : 'running'),
       pids(stdout) {
         const ids = stdout.split('\n').filter(Boolean);

@@ -4,11 +4,10 @@
  * short gap.
  */
 
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOf } from '@runner/common/deploy-file/start';
-import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { markOutput } from '../../run/output-marks.ts';
 import { loggedFailure, StepFailure, tryStep } from '../../run/step.ts';
@@ -63,19 +62,18 @@ function daemonEnvironment(env: Target['env'], { env: own }: Target['instance'])
 /** All processes that pm2 has; undefined if it does not answer. */
 function listOf(target: Target): Listed[] | undefined {
   const { env, instance, release: cwd } = target;
-  const confinement = target.confine('client');
+  const confinement = target.confine('pm2');
   // Inside the sandbox the daemon would see only what this app does.
   if (confinement) ask('pm2', ['ping'], { env: target.outerEnv });
   const daemon = daemonEnvironment(env, instance);
   return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX, confinement }).stdout);
 }
 
-/** Whether pm2's daemon runs; where its pid file cannot be read, its client has to know. */
+/** Whether pm2's daemon runs, in whatever process namespace: whether its socket is open. */
 function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
-  return orElse(
-    () => existsSync(`/proc/${readTextIfThere(join(PM2_HOME, 'pm2.pid'), 100)?.trim() || 'none'}`),
-    true,
-  );
+  const socket = join(PM2_HOME, 'rpc.sock');
+  const isOpen = () => readFileSync('/proc/net/unix', 'utf8').includes(` ${socket}\n`);
+  return orElse(isOpen, true);
 }
 
 /** The processes in the output of `jlist`; undefined if pm2 did not answer. */
@@ -124,7 +122,7 @@ async function remove(target: Target<Pm2>): Promise<Sizes> {
     // By number: the previous file may have used another name.
     const ids = running.map(({ pm_id: id }) => String(id));
     const deletion = step(['delete', ...ids], target.start.stopTimeout);
-    const confinement = target.confine('client');
+    const confinement = target.confine('pm2');
     await tryStep(log, signal, { ...deletion, stage: 'start', cwd, env, confinement });
   }
   return sizes;
@@ -176,7 +174,7 @@ export const pm2Driver: Driver<Pm2> = {
       'config' in start
         ? [ecosystemFor(target, start.config)]
         : [start.run, '--name', ownName(target), '--cwd', release];
-    const confinement = target.confine('client');
+    const confinement = target.confine('pm2');
     await runFor(target, {
       ...step(['start', ...what, '--update-env'], start.timeout),
       confinement,
@@ -200,7 +198,7 @@ export const pm2Driver: Driver<Pm2> = {
       program: 'pm2',
       args: ['jlist'],
       env,
-      confinement: target.confine('client'),
+      confinement: target.confine('pm2'),
       meaning(stdout) {
         const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
         if (all === undefined) return 'unknown';

@@ -1,0 +1,27 @@
+/**
+ * What the sandbox does that the output of a failed command may be about. The output is the commit's: it
+ * chooses one of these sentences at most, and no path, name or setting in them.
+ */
+const EFFECTS: readonly (readonly [RegExp, string])[] = [
+  [
+    /sudo: .*no new privileges|sudo: effective uid is not 0|su: (?:cannot set|must be run)/i,
+    'allows no sudo',
+  ],
+  [/docker\.sock|Cannot connect to the Docker daemon/i, 'hides the docker socket'],
+  [
+    /Failed to connect to (?:system |user )?(?:scope )?bus|system_bus_socket|not been booted with systemd/i,
+    'hides the buses of systemd: use start: { type: systemd }',
+  ],
+  [/No journal files were found|No such file or directory.*journal/i, 'hides the journal'],
+  [/kill: .*No such process/i, "hides the server's processes"],
+  [
+    /EROFS|Read-only file system/i,
+    'lets commands write only to the release, shared/, HOME and /tmp',
+  ],
+];
+
+/** `it ran in the sandbox, which allows no sudo`; undefined if nothing points to it. */
+export function effectOf(output: string): string | undefined {
+  const effect = EFFECTS.find(([words]) => words.test(output))?.[1];
+  return effect && `it ran in the sandbox, which ${effect}; see: runner doctor --sandbox`;
+}

@@ -1,0 +1,113 @@
+/** What of the server the commands of an app do not see, and what they need of it in spite of that. */
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
+import type { Env } from '@runner/common/foundation/io';
+
+/**
+ * Folders whose sockets start programs outside of the sandbox, or whose files show other apps' secrets: the
+ * buses, systemd, the docker socket and the user's runtime folder below /run; the journal; the user's mail;
+ * the bell; container managers whose group is root's equal.
+ */
+const SERVER = [
+  '/run',
+  '/var/log',
+  '/var/mail',
+  '/var/lib/runner-bell',
+  '/var/lib/lxd',
+  '/var/lib/incus',
+  '/var/snap/lxd/common/lxd',
+];
+
+/** Databases that listen on a socket below /run. */
+const DATABASES = ['postgresql', 'mysqld', 'mariadb', 'redis', 'valkey', 'memcached'];
+
+/** In /tmp, folders with the sockets of a user's own terminals, agents and displays. */
+const AGENTS = /^(?:tmux-|ssh-|screen|vscode-|\.X11-unix$|\.ICE-unix$)/;
+
+/** Whether `path` is `folder`, or in it. */
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** The real path of a folder other than `/`; undefined if there is none. */
+export function realFolder(path: string | undefined): string | undefined {
+  if (path === undefined || !isAbsolute(path)) return undefined;
+  try {
+    const real = realpathSync(path);
+    return real !== '/' && statSync(real).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The real paths of those folders that are there. */
+export function realFolders(paths: readonly (string | undefined)[]): string[] {
+  return [...new Set(paths.flatMap((path) => realFolder(path) ?? []))];
+}
+
+/** Folders that every command finds empty. */
+export function hiddenFolders(env: Env): string[] {
+  return realFolders([...SERVER, env.CREDENTIALS_DIRECTORY, env.HOME, accountHome()]);
+}
+
+/** The home that the system knows for this user, which need not be `$HOME`; undefined unless it is the user's. */
+function accountHome(): string | undefined {
+  // Some accounts of the system have a folder such as /usr/sbin.
+  const own = () => {
+    const { homedir, uid } = userInfo();
+    return statSync(homedir).uid === uid ? homedir : undefined;
+  };
+  return orElse(own, undefined);
+}
+
+/** What PATH, and this program, lead to below folders that are hidden, such as ~/.nvm. */
+export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
+  const entries = [...PATH.split(delimiter), dirname(process.execPath)];
+  const found = entries.flatMap((entry) => {
+    const path = realFolder(entry);
+    const above = hidden
+      .filter((each) => path !== undefined && isWithin(each, path))
+      .sort()
+      .at(-1);
+    if (path === undefined || above === undefined || path === above) return [];
+    return [join(above, relative(above, path).split('/')[0] as string)];
+  });
+  return [...new Set(found)];
+}
+
+/** Where the addresses of name servers are, when they are below /run. */
+export function resolverFolder(): string[] {
+  const folder = orElse(() => dirname(realpathSync('/etc/resolv.conf')), '/');
+  return isWithin('/run', folder) && folder !== '/run' ? [folder] : [];
+}
+
+/** The folders of databases that listen on a socket. */
+export function databaseFolders(): string[] {
+  return realFolders(DATABASES.map((name) => join('/run', name)));
+}
+
+/** Folders below /var/log that belong to this user; root has none of its own. */
+export function ownLogFolders(): string[] {
+  const user = process.geteuid?.();
+  return user === 0 ? [] : foldersIn('/var/log').filter((path) => lstatSync(path).uid === user);
+}
+
+/** In /tmp, the folders of this user's terminals and agents. */
+export function agentFolders(): string[] {
+  const isAgent = (path: string) => AGENTS.test(path.slice('/tmp/'.length));
+  return foldersIn('/tmp').filter(isAgent);
+}
+
+function foldersIn(parent: string): string[] {
+  const all = orElse(() => readdirSync(parent, { withFileTypes: true }), []);
+  return all.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name));
+}
+
+/** Sockets of the docker engine: the server's, the user's own and the one that DOCKER_HOST names. */
+export function dockerSockets({ DOCKER_HOST = '', XDG_RUNTIME_DIR: own }: Env): string[] {
+  const named = /^unix:\/\/(\/.+)$/.exec(DOCKER_HOST)?.[1];
+  const all = ['/run/docker.sock', own && join(own, 'docker.sock'), named];
+  return all.filter((path) => path !== undefined && path !== '') as string[];
+}

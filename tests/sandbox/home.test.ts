@@ -1,0 +1,118 @@
+/** HOME in the sandbox: what a commit leaves there, and what it cannot. */
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, type World } from '../deploys/world.ts';
+import { isAvailable } from './available.ts';
+
+const home = suite('HOME in the sandbox');
+const test = isAvailable ? home : home.skip;
+
+const REQUIRED = { RUNNER_SANDBOX: 'required' };
+
+async function inWorld(body: (world: World, home: string) => Promise<void>): Promise<void> {
+  const world = await makeWorld();
+  try {
+    await body(world, join(world.root, 'apps/shop/home'));
+  } finally {
+    await world.close();
+  }
+}
+
+const PLANT = [
+  `printf '#!/bin/sh\\necho planted >> "$RUNNER_SHARED/proof"; exec sh "$@"\\n' > $HOME/.evil`,
+  'chmod +x $HOME/.evil',
+  'echo script-shell=$HOME/.evil > $HOME/.npmrc',
+  'mkdir -p $HOME/.config && echo x > $HOME/.config/x',
+].join('; ');
+const BUILD = 'build: npm run --silent build\n';
+const PACKAGE = { 'package.json': '{"scripts": {"build": "echo built"}}' };
+
+for (const [where, deploy] of [
+  ['a build', `build: ${JSON.stringify(PLANT)}\n`],
+  ['a hook', `hooks: { post_deploy: ${JSON.stringify(PLANT)} }\n`],
+  ['an app', `start: { type: process, run: ${JSON.stringify(`${PLANT}; exec sleep 60`)} }\n`],
+] as const) {
+  test(`configuration that ${where} writes into HOME is not there for the next commit`, () =>
+    inWorld(async (world, folder) => {
+      await world.push('v1', { deploy, files: PACKAGE });
+      assert.is((await world.deploy([], REQUIRED)).status, 0);
+      const look = 'hooks: { post_deploy: "! ls $HOME/.npmrc $HOME/.evil $HOME/.config" }\n';
+      await world.push('v2', { deploy: BUILD + look, files: PACKAGE });
+      const done = await world.deploy([], REQUIRED);
+      assert.is(done.status, 0, done.stderr);
+      const shared = join(world.root, 'apps/shop/instances/default/shared');
+      assert.not(existsSync(join(shared, 'proof')));
+      assert.not(existsSync(join(folder, '.npmrc')));
+    }));
+}
+
+test("the operator's configuration is read and cannot be changed, and caches stay", () =>
+  inWorld(async (world, folder) => {
+    mkdirSync(join(folder, '.cargo'), { recursive: true });
+    writeFileSync(join(folder, '.npmrc'), 'registry=https://npm.example.org/\n');
+    writeFileSync(join(folder, '.cargo/config.toml'), '[net]\n');
+    const fill = [
+      'grep -q npm.example.org ~/.npmrc && ! echo x >> ~/.npmrc && ! mv ~/.npmrc ~/.old',
+      'grep -q net ~/.cargo/config.toml && ! echo x >> ~/.cargo/config.toml',
+      'mkdir -p ~/.npm/_cacache ~/.cargo/registry/index go ~/go/pkg/mod && echo 1 > ~/.npm/_cacache/one',
+      'echo 2 > ~/.cargo/registry/index/two && echo 3 > ~/go/pkg/mod/three && echo 4 > ~/go/bin-of-mine',
+    ];
+    await world.push('v1', { deploy: `build: ${JSON.stringify(fill)}\n` });
+    const first = await world.deploy([], REQUIRED);
+    assert.is(first.status, 0, first.stderr);
+    const find = 'cat ~/.npm/_cacache/one ~/.cargo/registry/index/two ~/go/pkg/mod/three > found';
+    const gone = '! ls ~/go/bin-of-mine';
+    await world.push('v2', {
+      deploy: `build: ${JSON.stringify([find, gone])}\nhooks: { post_deploy: "cat ~/.npm/_cacache/one ~/.npmrc" }\n`,
+    });
+    const second = await world.deploy([], REQUIRED);
+    assert.is(second.status, 0, second.stderr);
+    const current = join(world.root, 'apps/shop/instances/default/current');
+    assert.is(readFileSync(join(current, 'found'), 'utf8'), '1\n2\n3\n');
+    assert.is(readFileSync(join(folder, '.cargo/config.toml'), 'utf8'), '[net]\n');
+  }));
+
+test('a link that an earlier commit left in HOME shows nothing', () =>
+  inWorld(async (world, folder) => {
+    mkdirSync(folder, { recursive: true });
+    symlinkSync(join(world.root, 'mkey'), join(folder, '.netrc'));
+    symlinkSync(join(world.root, 'state'), join(folder, '.cache'));
+    await world.push('v1', { deploy: 'build: "! cat ~/.netrc && ! ls ~/.cache/"\n' });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+  }));
+
+test('the home of the account is hidden, whatever HOME says, and PATH still leads to its programs', () =>
+  inWorld(async (world) => {
+    const other = temporaryFolder('other-home');
+    mkdirSync(join(other, 'tools/bin'), { recursive: true });
+    writeFileSync(join(other, 'tools/bin/my-tool'), '#!/bin/sh\necho tool\n', { mode: 0o755 });
+    writeFileSync(join(other, 'secret'), 'of the user\n');
+    const account = userInfo().homedir;
+    const mark = `.runner-test-${process.pid}`;
+    writeFileSync(join(account, mark), 'of the account\n');
+    try {
+      const look = `my-tool; ! cat ${other}/secret ${account}/${mark}; echo x > ${account}/${mark}-new; true`;
+      const deploy = `build: ${JSON.stringify(look)}\nhooks: { post_deploy: ${JSON.stringify(look)} }\n`;
+      await world.push('v1', { deploy });
+      const env = {
+        ...REQUIRED,
+        HOME: other,
+        PATH: `${other}/tools/bin:${process.env.PATH}`,
+      };
+      const done = await run('runner-deploy', ['shop', '--verbose'], { root: world.root, env });
+      assert.is(done.status, 0, done.stderr);
+      assert.not.match(done.stderr, /of the (?:user|account)/);
+      assert.match(done.stderr, /\btool\n/);
+      assert.not(existsSync(join(account, `${mark}-new`)));
+    } finally {
+      rmSync(join(account, mark), { force: true });
+    }
+  }));
+
+home.run();
