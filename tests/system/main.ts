@@ -1,12 +1,14 @@
 /**
  * `npm run test:system`: the life of a server, in a booted systemd-nspawn: the package is installed, an
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
- * end; then a fresh server takes over with a backup of another one (`-- moving`: that alone). Prints a
- * transcript. Skipped, with the reason, where no system can be booted.
+ * end. Then a fresh server takes over with a backup of another one, and commits try to get out of the
+ * sandbox. `-- play`, `-- move`, `-- breakOut`: one of these alone. Prints a transcript. Skipped, with the
+ * reason, where no system can be booted.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
+import { breakOut } from './breakouts.ts';
 import { move } from './moving.ts';
 import { play } from './story.ts';
 
@@ -32,8 +34,12 @@ const why = whyNot();
 if (why !== undefined) {
   process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
 } else {
-  const isMoving = process.argv.includes('moving');
-  const all = isMoving ? move() : play().then(async (steps) => steps + (await move()));
+  const parts = { play, move, breakOut };
+  const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(name));
+  const all = (chosen.length > 0 ? chosen : Object.entries(parts)).reduce(
+    async (before, [, part]) => (await before) + (await part()),
+    Promise.resolve(0),
+  );
   all.then(
     (steps) => process.stdout.write(`\n${steps} passed, 0 failed, 0 skipped\n`),
     (error: unknown) => {

@@ -1,4 +1,4 @@
-/** `npm run test:system -- moving`: a server dies, and its backup makes a fresh one. */
+/** `npm run test:system -- move`: a server dies, and its backup makes a fresh one. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { distFolder } from '@runner/testing/run';

@@ -28,7 +28,7 @@ export async function upgradeAndBack(server: Server, version: string): Promise<v
   const pid = await container.ok('systemctl show -P MainPID shop.service');
   await type('systemctl disable --now runner-notify.timer');
   await push(server, 'v6', { 'build.js': SLOW_ONCE });
-  await until('ls /opt/runner/apps/shop/home', /slow/);
+  await until('ls /opt/runner/apps/shop/instances/default/shared', /slow/);
   // Asked at once: a moment later the timer has taken the deploy up again.
   const asked =
     'dpkg --no-triggers -i /srv/next/runner_9.9.9_all.deb && systemctl show -P MainPID shop';

@@ -31,7 +31,7 @@ export const BROKEN =
 
 /** A `build.js` that takes longer than what is done meanwhile, the first time. */
 export const SLOW_ONCE = `const { existsSync, writeFileSync } = require('node:fs');
-const mark = process.env.HOME + '/slow';
+const mark = process.env.RUNNER_SHARED + '/slow';
 if (!existsSync(mark)) {
   writeFileSync(mark, '');
   setTimeout(() => {}, 900_000);

@@ -1,21 +1,52 @@
-/** Whether commands from repositories run in the sandbox. */
+/** Whether commands from repositories run in the sandbox, and what could run outside of it. */
+import { userInfo } from 'node:os';
+import { appNames, listApps } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { isThere } from '@runner/common/files/read';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { activeFile } from '@runner/deploy/instances/target';
+import { allowedPaths } from '@runner/deploy/sandbox/allow';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
 import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
 
-export function sandbox({ io: { env }, paths }: Context): readonly Found[] {
+export function sandbox(context: Context): readonly Found[] {
+  const { io, paths } = context;
   // An invalid config.yml is reported by the `config` check.
-  const read = () => sandboxSettingOf(readConfig(paths), '', modeIn(env)).mode;
-  const mode = unlessFailure(read, undefined);
-  if (mode === undefined) return [];
-  if (mode === 'off') return [ok('the sandbox is switched off in the configuration')];
+  const config = unlessFailure(() => readConfig(paths), undefined);
+  if (config === undefined) return [];
+  const settingOf = (app: string) => sandboxSettingOf(config, app, modeIn(io.env));
+  // Throws for a path that is never opened.
+  for (const app of orElse(() => appNames(paths), []))
+    allowedPaths({ paths, app }, settingOf(app).allow);
+  const { mode } = settingOf('');
+  return [modeFinding(context, mode), ...lingering(paths)];
+}
+
+function modeFinding({ io: { env } }: Context, mode: string): Found {
+  if (mode === 'off') return ok('the sandbox is switched off in the configuration');
   const found = bubblewrap(env);
-  if ('program' in found) return [ok(`commands from repositories run in the sandbox (${mode})`)];
+  if ('program' in found) return ok(`commands from repositories run in the sandbox (${mode})`);
   const mend = 'apt-get install bubblewrap';
-  if (mode === 'required')
-    return [problem(`config.yml requires a sandbox: ${found.problem}`, mend)];
-  return [warning(`builds can read all keys and apps: ${found.problem}`, mend)];
+  return mode === 'required'
+    ? problem(`config.yml requires a sandbox: ${found.problem}`, mend)
+    : warning(`builds can read all keys and apps: ${found.problem}`, mend);
+}
+
+const LINGERING = '/var/lib/systemd/linger';
+
+/** A system account's own manager, which no app needs: a commit that reached it would run outside of the sandbox. */
+function lingering(paths: Paths): Found[] {
+  const { username, shell } = orElse(() => userInfo(), { username: '', shell: '' });
+  const isAccount = /\/(?:nologin|false)$/.test(shell ?? '');
+  if (!isAccount || !isThere(`${LINGERING}/${username}`)) return [];
+  const isNeeded = listApps(paths).apps.some((app) => {
+    const start = activeFile(paths, app)?.start;
+    return start?.type === 'systemd' && start.user;
+  });
+  const words = `the systemd manager of ${username} runs although no app has user: true; what is enabled in it runs outside of the sandbox`;
+  return isNeeded ? [] : [warning(words, `loginctl disable-linger ${word(username)}`)];
 }
