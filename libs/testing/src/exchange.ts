@@ -3,7 +3,7 @@
  * that must not be touched meanwhile.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, type Stats, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from './cleanup.ts';
 import { pathsBelow, temporaryFolder, tree } from './temp.ts';
@@ -123,7 +123,9 @@ export class Canary {
   #seen(): string {
     const all = this.#paths.map((path) => join(this.folder, path));
     const stats = all.map((path) => lstatSync(path, { throwIfNoEntry: false }));
-    const times = stats.map((stat) => [stat?.mode, stat?.uid, stat?.atimeMs, stat?.mtimeMs]);
+    // Another program may list folders meanwhile, such as one that looks for old files.
+    const read = (stat?: Stats) => (stat?.isFile() ? stat.atimeMs : 0);
+    const times = stats.map((stat) => [stat?.mode, stat?.uid, read(stat), stat?.mtimeMs]);
     const contents = JSON.stringify(tree(this.folder));
     for (const [at, path] of all.entries()) {
       const stat = stats[at];

@@ -118,6 +118,11 @@ export class Folder {
     return readlinkSync(this.path(name), { encoding: 'buffer' });
   }
 
+  /** Opens the folder for a program that inherits it, as its `/proc/self/fd/N`. */
+  openSelf(): number {
+    return openSync(this.#path, O_RDONLY | O_DIRECTORY);
+  }
+
   /** Opens a file for reading; follows no link and waits for no pipe. */
   openFile(name: Name): number {
     return openSync(this.path(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
