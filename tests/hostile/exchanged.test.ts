@@ -112,7 +112,7 @@ test('logs', async () => {
   await attacked(
     async (round) => {
       rmSync(folder, { recursive: true, force: true });
-      rmSync(`${folder}-link`, { force: true });
+      rmSync(`${folder}-link`, { recursive: true, force: true });
       return round % 2 === 0 ? [folder] : [join(folder, 'a')];
     },
     () => run('runner-logs', ['shop'], { root }),
