@@ -37,7 +37,7 @@ export interface BackupRequest extends Server {
   readonly to: string;
   readonly key: Key;
   readonly withShared: boolean;
-  /** Gets a sentence for each shared file that is not saved. */
+  /** Gets a sentence for what is not saved. */
   note(text: string): void;
 }
 
@@ -46,7 +46,7 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
   const { withShared, note } = rest;
   if (!statSync(paths.root, { throwIfNoEntry: false })?.isDirectory())
     throw new Failure('file_unreadable', `there is no root ${paths.root}`);
-  const own = [...coreOf(paths), ...unitsOf()];
+  const own = [...coreOf(paths), ...unitsOf(note)];
   const apps = own.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
   const survey = withShared ? surveyed(paths, note) : new Map<string, number>();
   const counts = { files: 0, bytes: 0 };

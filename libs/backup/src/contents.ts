@@ -7,6 +7,7 @@ import { withLog } from '@runner/common/audit/write';
 import { requireLock } from '@runner/common/files/lock';
 import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { byteString, type Entry } from './tar.ts';
 
 const BLOCK = 262_144;
@@ -85,18 +86,25 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
   }
 }
 
-/** The units of the apps and drop-ins for runner's own, below `units/`. */
-export function unitsOf(): Content[] {
-  const units = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/);
+/** Files of a listed unit: its own and, for an instance, that of its template. */
+const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
+
+/** The units of the apps and drop-ins for runner's own, below `units/`. `note` gets what is not there. */
+export function unitsOf(note: (text: string) => void): Content[] {
+  const listed = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/).filter(Boolean);
+  const wanted = new Set(listed.flatMap(filesOfUnit));
   const isOurs = (name: string) =>
-    units.includes(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);
-  const files = UNIT_FOLDERS.flatMap((folder) =>
+    wanted.has(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);
+  const found = UNIT_FOLDERS.flatMap((folder) =>
     namesIn(folder)
       .filter(isOurs)
-      .flatMap((name) => {
-        const path = join(folder, name);
-        return name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path];
-      }),
+      .map((name) => ({ name, path: join(folder, name) })),
+  );
+  const names = new Set(found.map(({ name }) => name));
+  for (const unit of listed.filter((each) => !filesOfUnit(each).some((name) => names.has(name))))
+    note(`not saved: the unit ${harmlessLine(unit)}: it is not in ${UNIT_FOLDERS.join(' or ')}`);
+  const files = found.flatMap(({ name, path }) =>
+    name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
   return [UNIT_LIST, ...files]
     .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())

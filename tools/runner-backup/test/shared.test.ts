@@ -15,9 +15,6 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { decrypted } from '@runner/backup/age';
-import { type Entry, readTar } from '@runner/backup/tar';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { Canary, exchanging } from '@runner/testing/exchange';
 import { run } from '@runner/testing/run';
@@ -25,6 +22,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { entriesOf } from './entries.ts';
 
 const identity = join(temporaryFolder('key'), 'key.txt');
 writeFileSync(identity, IDENTITY);
@@ -44,25 +42,6 @@ async function makeRoot(): Promise<{ root: string; shared: string }> {
 async function backUp(root: string, to = join(root, '../backup.age')) {
   const args = ['--to', to, '--recipient', RECIPIENT, '--with-shared'];
   return { ...(await run('runner-backup', args, { root })), to };
-}
-
-/** The entries of a backup below the shared folder, with their bytes. */
-async function entriesOf(file: string): Promise<(Entry & { readonly bytes: Buffer })[]> {
-  const parts: Uint8Array[] = [];
-  const input = (async function* () {
-    yield new Uint8Array(readFileSync(file));
-  })();
-  for await (const part of decrypted(input, { identity: IDENTITY })) parts.push(part);
-  const found: (Entry & { readonly bytes: Buffer })[] = [];
-  const chunks = (async function* () {
-    yield gunzipSync(Buffer.concat(parts));
-  })();
-  await readTar(chunks, async (entry, contents) => {
-    const bytes: Buffer[] = [];
-    for await (const each of contents) bytes.push(each);
-    found.push({ ...entry, bytes: Buffer.concat(bytes) });
-  });
-  return found;
 }
 
 test('a folder that is exchanged for a link to the root while a file in it is read leads nowhere', async () => {
