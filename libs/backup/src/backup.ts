@@ -14,11 +14,14 @@ import { createGzip } from 'node:zlib';
 import { requireReplaceable, syncFolder, writeFully } from '@runner/common/files/write';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { encrypted } from './age.ts';
-import { type Content, coreOf, sharedOf, unitsOf } from './contents.ts';
+import { type Content, coreOf, unitsOf } from './contents.ts';
 import type { Key } from './key.ts';
-import { END, headerOf, paddingOf } from './tar.ts';
+import { manifestEntry } from './manifest.ts';
+import { type Survey, sharedOf, surveyShared } from './shared.ts';
+import { END, headerOf, paddingOf, textOfBytes } from './tar.ts';
 import { localUsers } from './users.ts';
 
 export interface BackedUp {
@@ -28,33 +31,38 @@ export interface BackedUp {
   readonly bytes: number;
 }
 
-/** The first entry of a backup. */
-export const MANIFEST = 'backup.json';
+/** What is wanted of a backup. */
+export interface BackupRequest extends Server {
+  /** A file, or `-` for standard output. */
+  readonly to: string;
+  readonly key: Key;
+  readonly withShared: boolean;
+  /** Gets a sentence for what is not saved. */
+  note(text: string): void;
+}
 
-/** Writes a backup to a file, or to standard output for `-`. Throws `usage`, `not_writable`, … */
-export async function backUp(
-  io: Io,
-  paths: Paths,
-  to: string,
-  key: Key,
-  withShared: boolean,
-): Promise<BackedUp> {
+/** Writes a backup. Throws `usage`, `not_writable`, … */
+export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Promise<BackedUp> {
+  const { withShared, note } = rest;
   if (!statSync(paths.root, { throwIfNoEntry: false })?.isDirectory())
     throw new Failure('file_unreadable', `there is no root ${paths.root}`);
-  const core = coreOf(paths);
-  const apps = core.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
+  const own = [...coreOf(paths), ...unitsOf(note)];
+  const apps = own.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
+  const survey = withShared ? surveyed(paths, note) : new Map<string, number>();
   const counts = { files: 0, bytes: 0 };
   const owner = localUsers().find(({ uid }) => uid === statSync(paths.root).uid)?.name ?? '';
-  const about = { version: 1, created: io.now().toISOString(), root: paths.root, owner, apps };
+  const sizes = [...own.map(({ entry }) => entry.size), ...survey.values()];
+  const about = { created: io.now().toISOString(), root: paths.root, owner, apps };
+  const limits = { bytes: sizes.reduce((sum, size) => sum + size, 0), entries: sizes.length };
   function* contents(): Generator<Content> {
-    yield manifest({ ...about, shared: withShared });
-    yield* core;
-    yield* unitsOf();
-    if (withShared) yield* sharedOf(paths);
+    yield* own;
+    if (withShared) yield* sharedOf(paths, survey);
   }
   function* archive(): Generator<Uint8Array> {
+    const manifest = manifestEntry({ ...about, shared: withShared, ...limits });
+    yield* [headerOf(manifest.entry), manifest.bytes, paddingOf(manifest.entry.size)];
     for (const { entry, bytes } of contents()) {
-      if (entry.type === 'file' && entry.path !== MANIFEST) counts.files += 1;
+      if (entry.type === 'file') counts.files += 1;
       yield headerOf(entry);
       yield* bytes();
       yield paddingOf(entry.size);
@@ -69,10 +77,17 @@ export async function backUp(
   return { to, apps, ...counts };
 }
 
-function manifest(about: object): Content {
-  const bytes = Buffer.from(`${JSON.stringify(about)}\n`);
-  const rest = { mode: 0o600, mtime: 0, owner: '', target: '', size: bytes.length };
-  return { entry: { path: MANIFEST, type: 'file', ...rest }, bytes: () => [bytes] };
+/** How many entries that are not saved are named. */
+const NAMED = 20;
+
+function surveyed(paths: Paths, note: (text: string) => void): Survey {
+  let left = 0;
+  const survey = surveyShared(paths, (path, why) => {
+    left += 1;
+    if (left <= NAMED) note(`not saved: ${harmlessLine(textOfBytes(path))}: ${why}`);
+  });
+  if (left > NAMED) note(`not saved: ${left - NAMED} more`);
+  return survey;
 }
 
 async function write(

@@ -1,15 +1,14 @@
-/** What a backup contains. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from 'node:fs';
+/** What a backup contains in addition to shared files. */
+import { closeSync, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { appendKept } from '@runner/common/audit/kept';
 import { withLog } from '@runner/common/audit/write';
 import { requireLock } from '@runner/common/files/lock';
 import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Entry } from './tar.ts';
-import { type Group, localGroups, localUsers, type User } from './users.ts';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { byteString, type Entry } from './tar.ts';
 
 const BLOCK = 262_144;
 /** Bytes of a configuration, key or state file. */
@@ -51,7 +50,10 @@ function small(path: string, name: string): Content[] {
   if (!bytes) return [];
   const { mode, mtimeMs } = lstatSync(path);
   const about = { mode: mode & 0o7777, mtime: mtimeMs / 1000, owner: '', target: '' };
-  const entry = { path: name, type: 'file' as const, size: bytes.length, ...about };
+  const entry = {
+    ...{ path: byteString(name), type: 'file' as const, size: bytes.length },
+    ...about,
+  };
   return [{ entry, bytes: () => [bytes] }];
 }
 
@@ -62,83 +64,49 @@ function logContents(paths: Paths): Content[] {
     const { mode, mtimeMs, size } = fstatSync(fd);
     const about = { mode: mode & 0o7777, mtime: mtimeMs / 1000, size, owner: '', target: '' };
     const entry = { path: path.slice(paths.root.length + 1), type: 'file' as const, ...about };
-    return [{ entry, bytes: () => rangeOf(fd, size) }];
+    return [{ entry, bytes: () => closing(fd, rangeOf(fd, size)) }];
   });
 }
 
-/** Exactly `size` bytes, padded with zeros if the file was truncated meanwhile; then closes the file. */
-function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
+function* closing(fd: number, bytes: Iterable<Uint8Array>): Generator<Uint8Array> {
   try {
-    for (let position = 0; position < size; ) {
-      const length = Math.min(BLOCK, size - position);
-      const bytes = readRange(fd, position, length);
-      yield bytes.length === 0 ? Buffer.alloc(length) : bytes;
-      position += bytes.length || length;
-    }
+    yield* bytes;
   } finally {
     closeSync(fd);
   }
 }
 
-/** The units of the apps and drop-ins for runner's own, below `units/`. */
-export function unitsOf(): Content[] {
-  const units = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/);
+/** Exactly `size` bytes, padded with zeros if the file was truncated meanwhile. */
+export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
+  for (let position = 0; position < size; ) {
+    const length = Math.min(BLOCK, size - position);
+    const bytes = readRange(fd, position, length);
+    yield bytes.length === 0 ? Buffer.alloc(length) : bytes;
+    position += bytes.length || length;
+  }
+}
+
+/** Files of a listed unit: its own and, for an instance, that of its template. */
+const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
+
+/** The units of the apps and drop-ins for runner's own, below `units/`. `note` gets what is not there. */
+export function unitsOf(note: (text: string) => void): Content[] {
+  const listed = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/).filter(Boolean);
+  const wanted = new Set(listed.flatMap(filesOfUnit));
   const isOurs = (name: string) =>
-    units.includes(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);
-  const files = UNIT_FOLDERS.flatMap((folder) =>
+    wanted.has(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);
+  const found = UNIT_FOLDERS.flatMap((folder) =>
     namesIn(folder)
       .filter(isOurs)
-      .flatMap((name) => {
-        const path = join(folder, name);
-        return name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path];
-      }),
+      .map((name) => ({ name, path: join(folder, name) })),
+  );
+  const names = new Set(found.map(({ name }) => name));
+  for (const unit of listed.filter((each) => !filesOfUnit(each).some((name) => names.has(name))))
+    note(`not saved: the unit ${harmlessLine(unit)}: it is not in ${UNIT_FOLDERS.join(' or ')}`);
+  const files = found.flatMap(({ name, path }) =>
+    name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
   return [UNIT_LIST, ...files]
     .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
     .flatMap((file) => small(file, `units${file}`));
-}
-
-/** Whose names a backup has. */
-interface Names {
-  readonly users: readonly User[];
-  readonly groups: readonly Group[];
-}
-
-/** The shared folders of all instances. */
-export function* sharedOf(paths: Paths): Generator<Content> {
-  const names = { users: localUsers(), groups: localGroups() };
-  for (const app of namesIn(join(paths.root, 'apps'))) {
-    const { instances, instance } = paths.app(app);
-    for (const name of namesIn(instances))
-      yield* treeOf(instance(name).shared, `apps/${app}/instances/${name}/shared`, names);
-  }
-}
-
-function* treeOf(path: string, name: string, names: Names): Generator<Content> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
-  const owner = names.users.find(({ uid }) => uid === stat.uid)?.name ?? String(stat.uid);
-  const group = names.groups.find(({ gid }) => gid === stat.gid)?.name ?? String(stat.gid);
-  const about = { path: name, mode: stat.mode & 0o7777, mtime: stat.mtimeMs / 1000, owner, group };
-  if (stat.isSymbolicLink()) {
-    const entry = { ...about, type: 'link' as const, size: 0, target: readlinkSync(path) };
-    yield { entry, bytes: () => [] };
-  } else if (stat.isDirectory()) {
-    yield { entry: { ...about, type: 'folder', size: 0, target: '' }, bytes: () => [] };
-    for (const each of namesIn(path)) yield* treeOf(join(path, each), `${name}/${each}`, names);
-  } else if (stat.isFile()) {
-    const fd = opened(path);
-    const { size } = fstatSync(fd);
-    yield { entry: { ...about, type: 'file', size, target: '' }, bytes: () => rangeOf(fd, size) };
-  }
-}
-
-/** An app may have put a link or a named pipe in place of a file meanwhile. */
-function opened(path: string): number {
-  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    throw new Failure('file_unreadable', `cannot read ${path}: run the command as root`);
-  }
 }

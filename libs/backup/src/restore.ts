@@ -1,22 +1,25 @@
 /** Restores a backup into an empty root: staged in a separate folder, then moved into place. */
-import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Ran } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { requireLock } from '@runner/common/files/lock';
+import { type Lock, requireLock } from '@runner/common/files/lock';
 import { isThere, makeFolder } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
+import { removeTree } from '@runner/common/files/tree-change';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { jsonObject } from '@runner/common/text/json';
 import { decrypted } from './age.ts';
-import { MANIFEST } from './backup.ts';
+import { EntryChecks, isSharedLink, roomIn } from './checks.ts';
 import type { Key } from './key.ts';
-import { isInterrupted, place, requireUnused, STAGE, undoInterrupted } from './place.ts';
-import { finishFolders, type Owners, ownersFor, stageEntry } from './stage.ts';
-import { type Entry, readTar, unreadable } from './tar.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { type Owners, ownersFor } from './owners.ts';
+import { isInterrupted, place, requireUnused, STAGE, UNITS, undoInterrupted } from './place.ts';
+import { finishFolders, stageEntry } from './stage.ts';
+import { type Entry, readTar, textOfBytes, unreadable } from './tar.ts';
 
 export interface Restored {
   readonly root: string;
@@ -26,6 +29,8 @@ export interface Restored {
   /** What ran when the backup was made, which the first `fetch --deploy` deploys. */
   readonly ran: readonly RanInstance[];
   readonly files: number;
+  /** Shared folders that were links to another disk, which are not restored. */
+  readonly links: readonly string[];
   /** `user bob`, `group media`: owners of shared files that could not be set. */
   readonly unset: readonly string[];
   /** Folder with the units, which belong to `/etc`; null if the backup has none. */
@@ -55,7 +60,7 @@ export function requireReadable({ cwd }: Io, from: string): void {
 
 /**
  * Restores a backup from a file, or standard input for `-`. The complete backup is read and staged before
- * any file of the root appears. Throws `root_in_use`, `backup_unreadable`.
+ * any file of the root appears. Throws `root_in_use`, `backup_unreadable`, `disk_full`.
  */
 export async function restore(io: Io, paths: Paths, from: string, key: Key): Promise<Restored> {
   const input = from === '-' ? chunksOf(io) : fileChunks(resolve(io.cwd, from));
@@ -64,65 +69,112 @@ export async function restore(io: Io, paths: Paths, from: string, key: Key): Pro
   const first = await plain.next();
   const isNew = !isThere(paths.root);
   // A root that is refused stays as it is, without our lock.
-  if (!isInterrupted(paths)) requireUnused(paths);
+  if (!isNew)
+    inFolder(Folder.open(paths.root), (root) => isInterrupted(root) || requireUnused(root, paths));
   makeFolder(paths.root);
-  const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: io.pid });
+  const root = Folder.open(paths.root);
   try {
-    undoInterrupted(paths);
-    requireUnused(paths);
-    return await restoreInto(paths, join(paths.root, STAGE), joined(first, plain), isNew);
+    const lock = lockOf(root, paths, io.pid);
+    try {
+      undoInterrupted(root);
+      requireUnused(root, paths);
+      return await restoreInto({ paths, root, isNew }, joined(first, plain));
+    } catch (error) {
+      undoInterrupted(root);
+      if (isNew) removeTree(paths.root);
+      throw error;
+    } finally {
+      lock.release();
+    }
   } catch (error) {
-    undoInterrupted(paths);
-    if (isNew) rmSync(paths.root, { recursive: true, force: true });
     throw systemFailure(error, `restore into ${paths.root}`);
   } finally {
-    lock.release();
+    root.close();
   }
 }
 
+/** Takes the lock of the registry; what is made for it belongs to the owner of the root. */
+function lockOf(root: Folder, { registryLock }: Paths, pid: number): Lock {
+  const { uid, gid } = root.stats;
+  const make = (parent: Folder, name: Name) => {
+    parent.makeFolder(name, 0o750);
+    if (process.geteuid?.() === 0) parent.chownEntry(name, uid, gid);
+  };
+  return inFolder(root.below([basename(dirname(registryLock))], make), (locks) =>
+    requireLock(String(locks.path(basename(registryLock))), 'the registry', 10, { pid }),
+  );
+}
+
+/** A root that is empty, or was made. */
+interface Place {
+  readonly paths: Paths;
+  readonly root: Folder;
+  readonly isNew: boolean;
+}
+
 async function restoreInto(
-  paths: Paths,
-  stage: string,
+  { paths, root, isNew }: Place,
   plain: AsyncIterable<Uint8Array>,
-  isNew: boolean,
 ): Promise<Restored> {
-  makeFolder(stage, 0o700);
-  const unpacked = pipeline(Readable.from(plain), createGunzip(), () => {});
-  let about: Readonly<Record<string, unknown>> | undefined;
-  let files = 0;
-  let owners: Owners | undefined;
-  const folders: Entry[] = [];
+  root.makeFolder(STAGE, 0o700);
+  const stage = root.inner(STAGE);
   try {
-    await readTar(unpacked, async (entry, bytes) => {
-      if (about === undefined) {
-        const parts: Buffer[] = [];
-        for await (const part of bytes) parts.push(part);
-        about = entry.path === MANIFEST ? jsonObject(Buffer.concat(parts).toString()) : undefined;
-        if (about?.version !== 1)
-          throw unreadable('this version of runner does not know its format');
-        owners = ownersFor(paths.root, isNew ? String(about.owner) : '');
+    const unpacked = pipeline(Readable.from(plain), createGunzip(), () => {});
+    const { manifest, files, folders, links, owners } = await unpack(unpacked, {
+      stage,
+      paths,
+      root,
+      isNew,
+    });
+    finishFolders(stage, folders);
+    const hasUnits = place(root, stage, paths);
+    return {
+      ...{ root: paths.root, created: manifest.created, apps: manifest.apps, ran: ranIn(paths) },
+      ...{ files, links, unset: [...owners.unset].sort() },
+      units: hasUnits ? join(paths.root, UNITS) : null,
+    };
+  } finally {
+    stage.close();
+  }
+}
+
+interface Unpacked {
+  readonly manifest: Manifest;
+  readonly checks: EntryChecks;
+  readonly owners: Owners;
+  readonly folders: Entry[];
+  readonly links: string[];
+  files: number;
+}
+
+/** Writes all entries into the staging folder. Throws `backup_unreadable`, `disk_full`. */
+async function unpack(
+  bytes: AsyncIterable<Uint8Array>,
+  { stage, paths, root, isNew }: Place & { readonly stage: Folder },
+): Promise<Unpacked> {
+  let done: Unpacked | undefined;
+  try {
+    await readTar(bytes, async (entry, contents) => {
+      if (done === undefined) {
+        const manifest = await readManifest(entry, contents);
+        const checks = new EntryChecks(manifest, roomIn(paths.root));
+        const owners = ownersFor(root, isNew ? manifest.owner : '');
+        done = { manifest, checks, owners, folders: [], links: [], files: 0 };
         return;
       }
-      if (entry.type === 'file') files += 1;
-      if (entry.type === 'folder') folders.push(entry);
-      if (owners) await stageEntry(stage, entry, bytes, owners);
+      done.checks.check(entry);
+      if (entry.type === 'file') done.files += 1;
+      if (entry.type === 'folder') done.folders.push(entry);
+      if (isSharedLink(entry))
+        done.links.push(`${textOfBytes(entry.path)} -> ${textOfBytes(entry.target)}`);
+      else await stageEntry(stage, entry, contents, done.owners);
     });
   } catch (error) {
     if (systemCode(error)?.startsWith('Z_')) throw unreadable('it is damaged');
     throw error;
   }
-  finishFolders(stage, folders);
-  const units = place(paths);
-  const apps = Array.isArray(about?.apps) ? about.apps.map(String) : [];
-  return {
-    root: paths.root,
-    created: String(about?.created),
-    apps,
-    ran: ranIn(paths),
-    files,
-    unset: [...(owners?.unset ?? [])].sort(),
-    units,
-  };
+  if (done === undefined) throw unreadable('it is empty');
+  return done;
 }
 
 function ranIn(paths: Paths): RanInstance[] {

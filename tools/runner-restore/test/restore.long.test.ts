@@ -12,15 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { killedAtCall } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { contentOf, temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
-/** Its secret key, which opens nothing but the backups of this test. */
-const IDENTITY = 'AGE-SECRET-KEY-1TG0JHRZ35S9XLWJ8CDTESPAS2L55VJNDF6QGANCQLWNYSK848PZSWKNMQR';
 const TOKEN = 'our-own-t0ken-of-shop';
 const isRoot = process.getuid?.() === 0;
 
@@ -248,13 +246,21 @@ test('a root that is in use is left alone; a freshly installed one is filled, an
   );
   assert.equal(contentOf(root), before);
   const installed = join(folder, 'installed');
-  for (const name of ['apps', 'logs', 'locks', 'state', 'spool/audit', 'spool/notify'])
+  for (const name of ['apps', 'logs', 'state', 'spool/audit', 'spool/notify'])
     mkdirSync(join(installed, name), { recursive: true });
   chmodSync(installed, 0o750);
   if (isRoot) chownSync(installed, 65_534, 65_534);
   assert.is((await restore(installed)).status, 0);
   if (!isRoot) return;
-  for (const name of ['mkey', 'state', 'state/shop.json', 'secrets', 'logs/deploy-events.jsonl'])
+  for (const name of [
+    'locks/registry.lock',
+    'locks',
+    'mkey',
+    'state',
+    'state/shop.json',
+    'secrets',
+    'logs/deploy-events.jsonl',
+  ])
     assert.is(statSync(join(installed, name)).uid, 65_534, name);
   assert.is(statSync(join(installed, shared, 'empty')).uid, 0, 'shared files keep their owner');
 });

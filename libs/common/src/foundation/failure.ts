@@ -177,6 +177,7 @@ export function systemCode(error: unknown): string | undefined {
 
 const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EBUSY: 'it is in use',
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'it exists already',
   EFBIG: 'the file would be larger than allowed',
@@ -188,6 +189,7 @@ const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOSPC: 'no space left on the disk',
   ENOTDIR: 'a part of its path is not a directory',
+  ENOTEMPTY: 'the folder is not empty',
   ENXIO: 'it is not a regular file',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',

@@ -7,6 +7,7 @@ import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { socketIn } from '@runner/common/apps/slots';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
+import type { Folder } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
@@ -17,8 +18,8 @@ import type { ReleaseTarget, TargetBase } from './target.ts';
 /** Of Linux; Node does not name it. */
 const O_PATH = 0o10_000_000;
 
-/** Gives the rights before the target is started. Throws a StepFailure of stage `start`. */
-export function grantSocket({ paths }: TargetBase, target: ReleaseTarget): void {
+/** Gives the rights in the slot before the target is started. Throws a StepFailure of stage `start`. */
+export function grantSocket({ paths }: TargetBase, target: ReleaseTarget, slot: Folder): void {
   const { dir: folder } = target.paths;
   const maker = driverFor(target.start).user?.(target);
   if (target.instance.traffic?.type !== 'socket' || maker === undefined) return;
@@ -27,7 +28,7 @@ export function grantSocket({ paths }: TargetBase, target: ReleaseTarget): void 
     `u:${user}:${user === maker ? 'rwx' : 'x'}`,
     `d:u:${user}:rw`,
   ]);
-  chmodSync(folder, 0o1711);
+  slot.chmod(0o1711);
   const args = ['--modify', rights.join(','), '--', folder];
   if (ask('setfacl', args, { env: target.outerEnv }).status === 0) return;
   const words = `${maker}, the user of the unit, cannot be let into ${folder}: setfacl failed; is the package acl installed?`;

@@ -1,10 +1,11 @@
 /** `current`: the symbolic link to the release of an instance, switched atomically. */
-import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { readlinkSync } from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
+import { openBelowInstance } from '@runner/common/apps/instance-folder';
 import { liveLink, liveSlot } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
-import { syncFolder } from '@runner/common/files/write';
+import { inFolder } from '@runner/common/files/tree';
 import { systemCode } from '@runner/common/foundation/failure';
 import type { InstancePaths, Paths } from '@runner/common/foundation/paths';
 
@@ -38,11 +39,13 @@ export function linkTo(path: string, target: string): void {
   if (targetOf(path) === target) return;
   const dir = dirname(path);
   makeFolder(dir);
-  const temporary = join(dir, `.${basename(path)}.tmp`);
-  removeIfThere(temporary);
-  symlinkSync(target, temporary);
-  renameSync(temporary, path);
-  syncFolder(dir);
+  const temporary = `.${basename(path)}.tmp`;
+  inFolder(openBelowInstance(dir), (folder) => {
+    folder.unlink(temporary);
+    folder.makeLink(temporary, target);
+    folder.move(temporary, folder, basename(path));
+    folder.sync();
+  });
 }
 
 /** Removes the links of an instance: nothing is active then. */

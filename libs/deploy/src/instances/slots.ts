@@ -1,13 +1,14 @@
 /** The slots of an instance: taking one, sending the requests to it, and leaving the other. */
-import { chmodSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, constants, openSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { changeApp } from '@runner/common/apps/change';
+import { openBelowInstance, writeBelowInstance } from '@runner/common/apps/instance-folder';
 import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
-import { writeWhole } from '@runner/common/files/write';
+import { type Folder, inFolder } from '@runner/common/files/tree';
 import { Failure } from '@runner/common/foundation/failure';
 import { failureOf, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { refuseDetour } from '../sandbox/mounts.ts';
@@ -72,11 +73,14 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
   makeFolder(paths.dir);
   for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
     letPass(folder);
-  removeIfThere(socketIn(paths.dir));
-  grantSocket(base, target);
   const { PORT = '', RUNNER_SLOT = '' } = target.env;
-  writeWhole(join(paths.dir, 'env'), `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`, 0o644);
-  if (port !== undefined) makeFlag(join(paths.dir, String(port)));
+  inFolder(openBelowInstance(paths.dir), (folder) => {
+    folder.unlink(basename(socketIn(paths.dir)));
+    grantSocket(base, target, folder);
+    const env = `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`;
+    writeBelowInstance(join(paths.dir, 'env'), env, 0o644);
+    if (port !== undefined) makeFlag(folder, String(port));
+  });
   switchTo(paths, target.release);
   const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
   const held = {
@@ -92,18 +96,19 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
 }
 
 /** Lets other users, such as a proxy's, through a folder; what it holds stays unlisted. */
-function letPass(folder: string): void {
-  const { mode, uid } = statSync(folder);
-  if (uid === process.geteuid?.() && (mode & 0o001) === 0)
-    chmodSync(folder, (mode & 0o7777) | 0o001);
+function letPass(path: string): void {
+  inFolder(openBelowInstance(path), (folder) => {
+    const { mode, uid } = folder.stats;
+    if (uid === process.geteuid?.() && (mode & 0o001) === 0) folder.chmod((mode & 0o7777) | 0o001);
+  });
 }
 
 /** The file by which a proxy sees the port of the live slot. The app may have put anything there. */
-function makeFlag(path: string): void {
+function makeFlag(folder: Folder, name: string): void {
   const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) removeIfThere(path);
+  if (!folder.stat(name)?.isFile()) folder.unlink(name);
   // Without O_NONBLOCK a named pipe would be waited for.
-  closeSync(openSync(path, O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
+  closeSync(openSync(folder.path(name), O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
 }
 
 function refuseLongPath(base: TargetBase, { instance }: ReleaseTarget): void {

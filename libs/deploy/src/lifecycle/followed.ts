@@ -1,10 +1,12 @@
 /** The files that an app prints to: their ends, and what comes. */
-import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { openBelowInstance } from '@runner/common/apps/instance-folder';
 import { SLOTS, slotPaths } from '@runner/common/apps/slots';
 import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
+import { inFolder } from '@runner/common/files/tree';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { InstancePaths } from '@runner/common/foundation/paths';
@@ -170,7 +172,7 @@ function endsLine(fd: number): boolean {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return inFolder(openBelowInstance(dirname(path)), (folder) => folder.openFile(basename(path)));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw new Failure('file_unreadable', `cannot read ${path} (${systemCode(error)})`);

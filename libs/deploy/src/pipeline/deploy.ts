@@ -5,6 +5,7 @@
  */
 import { newDeployId } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import type { Contents } from '../git/contents.ts';
 import type { GitSource } from '../git/source.ts';
 import { activate } from '../instances/activate.ts';
@@ -15,7 +16,7 @@ import { interruptible } from '../instances/target.ts';
 import { markFailed } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import type { Job } from '../record/operation.ts';
-import { checkSpace, removeTree } from '../release/folder.ts';
+import { checkSpace } from '../release/folder.ts';
 import { makeRelease, type Release } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { takeBack } from '../release/shared.ts';

@@ -4,13 +4,13 @@ import { appNames, requireApp } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
 import { underLock } from '../record/lock.ts';
-import { removeTree } from '../release/folder.ts';
 import { leftOf, prunableOf, removedApps } from './prunable.ts';
 
 /** For counting the files of one app, in milliseconds. */

@@ -7,6 +7,7 @@ import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audi
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -18,7 +19,7 @@ import { leaving, succeededState } from '../record/after-success.ts';
 import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../record/events.ts';
 import { clearMark, secretsStarted } from '../record/in-progress.ts';
 import type { Operation } from '../record/operation.ts';
-import { removeTree, unfinishedReleases } from '../release/folder.ts';
+import { unfinishedReleases } from '../release/folder.ts';
 import { type Notifier, startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';

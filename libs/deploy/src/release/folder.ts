@@ -1,21 +1,13 @@
 /** Release folders: making, linking and removing them. A finished release is never changed. */
-import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  statfsSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
+import { removeTree } from '@runner/common/files/tree-change';
 import { syncFolder } from '@runner/common/files/write';
-import { orElse, orFail } from '@runner/common/foundation/attempt';
-import { Failure, systemCode, systemWords } from '@runner/common/foundation/failure';
+import { orFail } from '@runner/common/foundation/attempt';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { AppPaths } from '@runner/common/foundation/paths';
 import { pruneFiles } from '../instances/kept-file.ts';
 
@@ -95,72 +87,30 @@ export function makeTemporary(path: string): void {
   orFail(() => mkdirSync(path, { mode: 0o750 }), `make the folder ${path}`);
 }
 
-/** The folder of a submodule in a release, which git leaves empty. */
+/** Makes the folder of a submodule in a release, which git leaves empty. Throws `deploy_file_invalid`. */
 export function submoduleFolder(release: string, path: string): string {
-  const unsafe = path.split('/').some((part) => /^(?:|\.|\.\.|\.git)$/i.test(part));
+  const names = path.split('/');
+  const unsafe = names.some((name) => /^(?:|\.|\.\.|\.git)$/i.test(name));
   if (unsafe) throw new Failure('deploy_file_invalid', `the submodule ${path} has an unsafe path`);
-  refuseLinks(release, path, `the submodule ${path}`);
-  const folder = join(release, path);
-  makeFolder(folder);
-  return folder;
+  const make = (parent: Folder, name: Name) => parent.makeFolder(name, 0o750);
+  try {
+    inFolder(Folder.open(release), (folder) => folder.below(names, make).close());
+  } catch (error) {
+    if (!['ENOTDIR', 'ELOOP'].includes(systemCode(error) ?? '')) throw error;
+    throw notPlain(`the submodule ${path}`);
+  }
+  return join(release, path);
+}
+
+/** A symbolic link in a path would lead changes out of the release. */
+export function notPlain(what: string): Failure {
+  return new Failure('deploy_file_invalid', `${what} is not a plain folder in this commit`);
 }
 
 /** Makes the finished folder a release. */
 export function finishRelease(temporary: string, release: string): void {
   renameSync(temporary, release);
   syncFolder(dirname(release));
-}
-
-/** A symbolic link in the path would lead changes out of the release. */
-export function refuseLinks(release: string, folder: string, what: string): void {
-  let path = release;
-  for (const part of folder.split('/').filter((each) => each !== '.')) {
-    path = join(path, part);
-    try {
-      if (lstatSync(path).isDirectory()) continue;
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return;
-      throw error;
-    }
-    throw new Failure('deploy_file_invalid', `${what} is not a plain folder in this commit`);
-  }
-}
-
-/**
- * Removes a folder tree, read-only folders too. Never throws: returns why something is left, a
- * sentence, or undefined. What an app left running may put a link in place of a folder meanwhile: rm
- * does not follow it, as Node's own does.
- */
-export function removeTree(path: string): string | undefined {
-  if (!isThere(path)) return undefined;
-  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
-  const remove = () => spawnSync('rm', ['-rf', '--', path], { env, encoding: 'utf8' });
-  if (remove().status === 0) return undefined;
-  // A build may leave folders that even their owner cannot write, as `go mod download` does.
-  makeWritable(path);
-  const { status, stderr, error } = remove();
-  if (status === 0) return undefined;
-  const words = error ? systemWords(error) : stderr.trim().split(': ').at(-1)?.toLowerCase();
-  return `${path} cannot be removed: ${words}`;
-}
-
-/** Linux has it, Node does not name it: opens what may not be read. */
-const O_PATH = 0o10000000;
-
-function makeWritable(path: string): void {
-  const { O_DIRECTORY, O_NOFOLLOW } = constants;
-  const fd = orElse(() => openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW), undefined);
-  // A file, or a link.
-  if (fd === undefined) return;
-  const folder = `/proc/self/fd/${fd}`;
-  try {
-    chmodSync(folder, 0o700);
-    for (const name of namesIn(folder)) makeWritable(join(folder, name));
-  } catch {
-    // Another user's folder: removing it reports that.
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf } from '@runner/common/config/sandbox';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
@@ -22,7 +23,6 @@ import {
   finishRelease,
   freeReleaseName,
   makeTemporary,
-  removeTree,
   submoduleFolder,
   temporaryRelease,
 } from './folder.ts';

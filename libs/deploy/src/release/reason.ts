@@ -1,7 +1,9 @@
 /** Reasons of a failure that a program does not print, but that can be seen in its release. */
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { isThere, readRange } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
+import { orElse } from '@runner/common/foundation/attempt';
 import { type StepFailure, seenOnServer, withReason } from '../run/step.ts';
 import { isFull } from './folder.ts';
 
@@ -14,7 +16,8 @@ export function reasoned(error: StepFailure, folder: string, deployId?: string):
   // A program that fails on a full disk is not the commit's fault, whatever it prints.
   if (isFull(folder) || isFull('/tmp')) return seenOnServer(error, 'the disk is full');
   if (deployId === undefined || !NOT_FOUND.test(`${error.message}\n${error.output}`)) return error;
-  const path = scriptIn(folder, deployId);
+  // What a build that goes on changes meanwhile is no reason.
+  const path = orElse(() => scriptIn(folder, deployId), undefined);
   if (path === undefined) return error;
   const script = relative(folder, path);
   const python = join(dirname(script), 'python');
@@ -31,21 +34,33 @@ const DEEPEST = 3;
 /** No longer first line is read by the kernel, in bytes. */
 const FIRST_LINE = 256;
 
-/** A script in a folder `bin` whose first line names the folder of the build. */
-function scriptIn(folder: string, deployId: string, depth = 0): string | undefined {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    const isScript = () => firstLine(path).includes(`/.tmp-${deployId}/`);
-    if (entry.isFile() && basename(folder) === 'bin' && isScript()) return path;
-    if (!entry.isDirectory() || depth === DEEPEST || entry.name === 'node_modules') continue;
-    const found = scriptIn(path, deployId, depth + 1);
+/** Path of a script in a folder `bin` whose first line names the folder of the build. */
+function scriptIn(release: string, deployId: string): string | undefined {
+  return inFolder(Folder.open(release), (folder) => scriptBelow(folder, deployId, release));
+}
+
+function scriptBelow(
+  folder: Folder,
+  deployId: string,
+  path: string,
+  depth = 0,
+): string | undefined {
+  for (const name of folder.names()) {
+    const inner = join(path, name.toString('utf8'));
+    const stat = folder.stat(name);
+    const isScript = () => firstLine(folder, name).includes(`/.tmp-${deployId}/`);
+    if (stat?.isFile() && basename(path) === 'bin' && isScript()) return inner;
+    if (!stat?.isDirectory() || depth === DEEPEST || String(name) === 'node_modules') continue;
+    const found = inFolder(folder.inner(name), (below) =>
+      scriptBelow(below, deployId, inner, depth + 1),
+    );
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function firstLine(path: string): string {
-  const file = openSync(path, 'r');
+function firstLine(folder: Folder, name: Name): string {
+  const file = folder.openFile(name);
   const text = readRange(file, 0, FIRST_LINE).toString('latin1');
   closeSync(file);
   return text.startsWith('#!') ? (text.split('\n')[0] as string) : '';

@@ -1,22 +1,13 @@
 /** Shared paths: links from a release to what stays when the release changes. */
-import { spawnSync } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import type { Stats } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { isThere, makeFolder, namesIn } from '@runner/common/files/read';
+import { makeFolder } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
+import { copyEntry, removeEntry } from '@runner/common/files/tree-change';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
-import { refuseLinks, removeTree } from './folder.ts';
+import { notPlain } from './folder.ts';
 
 type Entry = DeployFile['shared'][number];
 
@@ -35,50 +26,56 @@ export interface Seed {
  */
 export function linkShared(release: string, shared: string, entries: readonly Entry[]): Seed[] {
   return entries.flatMap(({ path, folder }) => {
-    const inside = join(release, path);
-    refuseLinks(release, dirname(path), `shared: ${dirname(path)}`);
-    makeFolder(dirname(inside));
-    const seeds = inFolderOf(shared, path, (outside) => {
-      const isNew = !isThere(outside);
-      if (isNew && isThere(inside)) move(inside, outside);
-      else if (isNew && folder) makeFolder(outside);
-      else if (isNew) throw missing(join(shared, path));
-      return isNew ? [{ shared, path, print: printOf(outside) }] : [];
+    const target = relative(dirname(join(release, path)), join(shared, path));
+    return inFolderOf(release, path, plainInCommit, (inside, name) => {
+      const isSeeded = inFolderOf(shared, path, plainOutside, (outside) => {
+        if (outside.stat(name) !== undefined) return false;
+        if (inside.stat(name) !== undefined) move(inside, outside, name);
+        else if (folder) outside.makeFolder(name, 0o750);
+        else throw missing(join(shared, path));
+        return true;
+      });
+      removeEntry(inside, name);
+      inside.makeLink(name, target);
+      const print = () => inFolderOf(shared, path, plainOutside, printOf);
+      return isSeeded ? [{ shared, path, print: print() }] : [];
     });
-    rmSync(inside, { recursive: true, force: true });
-    symlinkSync(relative(dirname(inside), join(shared, path)), inside);
-    return seeds;
   });
 }
 
 /**
- * Calls `use` with a path whose folder stays the one it is: an app that runs may put a link in its place,
- * which would lead elsewhere. Makes the folders above.
+ * Calls `use` with the folder of a path, level by level: an app that runs may put a link in the place of
+ * one, which would lead elsewhere. Makes the folders above. `refusal` is thrown for a link.
  */
-function inFolderOf<T>(shared: string, path: string, use: (path: string) => T): T {
-  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-  makeFolder(shared);
-  let fd = openSync(shared, O_RDONLY | O_DIRECTORY);
-  // Other programs read this path too.
-  const at = (name: string) => `/proc/${process.pid}/fd/${fd}/${name}`;
+function inFolderOf<T>(
+  top: string,
+  path: string,
+  refusal: (top: string, folder: string) => Failure,
+  use: (folder: Folder, name: string) => T,
+): T {
+  const { names, name } = partsOf(path);
+  makeFolder(top);
   try {
-    for (const part of dirname(path).split('/')) {
-      if (part === '.') continue;
-      if (!isThere(at(part))) mkdirSync(at(part), 0o750);
-      const inner = openSync(at(part), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-      closeSync(fd);
-      fd = inner;
-    }
-    return use(at(basename(path)));
+    const make = (parent: Folder, made: Name) => parent.makeFolder(made, 0o750);
+    return inFolder(Folder.open(top), (opened) =>
+      inFolder(opened.below(names, make), (folder) => use(folder, name)),
+    );
   } catch (error) {
-    const folder = join(shared, dirname(path));
-    if (!['ENOTDIR', 'ELOOP'].includes(systemCode(error) ?? ''))
-      throw systemFailure(error, `use the folder ${folder}`);
-    const words = `${folder} is not a plain folder: runner follows no link there`;
-    throw new Failure('file_unreadable', words);
-  } finally {
-    closeSync(fd);
+    if (['ENOTDIR', 'ELOOP'].includes(systemCode(error) ?? '')) throw refusal(top, dirname(path));
+    throw systemFailure(error, `use the folder ${join(top, dirname(path))}`);
   }
+}
+
+function partsOf(path: string): { names: string[]; name: string } {
+  const names = path.split('/').filter((name) => name !== '.' && name !== '');
+  return { name: names.pop() as string, names };
+}
+
+const plainInCommit = (_: string, folder: string) => notPlain(`shared: ${folder}`);
+
+function plainOutside(shared: string, folder: string): Failure {
+  const words = `${join(shared, folder)} is not a plain folder: runner follows no link there`;
+  return new Failure('file_unreadable', words);
 }
 
 function missing(path: string): Failure {
@@ -87,17 +84,17 @@ function missing(path: string): Failure {
 }
 
 /** Moves a tree, also to another file system, where it appears whole. */
-function move(from: string, to: string): void {
+function move(from: Folder, to: Folder, name: string): void {
   try {
-    renameSync(from, to);
+    from.move(name, to, name);
     return;
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
   }
-  const temporary = join(dirname(to), '.shared.tmp');
-  removeTree(temporary);
-  cpSync(from, temporary, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
-  renameSync(temporary, to);
+  const temporary = '.shared.tmp';
+  removeEntry(to, temporary);
+  copyEntry({ from, name, to, newName: temporary });
+  to.move(temporary, to, name);
 }
 
 /**
@@ -107,10 +104,8 @@ function move(from: string, to: string): void {
 export function takeBack(seeds: readonly Seed[]): void {
   for (const { shared, path, print } of seeds) {
     try {
-      inFolderOf(shared, path, (outside) => {
-        // rm follows no link that takes the place of a folder meanwhile.
-        if (printOf(outside) === print)
-          spawnSync('rm', ['-rf', '--', outside], { stdio: 'ignore' });
+      inFolderOf(shared, path, plainOutside, (outside, name) => {
+        if (printOf(outside, name) === print) removeEntry(outside, name);
       });
     } catch {
       // The deploy has failed for another reason.
@@ -118,17 +113,15 @@ export function takeBack(seeds: readonly Seed[]): void {
   }
 }
 
-/** Names, sizes and times of everything below a path. */
-function printOf(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+/** Names, sizes and times of everything below an entry. */
+function printOf(folder: Folder, name: Name): string {
+  const stat = folder.stat(name);
   if (stat === undefined) return '';
-  const own = `${basename(path)} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}\n`;
-  if (!stat.isDirectory()) return own;
-  return (
-    own +
-    namesIn(path)
-      .map((name) => printOf(join(path, name)))
-      .join('')
+  const { ino, size, mtimeMs, ctimeMs } = stat;
+  const own = `${name.toString('latin1')} ${ino} ${size} ${mtimeMs} ${ctimeMs}\n`;
+  if (!stat.isDirectory() || folder.isDeepest) return own;
+  return inFolder(folder.inner(name), (inner) =>
+    [own, ...inner.names().map((each) => printOf(inner, each))].join(''),
   );
 }
 
@@ -139,14 +132,23 @@ export function lostLink(
   entries: readonly Entry[],
 ): string | undefined {
   for (const { path, folder } of entries) {
-    const inside = join(release, path);
-    const stat = lstatSync(inside, { throwIfNoEntry: false });
-    const target = stat?.isSymbolicLink() ? readlinkSync(inside) : undefined;
-    if (target === relative(dirname(inside), join(shared, path))) continue;
+    const { stat, target } = linkAt(release, path);
+    if (target === relative(dirname(join(release, path)), join(shared, path))) continue;
     const kind = target !== undefined ? 'link' : stat?.isDirectory() ? 'folder' : 'file';
     const name = folder ? `${path}/` : path;
     const what = stat ? `replaced ${name} by a ${kind} of its own` : `removed ${name}`;
     return `the build ${what}: exclude it from its clean step`;
   }
   return undefined;
+}
+
+/** What is at a path of a release, behind no link; and its target, if it is a link. */
+function linkAt(release: string, path: string): { stat?: Stats | undefined; target?: string } {
+  const { names, name } = partsOf(path);
+  const look = (folder: Folder) => {
+    const stat = folder.stat(name);
+    return { stat, ...(stat?.isSymbolicLink() && { target: String(folder.target(name)) }) };
+  };
+  const open = (top: Folder) => inFolder(top.below(names), look);
+  return orElse(() => inFolder(Folder.open(release), open), {});
 }

@@ -4,13 +4,13 @@ import { changeRegistry } from '@runner/common/apps/change';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { underLock } from '../record/lock.ts';
-import { removeTree } from '../release/folder.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
 /** What `runner remove` prints. */

@@ -31,13 +31,14 @@ export const backup = command({
     'runner backup --to shop-server.age --recipient age1…',
     'runner backup --to - --passphrase-file ~/passphrase | ssh nas cat \\> runner.age',
   ],
-  async run({ io, paths, options }) {
+  async run({ io, paths, options, note }) {
     const { to, recipient } = options;
     if (to === '-' && io.stdout.isTTY)
       throw usage('a backup is not shown on a terminal: use a file or a pipe');
     const { backUp } = await import('@runner/backup/backup');
     const key = sealingKey(io, recipient, options['passphrase-file']);
-    const done = await backUp(io, paths, to, key, options['with-shared'] === true);
+    const withShared = options['with-shared'] === true;
+    const done = await backUp({ io, paths, to, key, withShared, note });
     return to === '-' ? {} : { value: done };
   },
   human({ to, apps, files, bytes }: BackedUp, style) {

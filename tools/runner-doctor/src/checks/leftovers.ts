@@ -1,8 +1,10 @@
 /** Folders that a deploy could not remove. */
-import { lstatSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { namesIn } from '@runner/common/files/read';
+import { Folder, inFolder, type Name } from '@runner/common/files/tree';
+import { orElse } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
 import { type Context, type Found, warning } from '../foundation/finding.ts';
@@ -31,8 +33,16 @@ export function leftovers({ io, paths }: Pick<Context, 'io' | 'paths'>, app: App
 
 /** Whether a user cannot remove a tree: it contains folders of another user (left by a container), or read-only ones. */
 function needsRoot(path: string, uid: number): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const hasForeign = (parent: Folder) => needsRootIn(parent, basename(path), uid);
+  return orElse(() => inFolder(Folder.open(dirname(path)), hasForeign), false);
+}
+
+function needsRootIn(folder: Folder, name: Name, uid: number): boolean {
+  const stat = folder.stat(name);
   if (!stat?.isDirectory()) return false;
   const isOurs = stat.uid === uid && (stat.mode & 0o300) === 0o300;
-  return !isOurs || namesIn(path).some((name) => needsRoot(join(path, name), uid));
+  if (!isOurs || folder.isDeepest) return !isOurs;
+  return inFolder(folder.inner(name), (inner) =>
+    inner.names().some((each) => needsRootIn(inner, each, uid)),
+  );
 }

@@ -4,7 +4,9 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import { removeIfThere } from '@runner/common/files/read';
+import { basename, dirname } from 'node:path';
+import { openBelowInstance } from '@runner/common/apps/instance-folder';
+import { type Folder, inFolder } from '@runner/common/files/tree';
 import { systemFailure } from '@runner/common/foundation/failure';
 
 /** Bytes of a file, some more where it is written in one piece. */
@@ -14,12 +16,12 @@ const DRAINED = 500;
 
 /**
  * Arguments: the file, its size. It waits for the writer of the app before, which may have some output
- * left, but not for one that keeps running because something holds its pipe. A link that the app made is not
- * followed. On a full disk output is thrown away: an app that waits for its output would stop serving.
+ * left, but not for one that keeps running because something holds its pipe. The folder is descriptor 3: a link
+ * that the app made, of the folder or in it, is not followed. On a full disk output is thrown away: an app that waits for its output would stop serving.
  */
 const WRITER = `umask 027; LC_ALL=C; export LC_ALL; file=$1 max=$2 flags=append,nofollow
 dd of=/dev/null oflag=nofollow count=0 2>/dev/null || flags=append
-exec 3<"\${file%/*}"; flock -w 5 3
+flock -w 5 3
 while :; do
   size=$(wc -c 2>/dev/null <"$file") || size=0
   if [ "$size" -ge "$max" ]; then
@@ -51,41 +53,50 @@ export interface KeptOutput {
 /** Opens the output of an app that is about to start. Throws what keeps the file from being written. */
 export function keepOutput(path: string): KeptOutput {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
-  const open = () => openSync(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
+  const open = (folder: Folder) =>
+    openSync(folder.path(basename(path)), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o640);
   try {
-    const file = open();
-    const close = () => closeSync(file);
-    const pipe = openPipe(`${path}.pipe`);
-    // A file system without pipes: the file is written as it is, and grows.
-    if (pipe === undefined) return { into: open(), file, drained: async () => {}, close };
-    const writer = startWriter(path, pipe.from);
-    for (const fd of [pipe.both, pipe.from]) closeSync(fd);
-    return { into: pipe.into, file, drained: () => endOf(writer), close };
+    return inFolder(openBelowInstance(dirname(path)), (folder) => {
+      const file = open(folder);
+      const close = () => closeSync(file);
+      const pipe = openPipe(folder, `${basename(path)}.pipe`);
+      // A file system without pipes: the file is written as it is, and grows.
+      if (pipe === undefined) return { into: open(folder), file, drained: async () => {}, close };
+      const writer = startWriter(folder, basename(path), pipe.from);
+      for (const fd of [pipe.both, pipe.from]) closeSync(fd);
+      return { into: pipe.into, file, drained: () => endOf(writer), close };
+    });
   } catch (error) {
     throw systemFailure(error, `write ${path}`);
   }
 }
 
 /** Both ends of a pipe, as descriptors that programs can inherit: Node makes sockets. */
-function openPipe(path: string) {
+function openPipe(folder: Folder, name: string) {
   const { O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
-  removeIfThere(path);
-  if (spawnSync('mkfifo', ['-m', '600', path], { env: ENV, stdio: 'ignore' }).status !== 0)
-    return undefined;
+  folder.unlink(name);
+  const held = folder.openSelf();
+  const made = spawnSync('mkfifo', ['-m', '600', `/proc/self/fd/3/${name}`], {
+    ...{ env: ENV, stdio: ['ignore', 'ignore', 'ignore', held] },
+  });
+  closeSync(held);
+  if (made.status !== 0) return undefined;
   // While it is open for both, opening it for one does not wait for the other.
   const [both, from, into] = [O_RDWR, O_RDONLY, O_WRONLY].map((way) =>
-    openSync(path, way | O_NOFOLLOW),
+    openSync(folder.path(name), way | O_NOFOLLOW),
   ) as [number, number, number];
-  removeIfThere(path);
+  folder.unlink(name);
   return { both, from, into };
 }
 
-function startWriter(path: string, from: number): ChildProcess {
-  const args = ['-c', WRITER, 'runner-output', path, String(FILE_MAX)];
+function startWriter(folder: Folder, name: string, from: number): ChildProcess {
+  const args = ['-c', WRITER, 'runner-output', `/proc/self/fd/3/${name}`, String(FILE_MAX)];
+  const held = folder.openSelf();
   const writer = spawn('/bin/sh', args, {
     ...{ cwd: '/', env: ENV, detached: true },
-    stdio: [from, 'ignore', 'ignore'],
+    stdio: [from, 'ignore', 'ignore', held],
   });
+  closeSync(held);
   writer.on('error', () => {});
   writer.unref();
   return writer;

@@ -7,6 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeBelowInstance } from '@runner/common/apps/instance-folder';
 import { STOP_TIMEOUTS, type StartOf } from '@runner/common/deploy-file/start';
 import {
   bootId,
@@ -18,7 +19,6 @@ import {
   startTimeOf,
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
-import { writeWhole } from '@runner/common/files/write';
 import { orElse } from '@runner/common/foundation/attempt';
 import { type Inside, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
@@ -98,7 +98,7 @@ export async function endInstance(owner: ProcessOwner, atWork?: string): Promise
 const NO_PROCESS: PidFile = { pid: 0, start_time: '', boot_id: '' };
 
 function note({ paths }: Target, record: PidFile): void {
-  writeWhole(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
+  writeBelowInstance(pidFileIn(paths.run), `${JSON.stringify(record)}\n`);
 }
 
 /** What was started: the child, and the pid that stands for the app. */

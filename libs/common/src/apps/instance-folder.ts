@@ -1,0 +1,31 @@
+/** Folders below that of an instance, which its app may replace by links. */
+import { basename, dirname } from 'node:path';
+import { Folder, inFolder } from '../files/tree.ts';
+import { writeWhole } from '../files/write.ts';
+import { Failure } from '../foundation/failure.ts';
+
+/** The folder of an instance itself is trusted, and may be on another disk. */
+const INSTANCE = /^(.*\/apps\/[^/]+\/instances\/[^/]+)\/(.+)$/;
+
+/**
+ * Opens a folder; below that of an instance no link is followed. Throws the error of the operating
+ * system: ENOTDIR for a link.
+ */
+export function openBelowInstance(path: string): Folder {
+  const [, instance, below] = INSTANCE.exec(path) ?? [];
+  if (instance === undefined || below === undefined) return Folder.open(path);
+  return inFolder(Folder.open(instance), (folder) => folder.below(below.split('/')));
+}
+
+/** `writeWhole` in a folder below that of an instance. */
+export function writeBelowInstance(path: string, data: string, mode = 0o600): void {
+  inFolder(openBelowInstance(dirname(path)), (folder) => {
+    const held = String(folder.path(basename(path)));
+    try {
+      writeWhole(held, data, mode);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      throw new Failure(error.code, error.message.replace(held, path), error.facts, error);
+    }
+  });
+}
