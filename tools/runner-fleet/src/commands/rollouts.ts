@@ -12,11 +12,11 @@ import { askAll } from '../rollout/presence.ts';
 import {
   allRollouts,
   cancelRollout,
-  type Rollout,
   requireFree,
   requireNewest,
   requireRollout,
 } from '../rollout/record.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { EXITS, rolloutText } from './deploy.ts';
 import { KEY } from './plumbing.ts';
 

@@ -2,13 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
-import { jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
-import { digestOf, isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
-import { noAnswer, type ServerLine, verified } from './line.ts';
+import { receive } from '@runner/fleet/order/received';
+import { digestOf, sealedTextOf } from '@runner/fleet/order/seal';
+import { stepField } from '@runner/fleet/order/state';
+import { noAnswer, receivedLine, type ServerLine, unreadable } from './line.ts';
 
 /** Between two reads of stored results, in ms: a notification can be lost while the broker restarts. */
 const LOOK = 3_000;
@@ -20,19 +21,36 @@ export interface Delivery {
   readonly servers: readonly FleetServer[];
 }
 
+/**
+ * What a message says about this order: a result, or that the server sent one that cannot be read. Undefined if it is
+ * not signed by one of these servers, or about an older order with the same id.
+ */
+function resultFor(
+  message: string,
+  { sealed, order }: Delivery,
+  servers: readonly FleetServer[],
+): ServerLine | undefined {
+  const line = receivedLine(message, servers);
+  if (!line || line.status === 'unreadable') return line;
+  if (line.digest !== digestOf(sealed.body)) return undefined;
+  const isFor = line.order === order.id && line.verb === order.verb && line.app === order.app;
+  return isFor ? line : unreadable(line.server, `${line.server} sent a result of another order`);
+}
+
 /** A server's result for exactly this order; undefined if the broker has none yet. */
 export async function storedResult(
   broker: Broker,
-  { sealed, order }: Delivery,
+  delivery: Delivery,
   server: FleetServer,
 ): Promise<ServerLine | undefined> {
-  const subject = subjects.result(server.server, order.id);
-  const digest = digestOf(sealed.body);
+  const subject = subjects.result(server.server, delivery.order.id);
+  let bad: ServerLine | undefined;
   for await (const { text } of broker.all('RESULTS', subject)) {
-    const line = verified(sealedTextOf(text), [server]);
-    if (line?.digest === digest) return line;
+    const line = resultFor(text, delivery, [server]);
+    if (line && line.status !== 'unreadable') return line;
+    bad ??= line;
   }
-  return undefined;
+  return bad;
 }
 
 /** How often an order is stored while the broker does not answer, and the pause between, in ms. */
@@ -72,22 +90,21 @@ export async function deliver(
 ): Promise<void> {
   await post(broker, delivery);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));
-  const digest = digestOf(delivery.sealed.body);
   const arrived: ServerLine[] = [];
   let wake = () => {};
   const stopped = () => wake();
   signal.addEventListener('abort', stopped);
   const stop = broker.subscribe(subjects.result('*', delivery.order.id), (text) => {
-    const line = verified(sealedTextOf(text), [...open.values()]);
-    if (line?.digest === digest) arrived.push(line);
+    const line = resultFor(text, delivery, [...open.values()]);
+    if (line) arrived.push(line);
     wake();
   });
   const stopSteps = broker.subscribe(subjects.step('*', delivery.order.id), (text) => {
-    const sealed = sealedTextOf(text);
-    const key = sealed && open.get(sealed.server)?.key;
-    if (!key || !isSealedBy('step', sealed, key)) return;
-    const { order, step } = jsonObject(sealed.body) ?? {};
-    if (order === delivery.order.id) stepped?.(sealed.server, String(step));
+    const server = open.get(sealedTextOf(text)?.server ?? '');
+    const received = server && receive('step', text, server, stepField);
+    if (!received || 'problem' in received) return;
+    const { order, step } = received.value;
+    if (order === delivery.order.id) stepped?.(server.server, step);
   });
   const take = async (line: ServerLine | undefined) => {
     if (line && open.delete(line.server)) await answered(line);

@@ -7,7 +7,8 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { isHold, type SealedOrder } from '@runner/fleet/order/order';
 import { deliver, deliveryOf, post } from './delivery.ts';
 import { isFinished, isGood, noAnswer, type ServerLine, statusOf } from './line.ts';
-import { Claim, keep, type Rollout } from './record.ts';
+import { Claim, keep } from './record.ts';
+import type { Rollout } from './rollout.ts';
 
 /** A checked and signed rollout. */
 export interface Plan {

@@ -9,7 +9,7 @@ import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/
 import { isHold, type Order, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
 import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
-import { askAll, commitOf, lastState } from './presence.ts';
+import { type Answer, askAll, commitOf, lastState } from './presence.ts';
 import { requireFree } from './record.ts';
 
 /** Options of every command that sends orders. */
@@ -132,7 +132,8 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   const [first] = absent;
   if (first && (options.offline ?? 'stop') === 'stop') {
     const servers = namesOf(absent);
-    const seen = await Promise.all(absent.map((server) => seenText(context, broker, server)));
+    const silent = answers.filter(({ state }) => !state);
+    const seen = await Promise.all(silent.map((answer) => seenText(context, broker, answer)));
     throw new Failure(
       'server_offline',
       `no answer from ${seen.join(', ')}; nothing was changed: try again, or give --offline wait or --offline skip`,
@@ -142,8 +143,14 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   return { present, absent: options.offline === 'skip' ? [] : absent };
 }
 
-async function seenText({ io }: PlanContext, broker: Broker, server: FleetServer): Promise<string> {
-  const at = (await lastState(broker, server))?.at;
+async function seenText(
+  { io }: PlanContext,
+  broker: Broker,
+  { server, problem }: Answer,
+): Promise<string> {
+  if (problem !== undefined) return `${server.server} (${problem})`;
+  const last = await lastState(broker, server);
+  const at = last && 'value' in last ? last.value.at : undefined;
   const age = durationText(Math.max(0, io.now().getTime() - Date.parse(at ?? '')));
   return `${server.server} (${at === undefined ? 'never seen' : `last seen ${age} ago`})`;
 }

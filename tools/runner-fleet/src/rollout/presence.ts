@@ -5,15 +5,15 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { isCommit } from '@runner/fleet/order/order';
-import { signedText } from '@runner/fleet/order/seal';
-import { type Head, type ServerState, stateOf } from '@runner/fleet/order/state';
+import { type Received, receive } from '@runner/fleet/order/received';
+import { type Head, type Question, type ServerState, stateField } from '@runner/fleet/order/state';
 
 export interface Answer {
   readonly server: FleetServer;
-  /** undefined: it did not answer. */
+  /** undefined: it did not answer, or its reply does not count. */
   readonly state: ServerState | undefined;
-  /** There was a reply, but it is not signed by the server. */
-  readonly isForeign: boolean;
+  /** Why its reply does not count. */
+  readonly problem: string | undefined;
   readonly ping_ms: number;
   /** How far the server's clock is ahead, in ms. */
   readonly skew: number;
@@ -23,19 +23,12 @@ export interface Answer {
 const PING = 2_000;
 const HEAD = 60_000;
 
-/** With `app`, each server also resolves `ref` or the app's branch; with `fetch`, it decides as `runner fetch` does. */
-interface Question {
-  readonly app?: string;
-  readonly ref?: string | undefined;
-  readonly fetch?: boolean;
-}
-
 /** Pings all servers at once. */
 export async function askAll(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  question: Question = {},
+  question: Omit<Question, 'nonce'> = {},
 ): Promise<Answer[]> {
   return Promise.all(
     servers.map(async (server) => {
@@ -45,22 +38,26 @@ export async function askAll(
       const text = JSON.stringify({ nonce, ...question });
       const answer = await broker.request(subjects.ping(server.server), text, timeout);
       const ping_ms = Math.round(io.elapsed() - began);
-      const state = stateOf(signedText('state', answer ?? '', server) ?? '');
-      if (state?.nonce !== nonce)
-        return { server, state: undefined, isForeign: answer !== undefined, ping_ms, skew: 0 };
+      const nothing = { server, state: undefined, problem: undefined, ping_ms, skew: 0 };
+      if (answer === undefined) return nothing;
+      const received = receive('state', answer, server, stateField);
+      if ('problem' in received) return { ...nothing, problem: received.problem };
+      const state = received.value;
+      if (state.nonce !== nonce)
+        return { ...nothing, problem: `${server.server} repeated the reply to another ping` };
       const skew = Date.parse(state.at) - (io.now().getTime() - ping_ms / 2);
-      return { server, state, isForeign: false, ping_ms, skew: Math.round(skew) };
+      return { ...nothing, state, skew: Math.round(skew) };
     }),
   );
 }
 
-/** The state that a server stored last. */
+/** The state that a server stored last; undefined if there is none. */
 export async function lastState(
   broker: Broker,
   server: FleetServer,
-): Promise<ServerState | undefined> {
+): Promise<Received<ServerState> | undefined> {
   const stored = await broker.last('STATE', subjects.state(server.server));
-  return stateOf(signedText('state', stored?.text ?? '', server) ?? '');
+  return stored && receive('state', stored.text, server, stateField);
 }
 
 /** What a server says about the head. */
@@ -71,7 +68,7 @@ export async function headsOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  question: Question,
+  question: Omit<Question, 'nonce'>,
 ): Promise<HeadThere[]> {
   const answers = await askAll(context, broker, servers, question);
   return answers.flatMap(({ server, state }) => (state?.head ? [{ ...state.head, server }] : []));

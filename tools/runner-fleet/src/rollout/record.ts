@@ -6,25 +6,11 @@ import type { Context } from '@runner/common/cli/command';
 import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import { jsonObject } from '@runner/common/text/json';
 import { durationText } from '@runner/common/text/time';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { operatorFiles } from '@runner/fleet/files/operator';
-import type { SealedOrder } from '@runner/fleet/order/order';
-
-export interface Rollout {
-  readonly rollout: string;
-  readonly app: string;
-  readonly by: string;
-  readonly order: SealedOrder;
-  readonly batches: readonly (readonly string[])[];
-  readonly max_failures: number;
-  readonly state: 'running' | 'done' | 'stopped' | 'incomplete' | 'interrupted' | 'cancelled';
-  readonly began: string;
-  /** Servers that were sent the order. */
-  readonly ordered?: readonly string[];
-}
+import { type Rollout, rolloutOf } from './rollout.ts';
 
 /** Between two renewals of a claim, in ms. */
 const RENEW = 5_000;
@@ -34,9 +20,6 @@ const DEAD = 30_000;
 const LOOK_AGAIN = 8_000;
 /** How long a local file is kept, in ms: as long as the broker keeps results. */
 const KEPT = 90 * 24 * 3_600_000;
-
-export const rolloutOf = (text: string | undefined) =>
-  jsonObject(text ?? '') as unknown as Rollout | undefined;
 
 /** Claims an app while a rollout runs, and renews the claim. */
 export class Claim {
@@ -157,7 +140,10 @@ export async function allRollouts(root: string, broker: Broker, now: Date): Prom
   for await (const stored of broker.all('ROLLOUT', 'runner.rollout.*')) {
     const one = rolloutOf(stored.text);
     const isDead = one?.state === 'running' && !isRunning(stored, now);
-    if (one) found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
+    // The broker could name another order as ours, for `resume` to sign.
+    const ours = one && found.get(one.rollout);
+    if (!one || (ours && ours.order.body !== one.order.body)) continue;
+    found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
   }
   return [...found.values()].sort((a, b) => (a.began < b.began ? -1 : 1));
 }

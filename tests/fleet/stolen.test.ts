@@ -1,0 +1,195 @@
+/** What a stolen server can sign: it is reported as that server's problem, and the others are heard. */
+import { gzipSync } from 'node:zlib';
+import { hasBroker, whenBroker } from '@runner/testing/broker';
+import type { Ended } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { UNSAFE } from '../../libs/common/src/text/harmless.ts';
+import { makeStage, type Stage } from './stage.ts';
+import { CONTROL, type Fields, goodBatch, goodResult, steal, type Thief } from './stolen.ts';
+
+interface Scene extends Stage {
+  thief: Thief;
+  /** A server that behaves: its messages are signed by this test too. */
+  honest: Thief;
+}
+const test = suite<Scene>('stolen server');
+const withBroker = whenBroker(test);
+const COMMIT = 'c'.repeat(40);
+
+test.before(async (scene) => {
+  if (!hasBroker()) return;
+  Object.assign(scene, await makeStage(['web1', 'web2']));
+  const { url } = scene.broker;
+  scene.thief = await steal(url, 'web1', scene.roots.web1 as string);
+  scene.honest = await steal(url, 'web2', scene.roots.web2 as string);
+  scene.thief.reply(() => lie);
+  scene.honest.reply(({ app }) => ({ head: app === undefined ? null : head(COMMIT) }));
+});
+test.after(async ({ thief, honest, close }) => {
+  await thief?.close();
+  await honest?.close();
+  await close?.();
+});
+
+/** Fields that web1 replaces in its replies. */
+let lie: Fields = {};
+const head = (commit: string) => ({ commit, version: 'v2', problem: null, code: null });
+
+const serversIn = ([answer]: Fields[]) => answer?.servers as Fields[];
+
+/** No crash, and nothing that could control a terminal. */
+function assertSafe({ stdout, stderr }: Ended): void {
+  assert.not.match(stderr, /this is a bug/);
+  for (const text of [stdout, stderr])
+    assert.equal(text.replaceAll('\t', '\n').match(UNSAFE), null);
+}
+
+const STATES: Readonly<Record<string, Fields>> = {
+  'control characters in times and numbers': {
+    at: `x${CONTROL}`,
+    events: { sent: 1, waiting: `9${CONTROL}` },
+  },
+  'an app that is null': { apps: [null] },
+  'a wildcard as an app': { apps: [{ app: '*', version: '1', commit: COMMIT, held: null }] },
+  'an app with a blank': { apps: [{ app: 'a b', version: '1', commit: COMMIT, held: null }] },
+  'an app that would end the line of the protocol': {
+    apps: [{ app: 'x 0\r\n\r\nPUB runner.step.web2.pwned 5\r\nhello\r\nPUB x' }],
+  },
+  'an object as an app': { apps: [{ app: { toString: 1 }, version: {} }] },
+  'a number as events': { events: 1 },
+  'a huge number': { events: { sent: 1e308, waiting: -1 } },
+  'no apps': { apps: undefined },
+};
+
+for (const [name, fields] of Object.entries(STATES))
+  withBroker(`a reply with ${name}: web1 is bad, web2 is up`, async ({ operator, fleet }) => {
+    lie = fields;
+    const { lines, ...ended } = await fleet('status');
+    assertSafe(ended);
+    const servers = serversIn(lines);
+    assert.equal([ended.status, servers.map(({ state }) => state)], [0, ['bad', 'up']]);
+    assert.match(String(servers[0]?.problem), /^web1 sent a state that cannot be read: /);
+    const shown = await operator.fleet(['status']);
+    assertSafe(shown);
+    assert.match(
+      shown.stdout,
+      /^web1 .* bad.*web1 sent a state that cannot be read: .*\nweb2 .* up/,
+    );
+  });
+
+withBroker('what an offline server stored last is checked too', async ({ thief, fleet }) => {
+  await thief.store('runner.state.web1', thief.sealed('state', { at: `x${CONTROL}`, apps: [] }));
+  lie = { nonce: 'another' };
+  const { lines, ...ended } = await fleet('status');
+  assertSafe(ended);
+  assert.equal(
+    serversIn(lines).map(({ state }) => state),
+    ['bad', 'up'],
+  );
+});
+
+const EVENTS: Readonly<Record<string, Fields | string>> = {
+  'no gzip': { ...goodBatch(''), lines: undefined, z: 'AAAA' },
+  'gzip of 400 MB': { ...goodBatch(''), lines: undefined, z: bomb() },
+  'wrong types': { n: 'x', prev: 5, file: {}, from: 'a', to: 'b', gap: 1, lines: 5 },
+  'an object as lines': { ...goodBatch(''), lines: { length: 5 } },
+  'no JSON': 'x',
+};
+
+function bomb(): string {
+  return gzipSync(Buffer.alloc(400_000_000)).toString('base64');
+}
+
+withBroker('batches that cannot be read are named; the events of web2 are shown', async (scene) => {
+  const { thief, honest, operator, fleet } = scene;
+  for (const body of Object.values(EVENTS))
+    await thief.store('runner.event.web1', thief.sealed('events', body));
+  const record = { event_type: 'DeploySuccess', project: 'shop', version: 'v1' };
+  const line = `${JSON.stringify({ ...record, timestamp: new Date().toISOString() })}\n`;
+  await honest.store('runner.event.web2', honest.sealed('events', goodBatch(line)));
+  const seen = await fleet('events');
+  assertSafe(seen);
+  assert.equal([seen.status, seen.lines.map(({ server }) => server)], [1, ['web2']], seen.stderr);
+  const named = seen.stderr.match(/message \d+: web1 sent events that cannot be read: /g);
+  assert.is(named?.length, Object.keys(EVENTS).length, seen.stderr);
+  lie = {};
+  const verified = await fleet('verify');
+  assertSafe(verified);
+  const servers = verified.lines[0]?.servers as { problems: string[]; batches: number }[];
+  assert.equal(
+    [verified.status, servers.map(({ problems }) => problems.length > 0), servers[1]?.batches],
+    [1, [true, false], 1],
+  );
+  assertSafe(await operator.fleet(['events', '--raw']));
+});
+
+const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+const RECORDS = [
+  `{"event_type":"DeployFailure","project":"s${'\\u001b[31m'}","timestamp":"2026-11-23","version":"\\u001b[2J"}`,
+  '{"event_type":{"toString":1,"valueOf":1},"project":{"toString":1,"valueOf":1},"timestamp":[]}',
+  `{"event_type":"DeployFailure","project":"shop","deep":${deep}}`,
+  `\x1b]0;RAW\x07not json`,
+];
+
+withBroker('records that no writer writes are printed harmless, or left out', async (scene) => {
+  const lines = `${RECORDS.join('\n')}\n`;
+  const sealed = scene.thief.sealed('events', goodBatch(lines));
+  for (const args of [[], ['--json']]) {
+    const ended = await scene.operator.fleet(['events', '--stdin', ...args], { stdin: sealed });
+    assertSafe(ended);
+  }
+});
+
+const RESULTS: Readonly<Record<string, Fields | string>> = {
+  'control characters': goodResult({
+    ...{ message: `ok${CONTROL}`, deploy_id: `d${CONTROL}`, version: `v1${CONTROL}` },
+    ...{ at: `2026${CONTROL}`, app: `shop${CONTROL}`, duration_ms: `9${CONTROL}` },
+  }),
+  'wrong types': goodResult({ message: { a: 1 }, version: [1], app: null, duration_ms: null }),
+  'two fields': { status: 'failed', digest: 'x' },
+  'an unknown verb': goodResult({ verb: 'zzz' }),
+  'no JSON': '[]',
+};
+
+for (const [name, body] of Object.entries(RESULTS))
+  withBroker(`a result with ${name} on standard input is web1's problem`, async (scene) => {
+    const good = scene.honest.sealed('result', goodResult());
+    const stdin = `${scene.thief.sealed('result', body)}\n${good}\n`;
+    const { status, stdout, stderr } = await scene.operator.fleet(['results', '-'], { stdin });
+    assertSafe({ status, stdout, stderr } as Ended);
+    assert.is(status, 1, stderr);
+    assert.match(
+      stdout,
+      /^web1 +unreadable +web1 sent a result that cannot be read: .*\nweb2 +deployed/,
+    );
+  });
+
+withBroker(
+  'a result of the canary that cannot be read stops its rollout, and ends it',
+  async (scene) => {
+    const { thief, honest, fleet } = scene;
+    lie = { head: head(COMMIT) };
+    let answer: (order: Fields, good: Fields) => Fields = (_, good) => ({ ...good, verb: 'zzz' });
+    void thief.serve((order, good) => thief.sealed('result', answer(order, good)));
+    void honest.serve((_, good) => honest.sealed('result', good));
+    const stopped = await fleet('deploy', 'shop');
+    assertSafe(stopped);
+    const end = stopped.lines.at(-1) as Fields;
+    assert.equal([stopped.status, end.result, end.failed, end.not_ordered], [1, 'stopped', 1, 1]);
+    const shown = await fleet('results', String(end.rollout));
+    assert.equal(
+      shown.lines.map(({ status }) => status),
+      ['unreadable', 'not_ordered'],
+    );
+    answer = (_, good) => ({ ...good, verb: 'hold', status: 'paused' });
+    const other = await fleet('deploy', 'shop', '--max-failures', '1');
+    assertSafe(other);
+    assert.equal(
+      other.lines.slice(1, 3).map(({ status }) => status),
+      ['unreadable', 'deployed'],
+    );
+  },
+);
+
+test.run();
