@@ -1,10 +1,13 @@
 /** What a stolen server can sign: it is reported as that server's problem, and the others are heard. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
 import type { Ended } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { UNSAFE } from '../../libs/common/src/text/harmless.ts';
+import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { CONTROL, type Fields, goodBatch, goodResult, steal, type Thief } from './stolen.ts';
 
@@ -16,6 +19,7 @@ interface Scene extends Stage {
 const test = suite<Scene>('stolen server');
 const withBroker = whenBroker(test);
 const COMMIT = 'c'.repeat(40);
+const LIE = 'deadbeef'.repeat(5);
 
 test.before(async (scene) => {
   if (!hasBroker()) return;
@@ -24,7 +28,7 @@ test.before(async (scene) => {
   scene.thief = await steal(url, 'web1', scene.roots.web1 as string);
   scene.honest = await steal(url, 'web2', scene.roots.web2 as string);
   scene.thief.reply(() => lie);
-  scene.honest.reply(({ app }) => ({ head: app === undefined ? null : head(COMMIT) }));
+  scene.honest.reply(({ app }) => ({ head: app === undefined ? null : other }));
 });
 test.after(async ({ thief, honest, close }) => {
   await thief?.close();
@@ -34,7 +38,9 @@ test.after(async ({ thief, honest, close }) => {
 
 /** Fields that web1 replaces in its replies. */
 let lie: Fields = {};
-const head = (commit: string) => ({ commit, version: 'v2', problem: null, code: null });
+const head = (commit: string): Fields => ({ commit, version: 'v2', problem: null, code: null });
+/** What web2 says about the commit; null: nothing. */
+let other: Fields | null = head(COMMIT);
 
 const serversIn = ([answer]: Fields[]) => answer?.servers as Fields[];
 
@@ -191,5 +197,52 @@ withBroker(
     );
   },
 );
+
+/** Plans a deploy while web2 gives this answer to the question for the commit. */
+async function planned({ fleet }: Scene, answer: Fields | null, ...args: string[]) {
+  lie = { head: head(LIE) };
+  other = answer;
+  const { status, lines, stderr } = await fleet('deploy', 'shop', '--plan', ...args);
+  other = head(COMMIT);
+  return [status, lines[0]?.commit ?? lines[0]?.error, stderr] as const;
+}
+
+withBroker('one server that lies chooses the commit of no other', async (scene) => {
+  const [alone, error, text] = await planned(scene, null);
+  assert.equal([alone, error], [1, 'server_offline'], text);
+  assert.match(text, /only web1 says which commit to deploy: .* use --ref with the full commit/);
+  assert.equal((await planned(scene, head(COMMIT))).slice(0, 2), [1, 'commit_disagrees']);
+  assert.equal((await planned(scene, null, '--ref', 'main')).slice(0, 2), [1, 'server_offline']);
+  assert.equal((await planned(scene, null, '--ref', COMMIT)).slice(0, 2), [0, COMMIT]);
+  assert.equal((await planned(scene, head(LIE))).slice(0, 2), [0, LIE]);
+  // Its answer for itself alone.
+  assert.equal((await planned(scene, null, '--on', 'web1')).slice(0, 2), [0, LIE]);
+});
+
+withBroker('a rollout that only the broker knows is not signed again unseen', async (scene) => {
+  const { operator, broker, fleet } = scene;
+  const stopped = await fleet('deploy', 'shop', '--ref', COMMIT, '--wait', '1s');
+  const id = String(stopped.lines[0]?.rollout);
+  const seed = readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim();
+  const owner = await openBroker({ url: broker.url, ca: undefined, seed, name: 'test' });
+  const stored = (await owner.last('ROLLOUT', 'runner.rollout.shop'))?.text ?? '';
+  const altered = stored.replaceAll(COMMIT, LIE);
+  await owner.store('runner.rollout.shop', altered);
+  const resumed = await fleet('resume', id);
+  assert.is(resumed.lines[0]?.commit, COMMIT, resumed.stderr);
+  rmSync(join(operator.root, 'fleet/rollouts'), { recursive: true });
+  const unseen = await fleet('resume', String(resumed.lines[0]?.rollout));
+  assert.equal([unseen.status, unseen.lines[0]?.error], [1, 'order_invalid'], unseen.stderr);
+  await owner.store('runner.rollout.shop', `{"rollout":"${CONTROL}"}`);
+  assertSafe(await fleet('rollouts'));
+  await owner.close();
+});
+
+withBroker('a server that is away is not decided for by the one that answers', async (scene) => {
+  await scene.honest.close();
+  const [status, error] = await planned(scene, null, '--offline', 'wait');
+  assert.equal([status, error], [1, 'server_offline']);
+  assert.equal((await planned(scene, null, '--offline', 'skip')).slice(0, 2), [0, LIE]);
+});
 
 test.run();

@@ -76,7 +76,9 @@ export async function makePlan(
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
   const there = present.map(({ server }) => server);
-  const head = verb === 'deploy' ? await commitOf(context, broker, there, app, ref) : undefined;
+  const targets = present.length + absent.length;
+  const wantedCommit = { app, ref, targets };
+  const head = verb === 'deploy' ? await commitOf(context, broker, there, wantedCommit) : undefined;
   const runs = (index: number) =>
     present[index]?.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
   const wanted = options.behind ? there.filter((_, index) => !runs(index)) : there;

@@ -74,27 +74,58 @@ export async function headsOf(
   return answers.flatMap(({ server, state }) => (state?.head ? [{ ...state.head, server }] : []));
 }
 
-/** How many servers resolve the ref. */
+/** How many servers are asked at once, and how many must say the same. */
 const ASKED = 3;
+const AGREEING = 2;
 
-/** The commit that the servers resolve `ref` or the branch to. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says. */
+interface WantedCommit {
+  readonly app: string;
+  /** undefined: the app's branch. */
+  readonly ref: string | undefined;
+  /** How many servers will get the order. */
+  readonly targets: number;
+}
+
+/**
+ * The commit that the operator named in full, or that two servers resolve `ref` or the branch to: one server that lies
+ * must not choose for another. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says.
+ */
 export async function commitOf(
   context: Pick<Context, 'io'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  app: string,
-  ref: string | undefined,
+  { app, ref, targets }: WantedCommit,
 ): Promise<{ commit: string; version: string }> {
-  const heads = await headsOf(context, broker, servers.slice(0, ASKED), { app, ref });
+  const heads: HeadThere[] = [];
+  for (let from = 0; from < servers.length && heads.length < AGREEING; from += ASKED)
+    heads.push(
+      ...(await headsOf(context, broker, servers.slice(from, from + ASKED), { app, ref })),
+    );
   const bad = heads.find(({ commit, problem }) => commit === null || problem !== null);
   if (bad) throw problemOf(bad);
+  if (ref !== undefined && isCommit(ref))
+    return { commit: ref, version: agreedVersion(ref, heads) };
+  const [first, ...others] = heads;
+  if (first && others.length === 0 && targets > 1)
+    throw new Failure(
+      'server_offline',
+      `only ${first.server.server} says which commit to deploy: try again when another server answers, or use --ref with the full commit`,
+    );
   const found = agreedCommit(heads);
   if (found) return found;
-  if (ref !== undefined && isCommit(ref)) return { commit: ref, version: ref.slice(0, 12) };
   throw new Failure(
     'server_offline',
     'no server could say which commit to deploy: try again, or use --ref with the full commit',
   );
+}
+
+/** The version that all answers with this commit give it. */
+function agreedVersion(commit: string, heads: readonly HeadThere[]): string {
+  const versions = new Set(
+    heads.filter((head) => head.commit === commit).map((head) => head.version),
+  );
+  const [version] = versions;
+  return versions.size === 1 && version ? version : commit.slice(0, 12);
 }
 
 /** Undefined without an answer. Throws `commit_disagrees`. */
@@ -110,7 +141,8 @@ export function agreedCommit(
       `${says(first)}, ${says(other)}: use --ref with the full commit`,
     );
   }
-  return first && { commit: first.commit ?? '', version: first.version ?? '' };
+  const commit = first?.commit;
+  return commit ? { commit, version: agreedVersion(commit, heads) } : undefined;
 }
 
 /** Why a server cannot deploy its head. */

@@ -3,7 +3,13 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
-import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import {
+  isThere,
+  makeFolder,
+  namesIn,
+  readIfThere,
+  removeIfThere,
+} from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { durationText } from '@runner/common/text/time';
@@ -110,6 +116,10 @@ function running(last: Stored | undefined, now: Date): Failure {
     `${rollout} of ${app} by ${by} has been running for ${since}`,
   );
 }
+
+/** Whether the rollout was started on this machine: only then is its order not just what the broker says. */
+export const isOurs = (root: string, { rollout }: Rollout): boolean =>
+  isThere(join(operatorFiles(root).rollouts, `${rollout}.json`));
 
 /** Writes the rollout to the operator's files. */
 export function keep(root: string, rollout: Rollout): void {
