@@ -36,6 +36,8 @@ export interface ServerState {
   readonly apps: readonly AppOnServer[];
   /** Batches of its audit log stored in the broker, and bytes still to be sent. */
   readonly events: { readonly sent: number; readonly waiting: number };
+  /** Messages in its mailbox that were not orders, since the agent started; agents of 0.1.0 do not count them. */
+  readonly junk?: number | undefined;
   /** If the ping asked. */
   readonly head: Head | null;
 }
@@ -71,6 +73,7 @@ export const stateField: Field<ServerState> = object({
     APPS_MAX,
   ),
   events: object({ sent: whole(0), waiting: whole(0) }),
+  junk: optional(whole(0)),
   head: nullable(
     object<Head>({
       commit: nullable(commitField),

@@ -15,6 +15,7 @@ import {
 } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool, shortened } from '../orders/carry-out.ts';
+import type { Junk } from './junk.ts';
 import type { Shipper } from './ship.ts';
 
 declare const __VERSION__: string;
@@ -23,11 +24,15 @@ declare const __VERSION__: string;
 const STATE_AGE = 60_000;
 
 /** Replies to pings. Returns a function that stores the state if it has changed or is old. */
-export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
+export function answerPings(
+  agent: Agent,
+  broker: Broker,
+  { shipper, junk }: { readonly shipper: Shipper; readonly junk: Junk },
+): () => Promise<void> {
   const { config, io, seal } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
     ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
-    ...{ apps: appsOf(agent), events: shipper.progress },
+    ...{ apps: appsOf(agent), events: shipper.progress, junk: junk.count },
   });
   const sealed = (body: ServerState) => JSON.stringify(seal('state', JSON.stringify(body)));
   broker.reply(subjects.ping(config.server), async (text) => {

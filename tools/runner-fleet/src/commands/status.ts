@@ -25,6 +25,7 @@ interface ServerRow {
   readonly agent: string | null;
   readonly apps: readonly (AppOnServer & { readonly behind: boolean })[];
   readonly events: ServerState['events'] | null;
+  readonly junk: number | null;
 }
 
 /** A clock that is off by more is marked, in ms. */
@@ -78,6 +79,7 @@ async function rowOf(
     agent: known?.agent ?? null,
     apps: (known?.apps ?? []).map((app) => ({ ...app, behind: false })),
     events: known?.events ?? null,
+    junk: known?.junk ?? null,
   };
 }
 
@@ -102,6 +104,7 @@ function rowText({
   clock_skew_ms: skew,
   apps,
   events,
+  junk,
 }: ServerRow): string {
   const there =
     state === 'up'
@@ -109,6 +112,7 @@ function rowText({
       : `${state}, last seen ${harmlessLine(last_seen ?? 'never')}`;
   const why = problem === null ? '' : `  ${harmlessLine(problem)}`;
   const late = events?.waiting ? `  ${events.waiting} bytes of events waiting` : '';
+  const discarded = junk ? `  ${junk} messages in its mailbox were not orders` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`
@@ -117,5 +121,5 @@ function rowText({
     ({ app, version, behind, held }) =>
       `  ${harmlessLine(app)} ${harmlessLine(version ?? '-')}${behind ? ' behind' : ''}${held ? ` ${harmlessLine(held)}` : ''}`,
   );
-  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${why}${clock}${late}${list.join('')}\n`;
+  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${why}${clock}${late}${discarded}${list.join('')}\n`;
 }
