@@ -36,7 +36,7 @@ export interface ServerState {
   readonly apps: readonly AppOnServer[];
   /** Batches of its audit log stored in the broker, and bytes still to be sent. */
   readonly events: { readonly sent: number; readonly waiting: number };
-  /** Messages in its mailbox that were not orders, since the agent started; agents of 0.1.0 do not count them. */
+  /** Messages in its mailbox that were not orders, since the agent started; not every agent counts them. */
   readonly junk?: number | undefined;
   /** If the ping asked. */
   readonly head: Head | null;
