@@ -57,14 +57,54 @@ export async function storedResult(
 const TRIES = 10;
 const RETRY = 1_000;
 
-/** Puts the order into the mailboxes, also through a restart of the broker: stored twice, it is carried out once. */
-export async function post(broker: Broker, { sealed, servers }: Delivery): Promise<void> {
+type Answered = (line: ServerLine) => Promise<void>;
+
+/**
+ * Puts the order into the mailboxes, also through a restart of the broker: stored twice, it is carried out once. Stops
+ * at the signal. If it fails, the servers may have the order, so that they get a line too.
+ */
+export async function post(
+  broker: Broker,
+  delivery: Delivery,
+  signal: AbortSignal,
+  answered: Answered,
+): Promise<void> {
+  try {
+    await unlessAborted(storeOrder(broker, delivery, signal), signal);
+  } catch (error) {
+    for (const server of delivery.servers)
+      await answered(noAnswer(server, 'the broker did not confirm the order'));
+    throw error;
+  }
+}
+
+/** What `work` resolves to; undefined once the signal comes, however long `work` takes. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function storeOrder(
+  broker: Broker,
+  { sealed, servers }: Delivery,
+  signal: AbortSignal,
+): Promise<void> {
   const text = JSON.stringify(sealed);
   const store = async (subject: string, left: number): Promise<void> => {
     try {
       await broker.store(subject, text);
     } catch (error) {
       const isPassing = error instanceof Failure && error.code === 'broker_unreachable';
+      if (signal.aborted) return;
       if (!isPassing || left === 0) throw error;
       await pause(RETRY);
       await store(subject, left - 1);
@@ -86,9 +126,9 @@ export async function deliver(
   broker: Broker,
   delivery: Delivery,
   { wait, signal, stepped }: Waiting,
-  answered: (line: ServerLine) => Promise<void>,
+  answered: Answered,
 ): Promise<void> {
-  await post(broker, delivery);
+  await post(broker, delivery, signal, answered);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));
   const arrived: ServerLine[] = [];
   let wake = () => {};
@@ -119,7 +159,8 @@ export async function deliver(
         const asked = [...open.values()].map((server) =>
           storedResult(broker, delivery, server).catch(() => undefined),
         );
-        for (const line of await Promise.all(asked)) await take(line);
+        const found = await unlessAborted(Promise.all(asked), signal);
+        for (const line of found ?? []) await take(line);
       }
       if (open.size === 0 || io.elapsed() >= until) break;
       if (arrived.length > 0) continue;

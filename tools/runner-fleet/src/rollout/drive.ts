@@ -112,7 +112,7 @@ async function sendBatches(
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
   if (plan.absent.length === 0 || signal.aborted || (await isLost(claim, plan.absent))) return;
-  await post(broker, deliveryOf(plan.sealed, plan.absent));
+  await post(broker, deliveryOf(plan.sealed, plan.absent), signal, answered);
   for (const server of plan.absent) await answered(noAnswer(server));
 }
 

@@ -20,6 +20,8 @@ import { type Rollout, rolloutOf } from './rollout.ts';
 
 /** Between two renewals of a claim, in ms. */
 const RENEW = 5_000;
+/** How long to wait for the broker at the end, in ms. */
+const END = 3_000;
 /** A claim that was not renewed for this long belongs to a dead command, in ms. */
 const DEAD = 30_000;
 /** How long to watch whether a claim that looks dead is renewed, in case the clocks disagree, in ms. */
@@ -92,7 +94,9 @@ export class Claim {
     clearInterval(this.timer);
     this.rollout = { ...this.rollout, state };
     keep(this.root, this.rollout);
-    if (!this.lost) await this.renew().catch(() => {});
+    if (this.lost) return;
+    // A broker that stalls must not hold up the end: the claim dies without it.
+    await Promise.race([this.renew().catch(() => {}), pause(END, undefined, { ref: false })]);
   }
 }
 
