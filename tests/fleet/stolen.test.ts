@@ -1,13 +1,18 @@
-/** What a stolen server can sign: it is reported as that server's problem, and the others are heard. */
+/**
+ * What a stolen server can sign: it is reported as that server's problem, and the others are heard.
+ * FLEET_BROKER_MUTATIONS: how many random messages, 36 by default.
+ */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
 import type { Ended } from '@runner/testing/run';
+import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { UNSAFE } from '../../libs/common/src/text/harmless.ts';
 import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
+import { bodyOf, mutated } from './mutated.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { CONTROL, type Fields, goodBatch, goodResult, steal, type Thief } from './stolen.ts';
 
@@ -19,6 +24,7 @@ interface Scene extends Stage {
 const test = suite<Scene>('stolen server');
 const withBroker = whenBroker(test);
 const COMMIT = 'c'.repeat(40);
+const MUTATIONS = Number(process.env.FLEET_BROKER_MUTATIONS ?? 36);
 const LIE = 'deadbeef'.repeat(5);
 
 test.before(async (scene) => {
@@ -36,8 +42,8 @@ test.after(async ({ thief, honest, close }) => {
   await close?.();
 });
 
-/** Fields that web1 replaces in its replies. */
-let lie: Fields = {};
+/** Fields that web1 replaces in its replies, or its whole reply. */
+let lie: Fields | string = {};
 const head = (commit: string): Fields => ({ commit, version: 'v2', problem: null, code: null });
 /** What web2 says about the commit; null: nothing. */
 let other: Fields | null = head(COMMIT);
@@ -206,6 +212,38 @@ async function planned({ fleet }: Scene, answer: Fields | null, ...args: string[
   other = head(COMMIT);
   return [status, lines[0]?.commit ?? lines[0]?.error, stderr] as const;
 }
+
+withBroker(
+  'random changes of its messages reach no terminal and hide no other server',
+  async (scene) => {
+    const { thief, operator, fleet } = scene;
+    const all = fc
+      .sample(mutated, MUTATIONS)
+      .map((each) => ({ use: each.use, body: bodyOf(each) }));
+    const of = (use: string) => all.filter((each) => each.use === use).map(({ body }) => body);
+    for (const body of of('events'))
+      await thief.store('runner.event.web1', thief.sealed('events', body));
+    const results = of('result').map((body) => thief.sealed('result', body));
+    for (const text of results) await thief.store('runner.result.web1.r-99999999', text);
+    for (const body of of('state')) {
+      await thief.store('runner.state.web1', thief.sealed('state', body));
+      lie = body;
+      const shown = await fleet('status');
+      assertSafe(shown);
+      assert.is(serversIn(shown.lines)[1]?.state, 'up', shown.stdout);
+    }
+    lie = {};
+    for (const args of [['events'], ['events', '--json'], ['verify'], ['verify', '--json']]) {
+      const ended = await operator.fleet(args);
+      assertSafe(ended);
+      assert.match(ended.stdout, /web2/);
+    }
+    const stdin = [...results, scene.honest.sealed('result', goodResult())].join('\n');
+    const shown = await operator.fleet(['results', '-'], { stdin });
+    assertSafe(shown);
+    assert.match(shown.stdout, /\nweb2 +deployed|^web2 +deployed/);
+  },
+);
 
 withBroker('one server that lies chooses the commit of no other', async (scene) => {
   const [alone, error, text] = await planned(scene, null);

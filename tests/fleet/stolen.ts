@@ -14,8 +14,8 @@ export type Fields = Record<string, unknown>;
 export interface Thief {
   /** A sealed message with this content; text is signed as it is. */
   sealed(use: Use, body: Fields | string): string;
-  /** Replies to pings with the fields of the question and these; a good reply has none of them. */
-  reply(fields: (question: Fields) => Fields): void;
+  /** Replies to pings with a good state and these fields, or with a text that is signed as it is. */
+  reply(fields: (question: Fields) => Fields | string): void;
   store(subject: string, text: string): Promise<void>;
   /** Answers each order: undefined stores no result. */
   serve(result: (order: Fields, good: Fields) => string | undefined): Promise<void>;
@@ -62,7 +62,8 @@ export async function steal(url: string, server: string, root: string): Promise<
       broker.reply(`runner.ping.${server}`, async (text) => {
         const question = JSON.parse(text) as Fields;
         const state = { ...goodState(), nonce: question.nonce };
-        return sealed('state', { ...state, ...fields(question) });
+        const answer = fields(question);
+        return sealed('state', typeof answer === 'string' ? answer : { ...state, ...answer });
       });
     },
     store,
