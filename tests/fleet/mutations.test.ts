@@ -63,7 +63,12 @@ async function readAll(use: string, body: string): Promise<void> {
   });
   const answers = await askAll({ io } as never, broker, [web1, web2]);
   assert.ok(answers[1]?.state, 'web2 is heard');
-  const heads = await headsOf({ io } as never, broker, [web1, web2], { app: 'shop' });
+  const heads = await headsOf(
+    { io, note: (text: string) => assertSafe(text) } as never,
+    broker,
+    [web1, web2],
+    { app: 'shop' },
+  );
   assert.is(heads.at(-1)?.commit, goodHead.commit);
   const rows = answers.map(({ server, state, problem, ping_ms, skew }) => ({
     ...{ server: server.server, groups: [], state: state ? 'up' : 'bad', problem: problem ?? null },

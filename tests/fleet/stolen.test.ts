@@ -253,6 +253,13 @@ withBroker('one server that lies chooses the commit of no other', async (scene) 
   assert.equal((await planned(scene, null, '--ref', 'main')).slice(0, 2), [1, 'server_offline']);
   assert.equal((await planned(scene, null, '--ref', COMMIT)).slice(0, 2), [0, COMMIT]);
   assert.equal((await planned(scene, head(LIE))).slice(0, 2), [0, LIE]);
+  lie = { head: { ...head(LIE), version: CONTROL } };
+  const named = await scene.fleet('deploy', 'shop', '--plan');
+  assertSafe(named);
+  assert.match(
+    named.stderr,
+    /web1 sent a state that cannot be read: head\.version is not a version/,
+  );
   // Its answer for itself alone.
   assert.equal((await planned(scene, null, '--on', 'web1')).slice(0, 2), [0, LIE]);
 });

@@ -52,7 +52,7 @@ export function planWords({ commit, version, batches, absent }: PlanLine): strin
   return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
-type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
+type PlanContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
 /** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(

@@ -1,6 +1,7 @@
 /** Pings servers and reads their state. */
 import type { Context } from '@runner/common/cli/command';
 import { FAILURE_CODES, Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
@@ -63,14 +64,15 @@ export async function lastState(
 /** What a server says about the head. */
 export type HeadThere = Head & { readonly server: FleetServer };
 
-/** The answers of the servers that answer. */
+/** The answers of the servers that answer; notes which replies do not count. */
 export async function headsOf(
-  context: Pick<Context, 'io'>,
+  context: Pick<Context, 'io' | 'note'>,
   broker: Broker,
   servers: readonly FleetServer[],
   question: Omit<Question, 'nonce'>,
 ): Promise<HeadThere[]> {
   const answers = await askAll(context, broker, servers, question);
+  for (const { problem } of answers) if (problem !== undefined) context.note(harmlessLine(problem));
   return answers.flatMap(({ server, state }) => (state?.head ? [{ ...state.head, server }] : []));
 }
 
@@ -91,7 +93,7 @@ interface WantedCommit {
  * must not choose for another. Throws `commit_disagrees`, `server_offline`, `ref_not_found`, or what a server says.
  */
 export async function commitOf(
-  context: Pick<Context, 'io'>,
+  context: Pick<Context, 'io' | 'note'>,
   broker: Broker,
   servers: readonly FleetServer[],
   { app, ref, targets }: WantedCommit,
