@@ -48,4 +48,38 @@ test('a long wait piles up nothing, and ends with the signal', async () => {
   );
 });
 
+/** A delivery of an order to SERVER with a broker that stores it so; the lines, and what was thrown. */
+async function delivered(store: () => Promise<number>, signal: AbortSignal) {
+  const now = new Date().toISOString();
+  const what = { id: 'r-00000001', verb: 'hold', app: 'shop', ref: '', servers: ['web1'] };
+  const body = JSON.stringify({ ...what, issued: now, deadline: now, max_parallel: 1, reason: '' });
+  const broker = { store, subscribe: () => () => {}, async *all() {} } as unknown as Broker;
+  const lines: ServerLine[] = [];
+  const error = await deliver(
+    { io: { elapsed: () => performance.now() } } as never,
+    broker,
+    deliveryOf({ by: 'alice', sig: '', body }, [SERVER]),
+    { wait: 60_000, signal },
+    async (line) => {
+      lines.push(line);
+    },
+  ).catch((thrown: Error) => thrown);
+  return [lines.map(({ status }) => status), error?.message];
+}
+
+test('a signal ends the wait for a broker that does not answer; the server may have the order', async () => {
+  const interrupted = new AbortController();
+  setTimeout(() => interrupted.abort(), 10);
+  const forever = () => new Promise<number>(() => {});
+  assert.equal(await delivered(forever, interrupted.signal), [['no_answer'], undefined]);
+});
+
+test('an order that the broker did not confirm is not called not ordered', async () => {
+  const fail = async () => {
+    throw new Error('no space');
+  };
+  const { signal } = new AbortController();
+  assert.equal(await delivered(fail, signal), [['no_answer'], 'no space']);
+});
+
 test.run();

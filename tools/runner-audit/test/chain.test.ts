@@ -42,7 +42,7 @@ test('a record carries its number and the hash of what stands before it, torn li
     [3, sha(`${second}\n${torn}`).slice(0, 32)],
     [4, sha(third).slice(0, 32)],
   ]);
-  const head = `4:${sha(fourth).slice(0, 8)}`;
+  const head = `4:${sha(fourth).slice(0, 32)}`;
   assert.is((await audit(root, 'anchor')).stdout, `${head}\n`);
   assert.equal(JSON.parse((await audit(root, 'anchor', '--json')).stdout), {
     anchor: head,
@@ -102,9 +102,108 @@ test('an anchor finds a log that was cut at its end, and one that was written ag
     [wrong.status, wrong.stderr],
     [
       2,
-      "error: invalid value 'latest' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d\n",
+      "error: invalid value 'latest' for '--anchor <SEQ:HASH>': an anchor looks like 4711:1a2b3c4d5e6f70819a2b3c4d5e6f7081\n",
     ],
   );
+});
+
+/** The lines with another history, chained again; `last` changes the newest so that its hash fits. */
+function rewritten(lines: readonly string[], last: (line: string) => string): string {
+  let prev = '0'.repeat(32);
+  const all = lines.map((each, index) => {
+    const { seq, prev: _prev, ...fields } = JSON.parse(each) as Record<string, unknown>;
+    const text = JSON.stringify({ ...fields, version: `other-${seq}`, seq, prev });
+    const forged = index === lines.length - 1 ? last(text) : text;
+    prev = sha(forged).slice(0, 32);
+    return forged;
+  });
+  return `${all.join('\n')}\n`;
+}
+
+/** The first of the texts whose hash begins with these digits. */
+function fitting(digits: string, texts: (tries: number) => string): string {
+  for (let tries = 0; ; tries += 1) {
+    const text = texts(tries);
+    if (sha(text).startsWith(digits)) return text;
+  }
+}
+
+test('an anchor has 32 digits; a log that was rewritten to fit the beginning of one is not whole', async () => {
+  const root = newRoot();
+  const { stdout } = await emit(root, lonely(1), lonely(2), lonely(3));
+  const lines = stdout.trimEnd().split('\n');
+  const anchor = (await audit(root, 'anchor')).stdout.trim();
+  const hash = sha(lines[2] as string);
+  assert.is(anchor, `3:${hash.slice(0, 32)}`);
+  // As blanks and tabs at the end of the line; a forger goes on to as many digits as the anchor has.
+  const blanks = (text: string) =>
+    fitting(
+      hash.slice(0, 4),
+      (tries) => text + tries.toString(2).replace(/0/g, ' ').replace(/1/g, '\t'),
+    );
+  writeFileSync(logPath(root), rewritten(lines, blanks));
+  assert.equal((await verified(root, '--anchor', anchor)).slice(0, 3), [
+    1,
+    'deploy-events.jsonl:3: record 3 does not match the anchor',
+    'deploy-events.jsonl:3: record 3 was changed: runner writes it differently',
+  ]);
+  assert.equal(
+    (await verified(root))[1],
+    'deploy-events.jsonl:3: record 3 was changed: runner writes it differently',
+  );
+  // In a field, which is what runner could have written: only the digits decide.
+  const field = (text: string) =>
+    fitting(hash.slice(0, 4), (tries) => text.replace('"seq"', `"note":${tries},"seq"`));
+  writeFileSync(logPath(root), rewritten(lines, field));
+  assert.is((await verified(root))[0], 0);
+  assert.is((await verified(root, '--anchor', anchor))[0], 1);
+});
+
+test('a shorter anchor is compared, and what it proves is said', async () => {
+  const root = newRoot();
+  await emit(root, lonely(1), lonely(2));
+  const anchor = (await audit(root, 'anchor')).stdout.trim();
+  const upTo = (digits: number) => anchor.slice(0, 2 + digits);
+  for (const digits of [24, 31, 32]) {
+    const [status, first] = await verified(root, '--anchor', upTo(digits));
+    assert.equal([status, /^whole: /.test(String(first))], [0, true]);
+  }
+  for (const digits of [8, 23]) {
+    const ended = await audit(root, 'verify', '--json', '--anchor', upTo(digits));
+    const { ok, anchor_digits, problem_count } = JSON.parse(ended.stdout);
+    assert.equal([ended.status, ok, anchor_digits, problem_count], [4, false, digits, 0]);
+  }
+  const [, first, second] = await verified(root, '--anchor', upTo(8));
+  assert.match(String(first), /^unproven: 2 records/);
+  assert.match(String(second), /fits the 8 digits of the anchor, but .* about 2\^32 tries/);
+  assert.is((await verified(root, '--anchor', `2:${'0'.repeat(8)}`))[0], 1);
+  assert.is((await verified(root, '--anchor', upTo(7)))[0], 2);
+});
+
+test('a chained line that is not what runner writes is named', async () => {
+  const root = newRoot();
+  const { stdout } = await emit(root, lonely(1), lonely(2));
+  const [one = '', two = ''] = stdout.trimEnd().split('\n');
+  const changes: ((line: string) => string)[] = [
+    (line) => `${line} `,
+    (line) => ` ${line}`,
+    (line) => line.replace(',', ', '),
+    (line) => line.replace('{', '{"version":"v0",'),
+    (line) => line.replace('shop', 'sho\\u0070'),
+    (line) => line.replace('"seq":2', '"seq":2.0'),
+    (line) => line.replace('"seq"', `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)},"seq"`),
+  ];
+  for (const change of changes) {
+    writeFileSync(logPath(root), `${one}\n${change(two)}\n`);
+    assert.equal((await verified(root)).slice(0, 2), [
+      1,
+      'deploy-events.jsonl:2: record 2 was changed: runner writes it differently',
+    ]);
+  }
+  // As an older version, which escaped fewer characters.
+  const old = two.replace('"seq"', '"note":"\ufeff","seq"');
+  writeFileSync(logPath(root), `${one}\n${old}\n`);
+  assert.is((await verified(root))[0], 0);
 });
 
 test('while another process holds the log, a deploy must not begin; everything else is kept and appended later', async () => {

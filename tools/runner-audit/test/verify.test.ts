@@ -54,6 +54,7 @@ test('a whole log is counted, and the status is 0', async () => {
     rotated_away: 0,
     torn: 0,
     chain: null,
+    anchor_digits: null,
     problem_count: 0,
     problems: [],
   });

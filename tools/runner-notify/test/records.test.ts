@@ -33,7 +33,7 @@ test('a record is taken in either naming', async () => {
 test('a record of the log brings its number and the hash of its line', async () => {
   const line = `{"event":"DeployStarted","app":"a","instances":["x"],"seq":57,"prev":"${'0'.repeat(32)}"}`;
   const [found] = await read(`${line}\n`);
-  const hash = createHash('sha256').update(line).digest('hex').slice(0, 8);
+  const hash = createHash('sha256').update(line).digest('hex').slice(0, 32);
   assert.is(found && 'record' in found && found.record.fields.place, `#57·${hash}`);
   const [ofFleet] = await read(line.replace(/\}$/, ',"server":"web-1"}\n'));
   assert.is(ofFleet && 'record' in ofFleet && ofFleet.record.fields.place, `#57·${hash}`);

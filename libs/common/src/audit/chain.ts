@@ -15,12 +15,12 @@ export const FIRST_LINK: Link = { seq: 1, prev: '0'.repeat(32) };
 /** A record that can be named outside the log: its number and the start of its hash. */
 export interface Head {
   readonly seq: number;
-  /** 64 hexadecimal digits. */
+  /** 64 hexadecimal digits, or the first of them. */
   readonly hash: string;
 }
 
-/** Digits of a head that a person copies. */
-const SHORT_HASH = 8;
+/** Digits of a head outside the log: 128 bits, which no one can forge. */
+const HEAD_DIGITS = 32;
 
 /** SHA-256 in hexadecimal digits. */
 export function hashOf(bytes: Uint8Array | string): string {
@@ -60,7 +60,7 @@ export function chained(lines: readonly string[], link: Link): string[] {
   });
 }
 
-/** A head as `--anchor` takes it: `57:1a2b3c4d`; messages have `57·1a2b3c4d`. */
+/** A head as `--anchor` takes it: `57:` and 32 digits; messages have `57·` and 32 digits. */
 export function headText({ seq, hash }: Head, separator = ':'): string {
-  return `${seq}${separator}${hash.slice(0, SHORT_HASH)}`;
+  return `${seq}${separator}${hash.slice(0, HEAD_DIGITS)}`;
 }

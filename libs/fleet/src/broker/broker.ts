@@ -56,13 +56,19 @@ export class Broker {
     return this.connection.info?.version ?? '';
   }
 
-  /** Whether this login is limited to an account without streams. Before 2.10 the broker does not name the account. */
-  async isLimitedTo(account: string): Promise<boolean> {
-    const ask = async (subject: string) =>
-      jsonObject((await this.request(subject, '', TIMEOUT)) ?? '');
-    const [streams, user] = await Promise.all([ask('$JS.API.INFO'), ask('$SYS.REQ.USER.INFO')]);
-    const own = isObject(user?.data) ? user.data.account : account;
-    return (streams === undefined || isObject(streams.error)) && own === account;
+  /** Whether this login is limited to an account without streams, in which no other key is logged in. */
+  async isLimitedTo(account: string, key: string): Promise<boolean> {
+    const ask = async (subject: string, text = '') =>
+      jsonObject((await this.request(subject, text, TIMEOUT)) ?? '');
+    const [streams, logins] = await Promise.all([
+      ask('$JS.API.INFO'),
+      ask('$SYS.REQ.ACCOUNT.PING.CONNZ', '{"auth":true}'),
+    ]);
+    const all = isObject(logins?.data) ? logins.data.connections : undefined;
+    const isOwn = (each: unknown) =>
+      isObject(each) && each.account === account && each.authorized_user === key;
+    const hasOthers = !Array.isArray(all) || all.length === 0 || !all.every(isOwn);
+    return (streams === undefined || isObject(streams.error)) && !hasOthers;
   }
 
   /** What an answer that failed means. A stream that does not exist answers with silence. */

@@ -2,10 +2,16 @@
 import type { FleetServer } from '../files/operator.ts';
 import { accountOf, importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
 
+/** The operator's account, and that of nats-server itself. */
+export const FLEET = 'FLEET';
+export const SYSTEM = '$SYS';
+
 export interface BrokerSetup {
   readonly url: string;
   /** The operator's public login key. */
   readonly operator: string;
+  /** The public key with which `broker check` reads what the accounts can do. */
+  readonly monitor: string;
   readonly servers: readonly FleetServer[];
   readonly store: string;
 }
@@ -13,7 +19,13 @@ export interface BrokerSetup {
 const lines = (indent: string, all: readonly string[]) =>
   all.map((line) => `${indent}${line}\n`).join('');
 
-export function brokerConfiguration({ url, operator, servers, store }: BrokerSetup): string {
+export function brokerConfiguration({
+  url,
+  operator,
+  monitor,
+  servers,
+  store,
+}: BrokerSetup): string {
   const [scheme, host = ''] = url.split('://');
   const isTls = scheme === 'tls';
   const listen = isTls ? `0.0.0.0:${host.split(':').at(-1)}` : host;
@@ -24,7 +36,10 @@ listen: "${listen}"
 max_payload: ${MESSAGE_MAX}
 jetstream { store_dir: "${store}" }
 ${isTls ? 'tls {\n  cert_file: "/etc/nats/cert.pem"\n  key_file: "/etc/nats/key.pem"\n}\n' : ''}accounts {
-  FLEET {
+  "${SYSTEM}" {
+    users: [ { nkey: ${monitor}, permissions: { publish: ${MONITORED}, subscribe: "_INBOX.>" } } ]
+  }
+  ${FLEET} {
     jetstream: enabled
     users: [ { nkey: ${operator} } ]
     exports: [
@@ -42,6 +57,9 @@ ${servers.map(accountText).join('')}}
 `;
 }
 
+/** What the key of `broker check` may ask. */
+const MONITORED = '[ "$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.ACCOUNT.*.INFO" ]';
+
 /** What the fleet account exports to this server only. */
 function exportsFor({ server }: FleetServer): string[] {
   return importsOf(server).map(({ subject, stream }) => {
@@ -53,11 +71,11 @@ function exportsFor({ server }: FleetServer): string[] {
 function accountText({ server, nkey }: FleetServer): string {
   const imports = importsOf(server).map(({ subject, to }) => {
     const renamed = to === undefined ? '' : `, to: "${to}"`;
-    return `{ service: { account: "FLEET", subject: "${subject}" }${renamed} }`;
+    return `{ service: { account: "${FLEET}", subject: "${subject}" }${renamed} }`;
   });
   return `  "${accountOf(server)}" {
     users: [ { nkey: ${nkey} } ]
-    exports: [ { service: "${subjects.ping(server)}", accounts: ["FLEET"] } ]
+    exports: [ { service: "${subjects.ping(server)}", accounts: ["${FLEET}"] } ]
     imports: [
 ${lines('      ', imports)}    ]
   }

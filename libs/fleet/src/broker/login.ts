@@ -27,6 +27,12 @@ export function authenticator(seed: string): Authenticator {
   });
 }
 
+/** The secret of the key with which `broker check` logs in: it follows from the operator's, and reveals nothing of it. */
+export function monitorSeed(seed: string): string {
+  const raw = crypto().createHmac('sha256', seed).update('runner fleet broker check').digest();
+  return base32([SEED | (USER >> 5), (USER & 31) << 3, ...raw]);
+}
+
 /** What stands before the 32 bytes of an Ed25519 key in PKCS #8. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
@@ -46,17 +52,24 @@ function isSeed(seed: string): boolean {
 }
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-/** The first byte of a user's public key: makes its first letter a U. */
+/** The first byte of a user's public key: makes its first letter a U. The first bits of a seed: an S. */
 const USER = 20 << 3;
+const SEED = 18 << 3;
 
 function publicName(key: KeyObject): string {
   const { x = '' } = crypto().createPublicKey(key).export({ format: 'jwk' });
-  const bytes = Buffer.concat([Buffer.from([USER]), Buffer.from(x, 'base64url')]);
-  const sum = checksum(bytes);
+  return base32([USER, ...Buffer.from(x, 'base64url')]);
+}
+
+/** Bytes and their checksum, as NATS writes keys. */
+function base32(bytes: readonly number[]): string {
+  const sum = checksum(Uint8Array.from(bytes));
   const bits = [...bytes, sum & 0xff, sum >> 8]
     .map((each) => each.toString(2).padStart(8, '0'))
     .join('');
-  return (bits.match(/.{5}/g) ?? []).map((each) => BASE32[Number.parseInt(each, 2)]).join('');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((each) => BASE32[Number.parseInt(each.padEnd(5, '0'), 2)])
+    .join('');
 }
 
 /** CRC-16/XMODEM. */

@@ -9,7 +9,8 @@ import { connectionFailure } from './failure.ts';
 import { authenticator } from './login.ts';
 
 export type { Broker, Stored } from './broker.ts';
-export { loginKeyOf, newLogin } from './login.ts';
+export { configurationProblems } from './inspection.ts';
+export { loginKeyOf, monitorSeed, newLogin } from './login.ts';
 
 /** Between two heartbeats of the connection, in ms. */
 const PING_INTERVAL = 5_000;

@@ -1,6 +1,17 @@
 /** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
-import { jsonObject } from '@runner/common/text/json';
+import { orElse } from '@runner/common/foundation/attempt';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
+import {
+  digestField,
+  type Field,
+  flag,
+  object,
+  optional,
+  parsedValue,
+  text,
+  whole,
+} from '../order/fields.ts';
+import { type Received, readSigned } from '../order/received.ts';
 import { digestOf } from '../order/seal.ts';
 
 /** Where in the log a batch ends. */
@@ -21,8 +32,8 @@ export interface Batch extends Position {
   /** Earlier lines were rotated away before they could be sent. */
   readonly gap: boolean;
   /** The lines, or gzip of them in base64. */
-  readonly lines?: string;
-  readonly z?: string;
+  readonly lines?: string | undefined;
+  readonly z?: string | undefined;
 }
 
 /** Slow to load, and `--help` does not need it. */
@@ -53,10 +64,24 @@ export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'line
     : { size, fields: { z } };
 }
 
-/** The lines of a batch, unchanged. */
-export function unpacked({ lines, z }: Batch): Buffer {
-  if (z === undefined) return Buffer.from(lines ?? '', 'utf8');
-  return zlib().gunzipSync(Buffer.from(z, 'base64'), { maxOutputLength: LINES_MAX });
+const batchField: Field<Batch> = object({
+  n: whole(1),
+  prev: digestField,
+  file: digestField,
+  from: whole(0),
+  to: whole(0),
+  gap: flag,
+  lines: optional(text(MESSAGE_MAX)),
+  z: optional(text(MESSAGE_MAX)),
+});
+
+/** The lines of a batch, unchanged; undefined if they are not the bytes `from` to `to`. */
+function unpacked({ lines, z, from, to }: Batch): Buffer | undefined {
+  if ((lines === undefined) === (z === undefined)) return undefined;
+  const unzip = () =>
+    zlib().gunzipSync(Buffer.from(z ?? '', 'base64'), { maxOutputLength: LINES_MAX });
+  const bytes = lines === undefined ? orElse(unzip, undefined) : Buffer.from(lines, 'utf8');
+  return bytes?.length === to - from ? bytes : undefined;
 }
 
 /** A batch, and the digest that the next one must name. */
@@ -65,10 +90,24 @@ export interface Checked {
   readonly digest: string;
 }
 
-/** The batch in a text that a server signed. */
+/** The place of a batch in a text that this server signed itself. */
 export function batchOf(body = ''): Checked | undefined {
-  const batch = jsonObject(body) as Batch | undefined;
+  const batch = parsedValue(body, batchField);
   return batch && { batch, digest: digestOf(body) };
+}
+
+/** The batch in a text that a server signed; `undefined`: it did not sign it. */
+export function receivedBatch(
+  server: string,
+  body: string | undefined,
+): Received<Checked & { readonly bytes: Buffer }> {
+  const read = readSigned('events', server, body, batchField);
+  if ('problem' in read) return read;
+  const bytes = unpacked(read.value);
+  if (bytes)
+    return { value: { batch: read.value, digest: digestOf(read.body), bytes }, body: read.body };
+  const problem = `${server} sent events that cannot be read: it does not hold the lines it names`;
+  return { problem, isSigned: true };
 }
 
 /** Whether a batch follows the one before it. */

@@ -1,8 +1,18 @@
 /** An operator's order to one or more servers. The signed text is kept unchanged. */
-import { isAppName } from '@runner/common/foundation/names';
-import { jsonObject } from '@runner/common/text/json';
-import { timeOfIso } from '@runner/common/text/time';
-import { isOperatorName, isServerName } from '../files/names.ts';
+import { OPERATOR_NAME, SERVER_NAME } from '../files/names.ts';
+import {
+  appField,
+  type Field,
+  list,
+  matching,
+  object,
+  oneOf,
+  orderIdField,
+  parsedValue,
+  text,
+  timeField,
+  whole,
+} from './fields.ts';
 
 export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
 export type Verb = (typeof VERBS)[number];
@@ -36,42 +46,48 @@ export interface SealedOrder {
 /** Longest time from issue to deadline, in ms. */
 export const DEADLINE_MAX = 7 * 24 * 3_600_000;
 
-const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && !Number.isNaN(timeOfIso(value));
 /** Characters. */
 export const REASON_MAX = 200;
-const isShort = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= REASON_MAX;
 /** Whether it is a commit in full. */
 export const isCommit = (ref: string) => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref);
 
+/** Of the signed JSON, in characters. */
+const ORDER_MAX = 65_536;
+
+/** The name of a server. */
+export const serverField = matching(SERVER_NAME, 'the name of a server');
+
+const orderField: Field<Order> = object({
+  id: orderIdField,
+  verb: oneOf(...VERBS),
+  app: appField,
+  ref: matching(/^(?!-)[^\x00-\x1f\x7f]{0,200}$/, 'a commit or version'),
+  servers: list(serverField, 10_000),
+  issued: timeField,
+  deadline: timeField,
+  max_parallel: whole(0, 1_000),
+  reason: text(REASON_MAX),
+});
+
 /** Undefined unless every field is valid. */
 export function orderOf(body: string): Order | undefined {
-  const order = jsonObject(body) as Partial<Order> | undefined;
-  if (!order || body.length > 65_536) return undefined;
-  const { id, verb, app, ref, servers, issued, deadline, max_parallel: parallel, reason } = order;
-  const good =
-    /^r-[0-9a-f]{8}$/.test(String(id)) &&
-    VERBS.includes(verb as Verb) &&
-    isShort(app) &&
-    isAppName(app) &&
-    isShort(ref) &&
-    (verb === 'deploy' ? isCommit(ref) : !ref.startsWith('-')) &&
-    Array.isArray(servers) &&
-    servers.length > 0 &&
-    servers.every((each) => isServerName(String(each))) &&
-    isTime(issued) &&
-    isTime(deadline) &&
-    timeOfIso(deadline) - timeOfIso(issued) <= DEADLINE_MAX &&
-    Number.isSafeInteger(parallel) &&
-    isShort(reason);
-  return good ? (order as Order) : undefined;
+  const order = body.length > ORDER_MAX ? undefined : parsedValue(body, orderField);
+  if (!order || order.servers.length === 0) return undefined;
+  const { verb, ref, issued, deadline } = order;
+  const isGood =
+    (verb !== 'deploy' || isCommit(ref)) &&
+    Date.parse(deadline) - Date.parse(issued) <= DEADLINE_MAX;
+  return isGood ? order : undefined;
 }
 
+export const sealedOrderField: Field<SealedOrder> = object({
+  by: matching(OPERATOR_NAME, 'the name of an operator'),
+  sig: text(ORDER_MAX),
+  body: text(ORDER_MAX),
+});
+
 /** Undefined unless the text is a sealed order. */
-export function sealedOf(text: string): SealedOrder | undefined {
-  const { by, sig, body } = jsonObject(text) ?? {};
-  if (typeof by !== 'string' || typeof sig !== 'string' || typeof body !== 'string')
-    return undefined;
-  return isOperatorName(by) && orderOf(body) ? { by, sig, body } : undefined;
+export function sealedOf(line: string): SealedOrder | undefined {
+  const sealed = parsedValue(line, sealedOrderField);
+  return sealed && orderOf(sealed.body) ? sealed : undefined;
 }

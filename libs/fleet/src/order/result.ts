@@ -1,6 +1,23 @@
 /** The result of an order on one server. */
-import { jsonObject } from '@runner/common/text/json';
-import type { Verb } from './order.ts';
+import {
+  appField,
+  codeField,
+  commitField,
+  digestField,
+  type Field,
+  flag,
+  matching,
+  nullable,
+  object,
+  oneOf,
+  orderIdField,
+  parsedValue,
+  sentence,
+  timeField,
+  versionField,
+  whole,
+} from './fields.ts';
+import { VERBS, type Verb } from './order.ts';
 
 export const STATUSES = [
   'deployed',
@@ -54,10 +71,27 @@ export function isDone({ verb, status }: Pick<Result, 'verb' | 'status'>): boole
   return WANTED[verb].includes(status);
 }
 
-/** Undefined unless the text is a result. */
-export function resultOf(body: string): Result | undefined {
-  const result = jsonObject(body) as Partial<Result> | undefined;
-  const good =
-    result && STATUSES.includes(result.status as Status) && typeof result.digest === 'string';
-  return good ? (result as Result) : undefined;
-}
+/** Longer than any deploy, in ms. */
+const DURATION_MAX = 30 * 24 * 3_600_000;
+
+export const resultField: Field<Result> = object({
+  order: orderIdField,
+  digest: digestField,
+  verb: oneOf(...VERBS),
+  app: appField,
+  status: oneOf(...STATUSES),
+  code: nullable(codeField),
+  message: sentence,
+  deploy_id: nullable(matching(/^[\w-]{8}$/, 'the id of a deploy')),
+  version: nullable(versionField),
+  previous_version: nullable(versionField),
+  commit: nullable(commitField),
+  duration_ms: whole(0, DURATION_MAX),
+  rollback_failed: flag,
+  at: timeField,
+  n: nullable(whole(1)),
+  prev: nullable(digestField),
+});
+
+/** A result that this server sealed itself; undefined if the text is not one. */
+export const resultOf = (body: string): Result | undefined => parsedValue(body, resultField);

@@ -1,12 +1,29 @@
 /** A server's state, as it reports it in reply to a ping. */
-import { jsonObject } from '@runner/common/text/json';
+import {
+  appField,
+  codeField,
+  commitField,
+  type Field,
+  flag,
+  list,
+  matching,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  orderIdField,
+  sentence,
+  text,
+  timeField,
+  versionField,
+  whole,
+} from './fields.ts';
 
 export interface AppOnServer {
   readonly app: string;
   readonly version: string | null;
   readonly commit: string | null;
-  /** `paused`, `stopped`, or null. */
-  readonly held: string | null;
+  readonly held: 'paused' | 'stopped' | null;
 }
 
 /** The signed JSON. */
@@ -19,6 +36,8 @@ export interface ServerState {
   readonly apps: readonly AppOnServer[];
   /** Batches of its audit log stored in the broker, and bytes still to be sent. */
   readonly events: { readonly sent: number; readonly waiting: number };
+  /** Messages in its mailbox that were not orders, since the agent started; not every agent counts them. */
+  readonly junk?: number | undefined;
   /** If the ping asked. */
   readonly head: Head | null;
 }
@@ -35,8 +54,62 @@ export interface Head {
   readonly decision?: { readonly result: string; readonly text: string } | undefined;
 }
 
-/** Undefined unless the text is a state. */
-export function stateOf(body: string): ServerState | undefined {
-  const state = jsonObject(body) as Partial<ServerState> | undefined;
-  return Array.isArray(state?.apps) && state.events ? (state as ServerState) : undefined;
+/** More apps than a server has. */
+const APPS_MAX = 10_000;
+/** Of a random number. */
+const nonceField = text(64);
+
+export const stateField: Field<ServerState> = object({
+  nonce: nonceField,
+  at: timeField,
+  agent: matching(/^[\w.+-]{1,64}$/, 'a version of the agent'),
+  apps: list(
+    object<AppOnServer>({
+      app: appField,
+      version: nullable(versionField),
+      commit: nullable(commitField),
+      held: nullable(oneOf('paused', 'stopped')),
+    }),
+    APPS_MAX,
+  ),
+  events: object({ sent: whole(0), waiting: whole(0) }),
+  junk: optional(whole(0)),
+  head: nullable(
+    object<Head>({
+      commit: nullable(commitField),
+      version: nullable(versionField),
+      problem: nullable(sentence),
+      code: nullable(codeField),
+      decision: optional(object({ result: codeField, text: sentence })),
+    }),
+  ),
+});
+
+/** What a ping asks, as JSON. It is not signed. */
+export interface Question {
+  /** To be repeated in the reply. */
+  readonly nonce: string;
+  /** Resolve the branch of this app, or `ref`. */
+  readonly app?: string | undefined;
+  readonly ref?: string | undefined;
+  /** Decide as `runner fetch` does. */
+  readonly fetch?: boolean | undefined;
 }
+
+export const questionField: Field<Question> = object<Question>({
+  nonce: nonceField,
+  app: optional(appField),
+  ref: optional(matching(/^[^-\x00][^\x00]{0,199}$/, 'a branch, tag or commit')),
+  fetch: optional(flag),
+});
+
+/** A step of an order that a server has started, as JSON. */
+export interface StartedStep {
+  readonly order: string;
+  readonly step: string;
+}
+
+export const stepField: Field<StartedStep> = object({
+  order: orderIdField,
+  step: text(200),
+});

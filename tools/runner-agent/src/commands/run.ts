@@ -5,6 +5,7 @@ import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { requireSigners } from '@runner/fleet/files/agent';
 import { openAgent } from '../orders/agent.ts';
 import { connect } from '../orders/connect.ts';
+import { Junk } from '../run/junk.ts';
 import { serveOrders } from '../run/mailbox.ts';
 import { answerPings, stepPublisher } from '../run/presence.ts';
 import { Shipper } from '../run/ship.ts';
@@ -39,14 +40,16 @@ export const run = command({
         void broker.close();
       });
       const shipper = new Shipper(agent);
-      const storeState = answerPings(agent, broker, shipper);
+      const junk = new Junk(io);
+      const storeState = answerPings(agent, broker, { shipper, junk });
       const tick = () => void storeState();
       setInterval(tick, STATE_INTERVAL).unref();
       tick();
       note(`${server} is connected to ${address?.url}`);
       void shipper.run(broker);
       const done = () => void setTimeout(tick, STATE_DELAY).unref();
-      const ended = serveOrders({ ...agent, step: stepPublisher(agent, broker) }, broker, done);
+      const stepping = { ...agent, step: stepPublisher(agent, broker) };
+      const ended = serveOrders(stepping, broker, junk, done);
       // A refused login closes the connection for good; systemd restarts the agent.
       const error = await Promise.race([broker.closed(), ended.then(() => broker.closed())]);
       if (stopped) return { status: EXIT.ok };

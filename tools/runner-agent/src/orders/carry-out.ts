@@ -57,6 +57,10 @@ export function runTool(
 /** In characters; the complete error is in the server's log. */
 const MESSAGE_MAX = 300;
 
+/** The beginning of the first line of an error. */
+export const shortened = (error: unknown): string =>
+  (String(error).split('\n')[0] ?? '').slice(0, MESSAGE_MAX);
+
 export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order): Promise<Work> {
   if (isHold(order.verb)) return hold(agent, sealed.by, order);
   const began = agent.io.elapsed();
@@ -74,10 +78,10 @@ export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order):
   return {
     status: statusOf(status, text('result'), code),
     code,
-    message: (message.split('\n')[0] ?? '').slice(0, MESSAGE_MAX),
+    message: shortened(message),
     deploy_id: text('deploy_id'),
-    version: text('version'),
-    previous_version: text('previous_version') ?? text('from_version'),
+    version: text('version') || null,
+    previous_version: (text('previous_version') ?? text('from_version')) || null,
     commit: text('commit') ?? (order.verb === 'deploy' ? order.ref : null),
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
@@ -93,7 +97,14 @@ function failureText(stage: string | null, error: string | null, cause: string |
 
 /** The result of an order that ran no tool. */
 export const withoutWork = (status: Status, code: string | null, message: string): Work => ({
-  ...{ status, code, message, deploy_id: null, version: null, previous_version: null },
+  ...{
+    status,
+    code,
+    message: shortened(message),
+    deploy_id: null,
+    version: null,
+    previous_version: null,
+  },
   ...{ commit: null, duration_ms: 0, rollback_failed: false },
 });
 

@@ -11,10 +11,13 @@ export async function connect({ config, paths }: Agent, purpose?: string): Promi
   const { broker: address, server } = config;
   if (!address) throw new Failure('fleet_not_configured', 'agent.yml has no broker');
   const seed = readSecretFile(agentFiles(paths.root).login, INIT);
-  const { openBroker } = await import('@runner/fleet/broker/nats');
+  const { loginKeyOf, openBroker } = await import('@runner/fleet/broker/nats');
   const name = [server, purpose].filter(Boolean).join('-');
   const broker = await openBroker({ ...address, seed, name, api: AGENT_API });
-  const problem = !(await broker.isLimitedTo(accountOf(server)))
+  const problem = !(await broker.isLimitedTo(
+    accountOf(server),
+    loginKeyOf(seed, agentFiles(paths.root).login),
+  ))
     ? `lets ${server} reach more than its own subjects: load the output of runner fleet broker config`
     : !(await broker.hasMailbox(server))
       ? `has no mailbox for ${server}: restart it after runner fleet add, then run runner fleet broker check`

@@ -10,6 +10,7 @@ import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
 import { finishStarted, handle } from '../orders/handle.ts';
 import { type Refusal, signerRefusal, timeRefusal } from '../orders/refusal.ts';
+import type { Junk } from './junk.ts';
 
 /** How long to let waiting orders arrive before the first is carried out, in ms. */
 const DRAIN = 100;
@@ -28,7 +29,12 @@ interface Arrived {
 }
 
 /** Carries out orders until the connection ends. `done` is called after each. */
-export async function serveOrders(agent: Agent, broker: Broker, done: () => void): Promise<void> {
+export async function serveOrders(
+  agent: Agent,
+  broker: Broker,
+  junk: Junk,
+  done: () => void,
+): Promise<void> {
   const waiting: Arrived[] = [];
   const busy = new Set<string>();
   const publish = async (result: Sealed) => {
@@ -60,8 +66,11 @@ export async function serveOrders(agent: Agent, broker: Broker, done: () => void
     for await (const message of await broker.orders(agent.config.server)) {
       const sealed = sealedOf(message.string());
       const order = sealed && orderOf(sealed.body);
-      if (!order) message.term('not an order');
-      else {
+      if (!order) {
+        // Without a reason, which a broker before 2.10 does not know: it would deliver the message again.
+        message.term();
+        junk.add();
+      } else {
         const signer = signerRefusal(agent, sealed, order);
         signer.catch(() => {});
         const parts = { signer, working: () => message.working(), ack: () => message.ack() };

@@ -3,13 +3,19 @@
 import { pauseOf } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { isAppName } from '@runner/common/foundation/names';
-import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import type { AppOnServer, Head, ServerState } from '@runner/fleet/order/state';
+import { parsedValue } from '@runner/fleet/order/fields';
+import {
+  type AppOnServer,
+  type Head,
+  type Question,
+  questionField,
+  type ServerState,
+} from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
-import { runTool } from '../orders/carry-out.ts';
+import { runTool, shortened } from '../orders/carry-out.ts';
+import type { Junk } from './junk.ts';
 import type { Shipper } from './ship.ts';
 
 declare const __VERSION__: string;
@@ -18,17 +24,25 @@ declare const __VERSION__: string;
 const STATE_AGE = 60_000;
 
 /** Replies to pings. Returns a function that stores the state if it has changed or is old. */
-export function answerPings(agent: Agent, broker: Broker, shipper: Shipper): () => Promise<void> {
+export function answerPings(
+  agent: Agent,
+  broker: Broker,
+  { shipper, junk }: { readonly shipper: Shipper; readonly junk: Junk },
+): () => Promise<void> {
   const { config, io, seal } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
     ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
-    ...{ apps: appsOf(agent), events: shipper.progress },
+    ...{ apps: appsOf(agent), events: shipper.progress, junk: junk.count },
   });
   const sealed = (body: ServerState) => JSON.stringify(seal('state', JSON.stringify(body)));
   broker.reply(subjects.ping(config.server), async (text) => {
-    const { nonce = '', app, ...what } = jsonObject(text) ?? {};
-    const head = typeof app === 'string' && isAppName(app) ? await headOf(agent, app, what) : null;
-    return sealed({ ...state(String(nonce).slice(0, 64)), head });
+    // It is not signed: one that cannot be read gets a reply that no one waits for.
+    const question = parsedValue(text, questionField) ?? { nonce: '' };
+    const { nonce, app } = question;
+    return sealed({
+      ...state(nonce),
+      head: app === undefined ? null : await headOf(agent, app, question),
+    });
   });
   let stored = '';
   let at = Number.NEGATIVE_INFINITY;
@@ -62,21 +76,22 @@ function appsOf({ io, paths }: Agent): AppOnServer[] {
   });
 }
 
-function heldWord(app: AppState, now: Date): string | null {
+function heldWord(app: AppState, now: Date): AppOnServer['held'] {
   if (app.stopped) return 'stopped';
   return pauseOf(app, now) ? 'paused' : null;
 }
 
 /** Resolves `ref`, or the app's branch, with `runner-deploy --check`, or for `fetch` with `runner-fetch`. */
-async function headOf(agent: Agent, app: string, { ref, fetch }: JsonObject): Promise<Head> {
-  const wanted = typeof ref === 'string' && /^[^-]/.test(ref) ? ['--ref', ref] : [];
+async function headOf(agent: Agent, app: string, { ref, fetch }: Question): Promise<Head> {
+  const wanted = ref === undefined ? [] : ['--ref', ref];
   const check: [string, ...string[]] = ['runner-deploy', app, '--check', ...wanted];
   const { last } = await runTool(agent, fetch === true ? ['runner-fetch', app] : check);
   const { commit, version, problems, message, text, error, result } = last;
-  const [problem] = Array.isArray(problems) ? problems.map(String) : [];
-  const decision = fetch === true ? { result: String(result), text: String(text) } : undefined;
+  const [problem] = Array.isArray(problems) ? problems.map(shortened) : [];
+  const decision = fetch === true ? { result: String(result), text: shortened(text) } : undefined;
   if (typeof commit === 'string')
     return { commit, version: String(version), problem: problem ?? null, code: null, decision };
-  const why = String(message ?? text ?? 'no answer');
-  return { commit: null, version: null, problem: why, code: String(error), decision };
+  const why = shortened(message ?? text ?? 'no answer');
+  const code = typeof error === 'string' && /^\w{1,64}$/.test(error) ? error : null;
+  return { commit: null, version: null, problem: why, code, decision };
 }

@@ -2,6 +2,8 @@
 import { type Head, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
 import type { LogRecord } from '@runner/common/audit/record';
 import type { Line } from '@runner/common/files/lines-forward';
+import { orElse } from '@runner/common/foundation/attempt';
+import { jsonEscapes } from '@runner/common/text/harmless';
 import type { Place, Report } from './problems.ts';
 import { Since } from './since.ts';
 
@@ -51,6 +53,13 @@ export class ChainCheck {
     const link = linkOf(record);
     if (link) {
       this.#checkAnchor(link.seq, line, place);
+      // Blanks, other escapes or a name twice leave the record as it was, and let its hash be chosen.
+      if (!isAsWritten(record, line))
+        this.#report(
+          'record_changed',
+          `record ${link.seq} was changed: runner writes it differently`,
+          place,
+        );
       const next = { link, place, since: new Since(line) };
       if (this.#last) this.#follow(this.#last, next);
       else this.#start(next);
@@ -134,6 +143,14 @@ export class ChainCheck {
           : `the log begins with record ${this.first}`;
     this.#report('anchor', `record ${seq} of the anchor is missing: ${why}`, place);
   }
+}
+
+/** Whether a line is what a writer makes of its record. Older versions escaped fewer characters. */
+function isAsWritten(record: LogRecord, line: Buffer): boolean {
+  const written = orElse(() => JSON.stringify(record), '');
+  if (Buffer.from(written).equals(line)) return true;
+  const text = line.toString('utf8');
+  return Buffer.from(text).equals(line) && jsonEscapes(written) === jsonEscapes(text);
 }
 
 /** The records from `first` up to the one before `next`. */

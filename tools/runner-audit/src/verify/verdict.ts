@@ -9,6 +9,7 @@ import { LogCheck } from './log.ts';
 import type { Problem } from './problems.ts';
 
 export interface Verdict {
+  /** No problem, and no anchor that is too short to prove it. */
   ok: boolean;
   files: string[];
   lines: number;
@@ -23,9 +24,14 @@ export interface Verdict {
   torn: number;
   /** Numbers of the first and newest chained record, and the anchor; null if no record is chained. */
   chain: { first: number; last: number; head: string } | null;
+  /** Digits of the anchor's hash; null without one. */
+  anchor_digits: number | null;
   /** The first 1,000. */
   problems: readonly Problem[];
 }
+
+/** Of a hash: 96 bits, so that a record that fits cannot be found. */
+const PROOF_DIGITS = 24;
 
 /** Reads the whole log once. Throws `log_not_found`, `file_unreadable`. */
 export async function verdict(
@@ -48,8 +54,9 @@ export async function verdict(
   check.end();
   const { problems, deploys, lines, records } = check;
   const running = deploys.unfinished(new Set([...before.ids, ...ids]), unknown !== undefined);
+  const isProof = (anchor?.hash.length ?? PROOF_DIGITS) >= PROOF_DIGITS;
   return {
-    ok: problems.count === 0,
+    ok: problems.count === 0 && isProof,
     files,
     lines,
     records,
@@ -58,6 +65,7 @@ export async function verdict(
     rotated_away: deploys.rotatedAway,
     torn: check.chain.torn,
     chain: chainOf(check.chain),
+    anchor_digits: anchor?.hash.length ?? null,
     problem_count: problems.count,
     problems: problems.inOrder(),
   };

@@ -1,6 +1,6 @@
-import { command } from '@runner/common/cli/command';
+import { type Context, command } from '@runner/common/cli/command';
 import { Failure, invalidValue } from '@runner/common/foundation/failure';
-import { brokerConfiguration } from '@runner/fleet/broker/configuration';
+import { type BrokerSetup, brokerConfiguration } from '@runner/fleet/broker/configuration';
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { readLogin, withFleet } from '../rollout/connect.ts';
 
@@ -15,7 +15,8 @@ export const broker = command({
   about: 'Print the configuration of the broker, or check that it is loaded',
   details:
     'config prints the configuration of nats-server: one account per server, isolated from the others.\n' +
-    'check connects, and creates the streams and the mailbox of each server.',
+    'check compares the accounts of the running broker with this configuration, and creates the streams and\n' +
+    'the mailbox of each server.',
   positionals: {
     what: { required: true, about: 'What to do', choices: ['config', 'check'] },
   },
@@ -29,14 +30,10 @@ export const broker = command({
   plain: true,
   async run(context) {
     const { paths, args, options, format } = context;
-    const { broker: address } = await readFleet(paths.root);
-    const servers = readServers(paths.root);
     if (args.what === 'check') return { value: await checkBroker(context) };
     if (!/^\/[^"\n]*$/.test(options.store))
       throw invalidValue(options.store, '--store <DIR>', 'it must be an absolute path');
-    const { loginKeyOf } = await import('@runner/fleet/broker/nats');
-    const operator = loginKeyOf(readLogin(paths.root), operatorFiles(paths.root).login);
-    const text = brokerConfiguration({ url: address.url, operator, servers, store: options.store });
+    const text = brokerConfiguration(await setupOf(paths.root, options.store));
     return { value: format === 'human' ? text : { configuration: text } };
   },
   human: (value: string | Checked) =>
@@ -45,12 +42,57 @@ export const broker = command({
       : `The broker (${value.version}) answers; ${value.servers} servers have a mailbox.\n${value.warnings.map((line) => `Warning: ${line}\n`).join('')}`,
 });
 
+/** What the configuration is made of. Throws `fleet_not_configured` and others. */
+async function setupOf(root: string, store: string): Promise<BrokerSetup> {
+  const { url } = (await readFleet(root)).broker;
+  const { loginKeyOf, monitorSeed } = await import('@runner/fleet/broker/nats');
+  const [seed, { login }] = [readLogin(root), operatorFiles(root)];
+  const [operator, monitor] = [loginKeyOf(seed, login), loginKeyOf(monitorSeed(seed), login)];
+  return { url, operator, monitor, servers: readServers(root), store };
+}
+
+/** At most this many differences are named. */
+const NAMED = 3;
+
+/** Throws `broker_unsafe` unless the broker has the accounts that `broker config` prints. */
+async function compareAccounts({ paths, options }: BrokerContext): Promise<void> {
+  const unsafe = (what: string, problems: readonly string[]) =>
+    new Failure('broker_unsafe', `${what}; load the output of runner fleet broker config`, {
+      problems,
+    });
+  const { broker: address } = await readFleet(paths.root);
+  const { configurationProblems, monitorSeed, openBroker } = await import(
+    '@runner/fleet/broker/nats'
+  );
+  const seed = monitorSeed(readLogin(paths.root));
+  const monitor = await openBroker({ ...address, seed, name: 'runner-fleet-check' }).catch(
+    (error: unknown) => {
+      if (!(error instanceof Failure && error.code === 'broker_refused')) throw error;
+      throw unsafe('the broker runs with another configuration', []);
+    },
+  );
+  try {
+    const problems = await configurationProblems(monitor, await setupOf(paths.root, options.store));
+    if (problems.length === 0) return;
+    const more = problems.length > NAMED ? ` and ${problems.length - NAMED} more differences` : '';
+    throw unsafe(
+      `the broker runs with another configuration: ${problems.slice(0, NAMED).join('; ')}${more}`,
+      problems,
+    );
+  } finally {
+    await monitor.close();
+  }
+}
+
+type BrokerContext = Pick<Context, 'paths'> & { readonly options: { readonly store: string } };
+
 /** Older versions have published vulnerabilities. */
 const SAFE = [2, 10, 27];
 
-async function checkBroker(context: Parameters<typeof withFleet>[0]): Promise<Checked> {
+async function checkBroker(context: BrokerContext): Promise<Checked> {
   const servers = readServers(context.paths.root);
   return withFleet(context, async (connection) => {
+    await compareAccounts(context);
     await connection.createStreams().catch((error: Error) => {
       throw new Failure(
         'broker_unsafe',

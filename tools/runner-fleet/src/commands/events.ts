@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
+import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
-import { harmlessLine } from '@runner/common/text/harmless';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { timeOfIso } from '@runner/common/text/time';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { EVENT, lineCount, timeOf } from '@runner/history/log/options';
 import { readCursor, writeCursor } from '../events/cursor.ts';
 import { type EventSource, ServerEvents } from '../events/read.ts';
+import { recordIn } from '../events/record.ts';
 import { shippedEvents } from '../events/shipped.ts';
 import { openFleet } from '../rollout/connect.ts';
 
@@ -59,7 +60,12 @@ export const events = command({
       conflicts: ['follow'],
     },
   },
-  exits: [[EXIT.failed, 'A record is not signed by its server, or records are missing']],
+  exits: [
+    [
+      EXIT.failed,
+      'A message is not signed by its server, or cannot be read, or records are missing',
+    ],
+  ],
   async run(context) {
     const { io, options, note } = context;
     const isWanted = filterOf(options, io.now());
@@ -76,8 +82,13 @@ export const events = command({
       (each) => new ServerEvents(each, before?.[each.server]),
     );
     const broker = options.stdin ? undefined : await openFleet(context);
-    const source = broker ?? shippedEvents(readAll(io.stdin, SHIPPED_MAX, 'standard input'));
     let isForged = false;
+    const report = (problem: string) => {
+      note(`${problem} (events_forged)`);
+      isForged = true;
+    };
+    const source =
+      broker ?? shippedEvents(readAll(io.stdin, SHIPPED_MAX, 'standard input'), report);
     let isBack = false;
     void broker?.onReconnect(() => {
       isBack = true;
@@ -89,11 +100,7 @@ export const events = command({
         await show(context, source, sources, { raw: options.raw, most, isWanted });
       } finally {
         if (cursor !== undefined) writeCursor(cursor, before, sources);
-        for (const { problems } of sources)
-          for (const problem of problems.splice(0)) {
-            note(`${problem} (events_forged)`);
-            isForged = true;
-          }
+        for (const { problems } of sources) problems.splice(0).forEach(report);
       }
     };
     try {
@@ -106,8 +113,9 @@ export const events = command({
   },
   human: (record: EventRecord) => {
     const text = (field: string) => harmlessLine(textOf(record, field));
-    const kind = harmlessLine(String(kindOf(record)));
-    return `${text('timestamp')}  ${record.server.padEnd(12)}  ${kind.padEnd(15)}  ${harmlessLine(String(projectOf(record)))}  ${text('version')}\n`;
+    const word = (value: unknown) => harmlessLine(typeof value === 'string' ? value : '?');
+    const kind = word(kindOf(record));
+    return `${text('timestamp')}  ${record.server.padEnd(12)}  ${kind.padEnd(15)}  ${word(projectOf(record))}  ${text('version')}\n`;
   },
 });
 
@@ -142,10 +150,11 @@ async function show(
       for await (const { server, bytes, gap } of source.unread(broker)) {
         if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
         if (most === 0) continue;
-        if (raw) io.stdout.write(bytes);
+        // A terminal must not obey a line that is not a record.
+        if (raw) io.stdout.write(io.stdout.isTTY ? harmless(bytes.toString('utf8')) : bytes);
         else
           for (const line of bytes.toString('utf8').split('\n')) {
-            const record = line === '' ? undefined : readRecord(line);
+            const record = recordIn(line);
             if (record && isWanted(record)) found.push({ ...record, server });
           }
       }

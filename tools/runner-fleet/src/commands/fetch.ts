@@ -37,6 +37,11 @@ export const fetch = command({
       const all = [...new Set(answers.flatMap(appsOn))].sort();
       const apps = args.apps.length > 0 ? args.apps : all;
       let worst: number = EXIT.ok;
+      for (const { problem } of answers)
+        if (problem !== undefined) {
+          note(harmlessLine(problem));
+          worst = EXIT.failed;
+        }
       for (const app of apps) {
         const there = answers.filter((each) => appsOn(each).includes(app));
         const servers = there.map(({ server }) => server);

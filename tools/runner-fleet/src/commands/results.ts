@@ -1,11 +1,10 @@
 import { type Context, command } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
+import { EXIT } from '@runner/common/foundation/failure';
 import { readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
-import { sealedTextOf } from '@runner/fleet/order/seal';
 import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
-import { lineText, noAnswer, type ServerLine, statusOf, verified } from '../rollout/line.ts';
+import { lineText, noAnswer, receivedLine, type ServerLine, statusOf } from '../rollout/line.ts';
 import { requireRollout } from '../rollout/record.ts';
 
 export const results = command({
@@ -18,7 +17,8 @@ export const results = command({
   ],
   async run(context) {
     const { args, print } = context;
-    const lines = args.rollout === '-' ? readLines(context) : await askLines(context, args.rollout);
+    if (args.rollout === '-') return { status: await printInput(context) };
+    const lines = await askLines(context, args.rollout);
     for (const line of lines) await print(line);
     return { status: statusOf(lines) };
   },
@@ -27,13 +27,20 @@ export const results = command({
 
 type Reader = Pick<Context, 'io' | 'paths'>;
 
-function readLines({ io, paths }: Reader): ServerLine[] {
+/** Prints the results on standard input; a line that no server signed does not hide the others. */
+async function printInput({ io, paths, note, print }: Context): Promise<number> {
   const servers = readServers(paths.root);
-  return inputLines(io, 'runner agent exec').map((text) => {
-    const line = verified(sealedTextOf(text), servers);
-    if (line) return line;
-    throw new Failure('signature_invalid', 'a result is not signed by its server');
-  });
+  const lines: ServerLine[] = [];
+  const input = inputLines(io, 'runner agent exec');
+  for (const [index, message] of input.entries()) {
+    const line = receivedLine(message, servers);
+    if (!line) note(`line ${index + 1} is not a result signed by its server (signature_invalid)`);
+    else {
+      lines.push(line);
+      await print(line);
+    }
+  }
+  return lines.length < input.length ? Math.max(EXIT.failed, statusOf(lines)) : statusOf(lines);
 }
 
 async function askLines(context: Reader, id: string): Promise<ServerLine[]> {

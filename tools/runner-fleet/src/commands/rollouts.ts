@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
-import { EXIT } from '@runner/common/foundation/failure';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { canAsk } from '@runner/common/tokens/prompt';
 import { readServers } from '@runner/fleet/files/operator';
 import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
@@ -12,11 +13,12 @@ import { askAll } from '../rollout/presence.ts';
 import {
   allRollouts,
   cancelRollout,
-  type Rollout,
+  isOurs,
   requireFree,
   requireNewest,
   requireRollout,
 } from '../rollout/record.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { EXITS, rolloutText } from './deploy.ts';
 import { KEY } from './plumbing.ts';
 
@@ -61,7 +63,9 @@ export const cancel = command({
 export const resume = command({
   name: 'resume',
   about: 'Continue a rollout on the servers that have not finished',
-  details: 'Signs a new order for these servers only.',
+  details:
+    'Signs a new order for these servers only. If another machine started the rollout, asks whether its\n' +
+    'order is right: only the broker says so.',
   positionals: ID,
   options: { key: KEY },
   exits: EXITS,
@@ -71,6 +75,12 @@ export const resume = command({
       const old = await requireRollout(context, broker, args.rollout);
       await requireFree(broker, old.app, context.io.now());
       await requireNewest(broker, old);
+      const yes = isOurs(paths.root, old);
+      if (!yes && !canAsk(context.io))
+        throw new Failure(
+          'order_invalid',
+          `${old.rollout} was started on another machine: resume it on a terminal, or use runner fleet deploy --ref`,
+        );
       const delivery = deliveryOf(old.order, readServers(paths.root));
       const results = await Promise.all(
         delivery.servers.map((server) => storedResult(broker, delivery, server)),
@@ -86,7 +96,7 @@ export const resume = command({
         absent: left.filter((server) => !there.includes(server)),
         maxFailures: old.max_failures,
       };
-      const plan = await signPlan(context, draft, { key: options.key, yes: true });
+      const plan = await signPlan(context, draft, { key: options.key, yes });
       return { status: plan ? await drive(context, broker, plan) : EXIT.ok };
     });
   },

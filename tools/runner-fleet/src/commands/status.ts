@@ -9,20 +9,23 @@ import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
 import { withFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
 import { type Answer, askAll, lastState } from '../rollout/presence.ts';
-import { rolloutOf } from '../rollout/record.ts';
+import { rolloutOf } from '../rollout/rollout.ts';
 import { ON } from './plumbing.ts';
 
 interface ServerRow {
   readonly server: string;
   readonly groups: readonly string[];
-  /** bad: the reply is not signed by this server. */
+  /** bad: the reply, or what an offline server stored last, is not signed by it or cannot be read. */
   readonly state: 'up' | 'offline' | 'bad';
+  /** What is bad. */
+  readonly problem: string | null;
   readonly ping_ms: number | null;
   readonly last_seen: string | null;
   readonly clock_skew_ms: number | null;
   readonly agent: string | null;
   readonly apps: readonly (AppOnServer & { readonly behind: boolean })[];
   readonly events: ServerState['events'] | null;
+  readonly junk: number | null;
 }
 
 /** A clock that is off by more is marked, in ms. */
@@ -61,18 +64,22 @@ export const status = command({
 
 async function rowOf(
   broker: Broker,
-  { server, state, isForeign, ping_ms, skew }: Answer,
+  { server, state, problem: wrong, ping_ms, skew }: Answer,
 ): Promise<ServerRow> {
-  const known = state ?? (await lastState(broker, server));
+  const last = state ? undefined : await lastState(broker, server);
+  const known = state ?? (last && 'value' in last ? last.value : undefined);
+  const problem = wrong ?? (last && 'problem' in last ? last.problem : null);
   return {
     ...{ server: server.server, groups: server.groups },
-    state: state ? 'up' : isForeign ? 'bad' : 'offline',
+    state: state ? 'up' : problem === null ? 'offline' : 'bad',
+    problem,
     ping_ms: state ? ping_ms : null,
     last_seen: known?.at ?? null,
     clock_skew_ms: state ? skew : null,
     agent: known?.agent ?? null,
     apps: (known?.apps ?? []).map((app) => ({ ...app, behind: false })),
     events: known?.events ?? null,
+    junk: known?.junk ?? null,
   };
 }
 
@@ -91,14 +98,21 @@ function rowText({
   server,
   groups,
   state,
+  problem,
   ping_ms,
   last_seen,
   clock_skew_ms: skew,
   apps,
   events,
+  junk,
 }: ServerRow): string {
-  const there = state === 'up' ? `up ${ping_ms} ms` : `${state}, last seen ${last_seen ?? 'never'}`;
+  const there =
+    state === 'up'
+      ? `up ${ping_ms} ms`
+      : `${state}, last seen ${harmlessLine(last_seen ?? 'never')}`;
+  const why = problem === null ? '' : `  ${harmlessLine(problem)}`;
   const late = events?.waiting ? `  ${events.waiting} bytes of events waiting` : '';
+  const discarded = junk ? `  ${junk} messages in its mailbox were not orders` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`
@@ -107,5 +121,5 @@ function rowText({
     ({ app, version, behind, held }) =>
       `  ${harmlessLine(app)} ${harmlessLine(version ?? '-')}${behind ? ' behind' : ''}${held ? ` ${harmlessLine(held)}` : ''}`,
   );
-  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${clock}${late}${list.join('')}\n`;
+  return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${why}${clock}${late}${discarded}${list.join('')}\n`;
 }

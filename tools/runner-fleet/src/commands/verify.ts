@@ -1,11 +1,12 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { ServerEvents } from '../events/read.ts';
 import { checkResults } from '../events/results.ts';
 import { withFleet } from '../rollout/connect.ts';
-import { askAll } from '../rollout/presence.ts';
+import { type Answer, askAll } from '../rollout/presence.ts';
 import { SERVER } from './events.ts';
 
 interface Verified {
@@ -24,14 +25,13 @@ export const verify = command({
     'Each must be signed by its server and chained to the one before it. Servers that answer report how\n' +
     'many they have sent.',
   options: { server: SERVER },
-  exits: [[EXIT.failed, 'A message is not signed by its server, or is missing']],
+  exits: [[EXIT.failed, 'A message is not signed by its server, cannot be read, or is missing']],
   async run(context) {
     const chosen = chooseServers(context.paths.root, context.options.server);
     return withFleet(context, async (broker) => {
       const answers = await askAll(context, broker, chosen);
       const servers: Verified[] = [];
-      for (const { server, state } of answers)
-        servers.push(await verified(broker, new ServerEvents(server), state?.events.sent ?? 0));
+      for (const answer of answers) servers.push(await verified(broker, answer));
       const isForged = servers.some(({ problems }) => problems.length > 0);
       return { value: { servers }, status: isForged ? EXIT.failed : EXIT.ok };
     });
@@ -40,17 +40,20 @@ export const verify = command({
     servers
       .map(
         ({ server, batches, results, problems }) =>
-          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${problems.join('; ') || 'all in order'}\n`,
+          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${harmlessLine(problems.join('; ')) || 'all in order'}\n`,
       )
       .join(''),
 });
 
-async function verified(broker: Broker, source: ServerEvents, sent: number): Promise<Verified> {
+async function verified(broker: Broker, { server: of, state, problem }: Answer): Promise<Verified> {
+  const source = new ServerEvents(of);
+  const sent = state?.events.sent ?? 0;
   let gaps = 0;
   for await (const { gap } of source.unread(broker)) if (gap) gaps += 1;
   const { server, batches, problems, newest } = source;
   if (newest < sent)
     problems.push(`the broker has ${newest} messages of the ${sent} that ${server.server} sent`);
   const { results, problems: others } = await checkResults(broker, server);
-  return { server: server.server, batches, gaps, results, problems: [...problems, ...others] };
+  const all = [...(problem === undefined ? [] : [problem]), ...problems, ...others];
+  return { server: server.server, batches, gaps, results, problems: all };
 }

@@ -1,7 +1,7 @@
 /** Reads and verifies the events of servers. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { batchOf, type Checked, FIRST_PREV, follows, unpacked } from '@runner/fleet/events/batch';
+import { type Checked, FIRST_PREV, follows, receivedBatch } from '@runner/fleet/events/batch';
 import { ServerKeys } from '@runner/fleet/events/keys';
 import type { FleetServer } from '@runner/fleet/files/operator';
 
@@ -19,7 +19,7 @@ export interface Lines {
 /** The events of one server, read once from start to end. */
 export class ServerEvents {
   readonly server: FleetServer;
-  /** A sentence per message with a bad signature or a broken chain. */
+  /** A sentence per message that is not signed, cannot be read, or breaks the chain. */
   readonly problems: string[] = [];
   batches = 0;
   private before: Checked | undefined;
@@ -57,11 +57,13 @@ export class ServerEvents {
     for await (const stored of broker.all('EVENTS', subjects.events(server), this.seq)) {
       this.seq = stored.seq + 1;
       const { replaced } = this.keys;
-      const checked = batchOf(this.keys.next('events', stored.text));
-      if (!checked) {
-        this.problems.push(`message ${stored.seq} is not signed by ${server}`);
+      const received = receivedBatch(server, this.keys.next('events', stored.text));
+      if ('problem' in received) {
+        const why = received.isSigned ? `: ${received.problem}` : ` is not signed by ${server}`;
+        this.problems.push(`message ${stored.seq}${why}`);
         continue;
       }
+      const checked = received.value;
       if (this.keys.replaced > replaced) this.before = undefined;
       if (!follows(checked, this.before))
         this.problems.push(`message ${stored.seq} of ${server} does not follow the one before it`);
@@ -72,7 +74,7 @@ export class ServerEvents {
       const known = this.read.get(file) ?? 0;
       if (to <= known) continue;
       this.read.set(file, to);
-      yield { server, bytes: unpacked(checked.batch).subarray(Math.max(0, known - from)), gap };
+      yield { server, bytes: checked.bytes.subarray(Math.max(0, known - from)), gap };
     }
   }
 }

@@ -3,7 +3,8 @@ import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { ServerKeys } from '@runner/fleet/events/keys';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import { resultOf } from '@runner/fleet/order/result';
+import { readSigned } from '@runner/fleet/order/received';
+import { resultField } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 
 export interface CheckedResults {
@@ -20,15 +21,19 @@ export async function checkResults(broker: Broker, of: FleetServer): Promise<Che
   for await (const { seq, text } of broker.all('RESULTS', subjects.result(server, '*'))) {
     results += 1;
     const { replaced } = keys;
-    const body = keys.next('result', text) ?? '';
+    const received = readSigned('result', server, keys.next('result', text), resultField);
     if (keys.replaced > replaced) {
       problems.push(...chainProblems(server, carriedOut));
       carriedOut = new Map();
     }
-    const result = resultOf(body);
-    if (!result) problems.push(`result ${seq} is not signed by ${server}`);
+    if ('problem' in received) {
+      const why = received.isSigned ? `: ${received.problem}` : ` is not signed by ${server}`;
+      problems.push(`result ${seq}${why}`);
+      continue;
+    }
+    const { body, value: result } = received;
     // Refused orders have no number.
-    else if (result.n !== null) {
+    if (result.n !== null) {
       const known = carriedOut.get(result.n);
       if (known && known.body !== body)
         problems.push(`${server} has two results with the number ${result.n}`);

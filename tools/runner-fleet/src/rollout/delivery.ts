@@ -2,13 +2,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
-import { jsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
-import { digestOf, isSealedBy, sealedTextOf } from '@runner/fleet/order/seal';
-import { noAnswer, type ServerLine, verified } from './line.ts';
+import { receive } from '@runner/fleet/order/received';
+import { digestOf, sealedTextOf } from '@runner/fleet/order/seal';
+import { stepField } from '@runner/fleet/order/state';
+import { noAnswer, receivedLine, type ServerLine, unreadable } from './line.ts';
 
 /** Between two reads of stored results, in ms: a notification can be lost while the broker restarts. */
 const LOOK = 3_000;
@@ -20,33 +21,90 @@ export interface Delivery {
   readonly servers: readonly FleetServer[];
 }
 
+/**
+ * What a message says about this order: a result, or that the server sent one that cannot be read. Undefined if it is
+ * not signed by one of these servers, or about an older order with the same id.
+ */
+function resultFor(
+  message: string,
+  { sealed, order }: Delivery,
+  servers: readonly FleetServer[],
+): ServerLine | undefined {
+  const line = receivedLine(message, servers);
+  if (!line || line.status === 'unreadable') return line;
+  if (line.digest !== digestOf(sealed.body)) return undefined;
+  const isFor = line.order === order.id && line.verb === order.verb && line.app === order.app;
+  return isFor ? line : unreadable(line.server, `${line.server} sent a result of another order`);
+}
+
 /** A server's result for exactly this order; undefined if the broker has none yet. */
 export async function storedResult(
   broker: Broker,
-  { sealed, order }: Delivery,
+  delivery: Delivery,
   server: FleetServer,
 ): Promise<ServerLine | undefined> {
-  const subject = subjects.result(server.server, order.id);
-  const digest = digestOf(sealed.body);
+  const subject = subjects.result(server.server, delivery.order.id);
+  let bad: ServerLine | undefined;
   for await (const { text } of broker.all('RESULTS', subject)) {
-    const line = verified(sealedTextOf(text), [server]);
-    if (line?.digest === digest) return line;
+    const line = resultFor(text, delivery, [server]);
+    if (line && line.status !== 'unreadable') return line;
+    bad ??= line;
   }
-  return undefined;
+  return bad;
 }
 
 /** How often an order is stored while the broker does not answer, and the pause between, in ms. */
 const TRIES = 10;
 const RETRY = 1_000;
 
-/** Puts the order into the mailboxes, also through a restart of the broker: stored twice, it is carried out once. */
-export async function post(broker: Broker, { sealed, servers }: Delivery): Promise<void> {
+type Answered = (line: ServerLine) => Promise<void>;
+
+/**
+ * Puts the order into the mailboxes, also through a restart of the broker: stored twice, it is carried out once. Stops
+ * at the signal. If it fails, the servers may have the order, so that they get a line too.
+ */
+export async function post(
+  broker: Broker,
+  delivery: Delivery,
+  signal: AbortSignal,
+  answered: Answered,
+): Promise<void> {
+  try {
+    await unlessAborted(storeOrder(broker, delivery, signal), signal);
+  } catch (error) {
+    for (const server of delivery.servers)
+      await answered(noAnswer(server, 'the broker did not confirm the order'));
+    throw error;
+  }
+}
+
+/** What `work` resolves to; undefined once the signal comes, however long `work` takes. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function storeOrder(
+  broker: Broker,
+  { sealed, servers }: Delivery,
+  signal: AbortSignal,
+): Promise<void> {
   const text = JSON.stringify(sealed);
   const store = async (subject: string, left: number): Promise<void> => {
     try {
       await broker.store(subject, text);
     } catch (error) {
       const isPassing = error instanceof Failure && error.code === 'broker_unreachable';
+      if (signal.aborted) return;
       if (!isPassing || left === 0) throw error;
       await pause(RETRY);
       await store(subject, left - 1);
@@ -68,26 +126,25 @@ export async function deliver(
   broker: Broker,
   delivery: Delivery,
   { wait, signal, stepped }: Waiting,
-  answered: (line: ServerLine) => Promise<void>,
+  answered: Answered,
 ): Promise<void> {
-  await post(broker, delivery);
+  await post(broker, delivery, signal, answered);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));
-  const digest = digestOf(delivery.sealed.body);
   const arrived: ServerLine[] = [];
   let wake = () => {};
   const stopped = () => wake();
   signal.addEventListener('abort', stopped);
   const stop = broker.subscribe(subjects.result('*', delivery.order.id), (text) => {
-    const line = verified(sealedTextOf(text), [...open.values()]);
-    if (line?.digest === digest) arrived.push(line);
+    const line = resultFor(text, delivery, [...open.values()]);
+    if (line) arrived.push(line);
     wake();
   });
   const stopSteps = broker.subscribe(subjects.step('*', delivery.order.id), (text) => {
-    const sealed = sealedTextOf(text);
-    const key = sealed && open.get(sealed.server)?.key;
-    if (!key || !isSealedBy('step', sealed, key)) return;
-    const { order, step } = jsonObject(sealed.body) ?? {};
-    if (order === delivery.order.id) stepped?.(sealed.server, String(step));
+    const server = open.get(sealedTextOf(text)?.server ?? '');
+    const received = server && receive('step', text, server, stepField);
+    if (!received || 'problem' in received) return;
+    const { order, step } = received.value;
+    if (order === delivery.order.id) stepped?.(server.server, step);
   });
   const take = async (line: ServerLine | undefined) => {
     if (line && open.delete(line.server)) await answered(line);
@@ -102,7 +159,8 @@ export async function deliver(
         const asked = [...open.values()].map((server) =>
           storedResult(broker, delivery, server).catch(() => undefined),
         );
-        for (const line of await Promise.all(asked)) await take(line);
+        const found = await unlessAborted(Promise.all(asked), signal);
+        for (const line of found ?? []) await take(line);
       }
       if (open.size === 0 || io.elapsed() >= until) break;
       if (arrived.length > 0) continue;

@@ -7,7 +7,8 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { isHold, type SealedOrder } from '@runner/fleet/order/order';
 import { deliver, deliveryOf, post } from './delivery.ts';
 import { isFinished, isGood, noAnswer, type ServerLine, statusOf } from './line.ts';
-import { Claim, keep, type Rollout } from './record.ts';
+import { Claim, keep } from './record.ts';
+import type { Rollout } from './rollout.ts';
 
 /** A checked and signed rollout. */
 export interface Plan {
@@ -111,7 +112,7 @@ async function sendBatches(
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
   if (plan.absent.length === 0 || signal.aborted || (await isLost(claim, plan.absent))) return;
-  await post(broker, deliveryOf(plan.sealed, plan.absent));
+  await post(broker, deliveryOf(plan.sealed, plan.absent), signal, answered);
   for (const server of plan.absent) await answered(noAnswer(server));
 }
 

@@ -4,8 +4,9 @@ import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import type { FleetServer } from '@runner/fleet/files/operator';
-import { isDone, type Result, resultOf } from '@runner/fleet/order/result';
-import { isSealedBy, type Sealed } from '@runner/fleet/order/seal';
+import { receive } from '@runner/fleet/order/received';
+import { isDone, type Result, resultField } from '@runner/fleet/order/result';
+import { sealedTextOf } from '@runner/fleet/order/seal';
 
 /** Why a server has no result. */
 type Missing = 'no_answer' | 'not_ordered';
@@ -13,7 +14,8 @@ type Missing = 'no_answer' | 'not_ordered';
 /** One line of `--json`. */
 export interface ServerLine extends Partial<Omit<Result, 'status'>> {
   readonly server: string;
-  readonly status: Result['status'] | Missing;
+  /** unreadable: the server signed a result that cannot be read, or that answers another order. */
+  readonly status: Result['status'] | Missing | 'unreadable';
   readonly message: string;
 }
 
@@ -26,15 +28,22 @@ export const noAnswer = (
 
 const isMissing = ({ status }: ServerLine) => status === 'no_answer' || status === 'not_ordered';
 
-/** Undefined unless signed by the server it names. */
-export function verified(
-  sealed: Sealed | undefined,
+/** The line of a server whose result does not count. */
+export const unreadable = (server: string, message: string): ServerLine => ({
+  ...{ server, status: 'unreadable', message },
+});
+
+/** The result in a message, also one that cannot be read; undefined unless one of these servers signed it. */
+export function receivedLine(
+  message: string,
   servers: readonly FleetServer[],
 ): ServerLine | undefined {
-  const key = sealed && servers.find(({ server }) => server === sealed.server)?.key;
-  if (!sealed || !key || !isSealedBy('result', sealed, key)) return undefined;
-  const result = resultOf(sealed.body);
-  return result && { server: sealed.server, ...result };
+  const name = sealedTextOf(message)?.server;
+  const from = servers.find(({ server }) => server === name);
+  const received = from && receive('result', message, from, resultField);
+  if (!received) return undefined;
+  if ('value' in received) return { server: from.server, ...received.value };
+  return received.isSigned ? unreadable(from.server, received.problem) : undefined;
 }
 
 export function lineText(line: ServerLine, style: Style): string {
@@ -44,7 +53,7 @@ export function lineText(line: ServerLine, style: Style): string {
   const what = good && moved.length > 0 ? moved.join(' -> ') : harmlessLine(message);
   const time = line.duration_ms ? `  ${durationText(line.duration_ms)}` : '';
   const word = (good ? style.green : style.red)(status.padEnd(11));
-  return `${server.padEnd(12)}  ${word}  ${what}${time}${id ? ` [${id}]` : ''}\n`;
+  return `${server.padEnd(12)}  ${word}  ${what}${time}${id ? ` [${harmlessLine(id)}]` : ''}\n`;
 }
 
 /** Whether the server carried the order out. */

@@ -9,7 +9,7 @@ import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/
 import { isHold, type Order, type Verb } from '@runner/fleet/order/order';
 import { batchesOf, type Plan } from './drive.ts';
 import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
-import { askAll, commitOf, lastState } from './presence.ts';
+import { type Answer, askAll, commitOf, lastState } from './presence.ts';
 import { requireFree } from './record.ts';
 
 /** Options of every command that sends orders. */
@@ -52,7 +52,7 @@ export function planWords({ commit, version, batches, absent }: PlanLine): strin
   return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
-type PlanContext = Pick<Context, 'io' | 'paths' | 'print'>;
+type PlanContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
 /** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
@@ -76,7 +76,9 @@ export async function makePlan(
   if (!holds) await requireFree(broker, app, io.now());
   const { present, absent } = await divide(context, broker, options);
   const there = present.map(({ server }) => server);
-  const head = verb === 'deploy' ? await commitOf(context, broker, there, app, ref) : undefined;
+  const targets = present.length + absent.length;
+  const wantedCommit = { app, ref, targets };
+  const head = verb === 'deploy' ? await commitOf(context, broker, there, wantedCommit) : undefined;
   const runs = (index: number) =>
     present[index]?.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
   const wanted = options.behind ? there.filter((_, index) => !runs(index)) : there;
@@ -132,7 +134,8 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   const [first] = absent;
   if (first && (options.offline ?? 'stop') === 'stop') {
     const servers = namesOf(absent);
-    const seen = await Promise.all(absent.map((server) => seenText(context, broker, server)));
+    const silent = answers.filter(({ state }) => !state);
+    const seen = await Promise.all(silent.map((answer) => seenText(context, broker, answer)));
     throw new Failure(
       'server_offline',
       `no answer from ${seen.join(', ')}; nothing was changed: try again, or give --offline wait or --offline skip`,
@@ -142,8 +145,14 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
   return { present, absent: options.offline === 'skip' ? [] : absent };
 }
 
-async function seenText({ io }: PlanContext, broker: Broker, server: FleetServer): Promise<string> {
-  const at = (await lastState(broker, server))?.at;
+async function seenText(
+  { io }: PlanContext,
+  broker: Broker,
+  { server, problem }: Answer,
+): Promise<string> {
+  if (problem !== undefined) return `${server.server} (${problem})`;
+  const last = await lastState(broker, server);
+  const at = last && 'value' in last ? last.value.at : undefined;
   const age = durationText(Math.max(0, io.now().getTime() - Date.parse(at ?? '')));
   return `${server.server} (${at === undefined ? 'never seen' : `last seen ${age} ago`})`;
 }

@@ -3,40 +3,31 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '@runner/common/cli/command';
-import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import {
+  isThere,
+  makeFolder,
+  namesIn,
+  readIfThere,
+  removeIfThere,
+} from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
-import { jsonObject } from '@runner/common/text/json';
 import { durationText } from '@runner/common/text/time';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { operatorFiles } from '@runner/fleet/files/operator';
-import type { SealedOrder } from '@runner/fleet/order/order';
-
-export interface Rollout {
-  readonly rollout: string;
-  readonly app: string;
-  readonly by: string;
-  readonly order: SealedOrder;
-  readonly batches: readonly (readonly string[])[];
-  readonly max_failures: number;
-  readonly state: 'running' | 'done' | 'stopped' | 'incomplete' | 'interrupted' | 'cancelled';
-  readonly began: string;
-  /** Servers that were sent the order. */
-  readonly ordered?: readonly string[];
-}
+import { type Rollout, rolloutOf } from './rollout.ts';
 
 /** Between two renewals of a claim, in ms. */
 const RENEW = 5_000;
+/** How long to wait for the broker at the end, in ms. */
+const END = 3_000;
 /** A claim that was not renewed for this long belongs to a dead command, in ms. */
 const DEAD = 30_000;
 /** How long to watch whether a claim that looks dead is renewed, in case the clocks disagree, in ms. */
 const LOOK_AGAIN = 8_000;
 /** How long a local file is kept, in ms: as long as the broker keeps results. */
 const KEPT = 90 * 24 * 3_600_000;
-
-export const rolloutOf = (text: string | undefined) =>
-  jsonObject(text ?? '') as unknown as Rollout | undefined;
 
 /** Claims an app while a rollout runs, and renews the claim. */
 export class Claim {
@@ -103,7 +94,9 @@ export class Claim {
     clearInterval(this.timer);
     this.rollout = { ...this.rollout, state };
     keep(this.root, this.rollout);
-    if (!this.lost) await this.renew().catch(() => {});
+    if (this.lost) return;
+    // A broker that stalls must not hold up the end: the claim dies without it.
+    await Promise.race([this.renew().catch(() => {}), pause(END, undefined, { ref: false })]);
   }
 }
 
@@ -127,6 +120,10 @@ function running(last: Stored | undefined, now: Date): Failure {
     `${rollout} of ${app} by ${by} has been running for ${since}`,
   );
 }
+
+/** Whether the rollout was started on this machine: only then is its order not just what the broker says. */
+export const isOurs = (root: string, { rollout }: Rollout): boolean =>
+  isThere(join(operatorFiles(root).rollouts, `${rollout}.json`));
 
 /** Writes the rollout to the operator's files. */
 export function keep(root: string, rollout: Rollout): void {
@@ -157,7 +154,10 @@ export async function allRollouts(root: string, broker: Broker, now: Date): Prom
   for await (const stored of broker.all('ROLLOUT', 'runner.rollout.*')) {
     const one = rolloutOf(stored.text);
     const isDead = one?.state === 'running' && !isRunning(stored, now);
-    if (one) found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
+    // The broker could name another order as ours, for `resume` to sign.
+    const ours = one && found.get(one.rollout);
+    if (!one || (ours && ours.order.body !== one.order.body)) continue;
+    found.set(one.rollout, isDead ? { ...one, state: 'interrupted' } : one);
   }
   return [...found.values()].sort((a, b) => (a.began < b.began ? -1 : 1));
 }

@@ -44,7 +44,7 @@ export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
 export interface Notice extends Subject {
   readonly kind: NoticeKind;
-  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·1a2b3c4d`; may be empty. */
+  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·` and 32 digits; may be empty. */
   readonly record: string;
   /** ISO 8601 UTC; undefined without a valid one in the record. */
   readonly timestamp: string | undefined;

@@ -117,7 +117,7 @@ function announceable(text: string): Announceable | string | undefined {
   return fields ? announceableOf(placed(fields, text)) : 'it is not a JSON object';
 }
 
-/** The field of a record with its place in the log, `#57·1a2b3c4d`; in no log itself. */
+/** The field of a record with its place in the log, `#57·` and 32 digits; in no log itself. */
 export const PLACE = 'place';
 
 /** The hash is over the line in the server's log: later the record loses fields and secrets. */
