@@ -1,6 +1,6 @@
 /** Restores a backup into an empty root: staged in a separate folder, then moved into place. */
 import { accessSync, closeSync, constants, openSync, readSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Ran } from '@runner/common/apps/state';
@@ -113,6 +113,9 @@ async function restoreInto(
   }
   finishFolders(stage, folders);
   const units = place(paths);
+  // Made by our own lock.
+  for (const path of [dirname(paths.registryLock), paths.registryLock])
+    owners?.own(path, { owner: '', group: '' });
   const apps = Array.isArray(about?.apps) ? about.apps.map(String) : [];
   return {
     root: paths.root,

@@ -254,7 +254,10 @@ test('a root that is in use is left alone; a freshly installed one is filled, an
   if (isRoot) chownSync(installed, 65_534, 65_534);
   assert.is((await restore(installed)).status, 0);
   if (!isRoot) return;
-  for (const name of ['mkey', 'state', 'state/shop.json', 'secrets', 'logs/deploy-events.jsonl'])
+  for (const name of [
+    ...['mkey', 'state', 'state/shop.json', 'secrets', 'logs/deploy-events.jsonl'],
+    ...['locks/registry.lock'],
+  ])
     assert.is(statSync(join(installed, name)).uid, 65_534, name);
   assert.is(statSync(join(installed, shared, 'empty')).uid, 0, 'shared files keep their owner');
 });

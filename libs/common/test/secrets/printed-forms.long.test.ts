@@ -1,14 +1,15 @@
 /** Secrets as the tools print them that people use: nothing that can be read is left. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { partsOf } from '@runner/common/app-secrets/open';
 import { redactor } from '@runner/common/secrets/redactor';
 import { Secret } from '@runner/common/secrets/secret';
+import { distFolder } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FOUND } from './printed-forms.ts';
 import { SECRETS } from './printed-secrets.ts';
 
-const PAGE = new URL('../../../../docs/security.md', import.meta.url);
 /** Characters of a printed form that are compared, and how many such places in a row may be shown. */
 const WINDOW = 8;
 const LEFT_MAX = 5;
@@ -38,7 +39,7 @@ test('there are sixty secrets, and forty forms or more, each named in docs/secur
   assert.is(new Set(SECRETS).size, 60);
   const names = Object.values(FOUND).flatMap((forms) => Object.keys(forms));
   assert.ok(names.length >= 40);
-  const page = readFileSync(PAGE, 'utf8');
+  const page = readFileSync(join(distFolder(), 'share/doc/runner/security.md'), 'utf8');
   for (const [kind, forms] of Object.entries(FOUND))
     assert.ok(page.includes(`| ${kind} | ${Object.keys(forms).join(', ')} |`), kind);
 });

@@ -19,6 +19,7 @@ export const verify = command({
     },
   },
   examples: ['runner audit verify --anchor 4711:1a2b3c4d'],
+  safeInForeignRoot: true,
   async run(context) {
     const { anchor } = context.options;
     const { verdict } = await import('./reading.ts');
