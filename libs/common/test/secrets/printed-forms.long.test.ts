@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { partsOf } from '@runner/common/app-secrets/open';
 import { redactor } from '@runner/common/secrets/redactor';
 import { Secret } from '@runner/common/secrets/secret';
-import { distFolder } from '@runner/testing/run';
+import { checkoutFolder } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FOUND } from './printed-forms.ts';
@@ -39,7 +39,7 @@ test('there are sixty secrets, and forty forms or more, each named in docs/secur
   assert.is(new Set(SECRETS).size, 60);
   const names = Object.values(FOUND).flatMap((forms) => Object.keys(forms));
   assert.ok(names.length >= 40);
-  const page = readFileSync(join(distFolder(), 'share/doc/runner/security.md'), 'utf8');
+  const page = readFileSync(join(checkoutFolder(), 'docs/security.md'), 'utf8');
   for (const [kind, forms] of Object.entries(FOUND))
     assert.ok(page.includes(`| ${kind} | ${Object.keys(forms).join(', ')} |`), kind);
 });

@@ -38,7 +38,7 @@ export const SECRETS: readonly string[] = [
   ),
   ...numbers(8).map((at) => `${lettersOf(at + 40, 11)}${at}`),
   ...numbers(6).map((at) => `P${at}s$w0rd&<${lettersOf(at + 60, 3)}>"'/\\%+=ü`),
-  ...numbers(7).map(
+  ...numbers(8).map(
     (at) =>
       `postgres://shop:${lettersOf(at, 9 + at)}@db.internal:5432/shop?sslmode=require&pool=${at}`,
   ),
