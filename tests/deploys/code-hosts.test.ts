@@ -1,5 +1,5 @@
 /** Apps on several code hosts at once: repositories in groups, user names, submodules across hosts. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GitServer, startGitServer } from '@runner/testing/git-server';
 import { watchProcesses } from '@runner/testing/proc-watch';
@@ -94,37 +94,51 @@ test('one server deploys from hosts of every type, each with its own user name',
   assert.is(state(root, 'site').host, undefined);
 });
 
-test('a submodule on another host is fetched with the token of that host, and no other', async ({
+test('a submodule on another host gets the token of another app only where an operator allows it', async ({
   root,
   git,
 }) => {
   await git.forgejo.createRepo('acme/lib');
   const lib = await git.forgejo.commit('acme/lib', { 'lib.txt': 'lib\n' }, 'lib');
-  await git.forgejo.createRepo('acme/blog');
+  await git.forgejo.createRepo('acme/vault');
+  const vault = await git.forgejo.commit('acme/vault', { 'payroll.txt': '12345\n' }, 'vault');
   await git.gitlab.createRepo('group/sub/site');
-  const modules = `[submodule "lib"]\n\tpath = lib\n\turl = ${git.forgejo.url}/acme/lib.git\n`;
-  const files = { '.gitmodules': modules, lib: { submodule: lib } };
-  await git.gitlab.commit('group/sub/site', files, 'first');
+  const push = (repo: string, commit: string) =>
+    git.gitlab.commit(
+      'group/sub/site',
+      {
+        '.gitmodules': `[submodule "sub"]\n\tpath = sub\n\turl = ${git.forgejo.url}/${repo}.git\n`,
+        sub: { submodule: commit },
+      },
+      repo,
+    );
+  await push('acme/vault', vault);
   await add(root, 'my-gitlab:group/sub/site', GITLAB);
-  const refused = await run('runner-deploy', ['site'], { root });
-  assert.match(refused.stderr, /the code host requires a token for acme\/lib/);
-  await add(root, 'my-forgejo:acme/blog', GITEA);
-  const done = await run('runner-deploy', ['site'], { root });
+  await add(root, 'my-forgejo:acme/vault', GITEA);
+  const deploy = () => run('runner-deploy', ['site'], { root });
+  const sentence = (repo: string) =>
+    `the submodule sub gets no token: if site may read ${repo}, name the app with a token for it in config.yml: submodules: { site: { APP: [${repo}] } }`;
+  const heard = () =>
+    git.forgejo.requests.map(({ authorization }) =>
+      Buffer.from((authorization ?? '').slice(6), 'base64').toString(),
+    );
+  const before = heard().length;
+  const stolen = await deploy();
+  assert.is(stolen.status, 1);
+  assert.ok(stolen.stderr.includes(sentence('acme/vault')), stolen.stderr);
+  assert.not.ok(
+    heard()
+      .slice(before)
+      .some((text) => text.includes(GITEA) || text.includes(GITLAB)),
+  );
+  // Allowed for one app and one repository.
+  appendFileSync(join(root, 'config.yml'), 'submodules: { site: { vault: [acme/lib] } }\n');
+  assert.ok((await deploy()).stderr.includes(sentence('acme/vault')));
+  await push('acme/lib', lib);
+  const done = await deploy();
   assert.is(done.status, 0, done.stderr);
-  assert.is(at(root, 'site', 'lib/lib.txt'), 'lib\n');
-  const heard = git.forgejo.requests.map(({ authorization }) =>
-    Buffer.from((authorization ?? '').slice(6), 'base64').toString(),
-  );
-  assert.not.ok(heard.some((text) => text.includes(GITLAB)));
-  // Two apps with different tokens: an operator chooses.
-  await git.forgejo.createRepo('acme/other');
-  git.forgejo.allow(PLAIN, null);
-  await add(root, 'my-forgejo:acme/other', PLAIN);
-  const asked = await run('runner-deploy', ['site'], { root });
-  assert.match(
-    asked.stdout + asked.stderr,
-    /set code_hosts\.my-forgejo\.token_from in config\.yml/,
-  );
+  assert.is(at(root, 'site', 'sub/lib.txt'), 'lib\n');
+  assert.not.ok(heard().some((text) => text.includes(GITLAB)));
 });
 
 for (const [given, sentence] of [

@@ -97,6 +97,61 @@ exit 1`;
   assert.match(kept, /\[REDACTED\]/);
 });
 
+test('a secret that a build prints escaped, listed or dumped is shown nowhere', async ({
+  world,
+}) => {
+  const url = 'postgres://shop:Pa55wordXyZq@db.internal:5432/shop?sslmode=require&pool=5';
+  const short = 'Pa55<wo>rd"ß9';
+  for (const [name, value] of Object.entries({ DATABASE_URL: url, PASSWORD: short })) {
+    const set = await run('runner-env', ['set', 'shop', name, '--file', '-'], {
+      root: world.root,
+      stdin: value,
+    });
+    assert.is(set.status, 0, set.stderr);
+  }
+  // As PHP, Go, Python and others print them.
+  const print = `for (const value of [process.env.DATABASE_URL, process.env.PASSWORD]) {
+  const json = JSON.stringify({ value });
+  const bytes = [...Buffer.from(value)];
+  console.log(json.replaceAll('/', '\\/'));
+  console.log(json.replace(/[^ -~]|[<>&]/g, (sign) => '\\u' + sign.charCodeAt(0).toString(16).padStart(4, '0')));
+  console.log(value.replace(/[^a-z0-9]/gi, (sign) => '&#' + sign.charCodeAt(0) + ';'));
+  console.log(encodeURI(value));
+  console.log('[' + bytes.join(' ') + ']');
+  console.log(JSON.stringify(Buffer.from(value)));
+  console.log(btoa(btoa(Buffer.from(value).toString('latin1'))));
+  console.log(bytes.map((byte) => '\\' + byte.toString(8).padStart(3, '0')).join(''));
+}
+`;
+  const dumps = ['hexdump', 'od', 'od -x', 'od -c', 'xxd -e', 'xxd -b', 'hexdump -C', 'base64 -w20']
+    .map((tool) => `printf %s "$v" | ${tool}`)
+    .join('\n');
+  const script = `node print.js; for v in "$DATABASE_URL" "$PASSWORD"; do\n${dumps}\nbash -c 'printf %q "$0"' "$v"\ndone; exit 1\n`;
+  await world.push('v1', {
+    deploy: 'build: { run: sh ./print, env: [DATABASE_URL, PASSWORD] }\n',
+    files: { print: script, 'print.js': print },
+  });
+  const done = await world.deploy(['-v']);
+  assert.is(done.status, 1);
+  const { root } = world;
+  const page = join(temporaryFolder('report'), 'page.html');
+  const report = await run('runner-report', ['--html', page], { root });
+  assert.is(report.status, 0, report.stderr);
+  const id = String(world.events().at(-1)?.deploy_id);
+  const kept = readFileSync(join(root, 'logs/deploys/shop', `${id}.log`), 'utf8');
+  const lastError = await run('runner-debug', ['last-error', 'shop'], { root });
+  const texts = [done.stdout, done.stderr, kept, lastError.stdout, JSON.stringify(world.events())];
+  assert.match(kept, /\[REDACTED\]/);
+  // The beginnings, middles and ends of the values in the forms that are printed.
+  const traces = [
+    ...['Pa55wordXyZq', 'db.internal', 'Pa55', 'UGE1NX', 'VUdFMU5Y', '80 97 53 53', '80,97,53,53'],
+    ...['\\120\\141\\065\\065', '6150 3535', '060520', '35356150', '01010000 01100001 00110101'],
+    ...['P   a   5   5', '50 61 35 35', 'c3 9f', '195 159', 'cG9zdGdyZXM6'],
+  ];
+  for (const text of [...texts, readFileSync(page, 'utf8')])
+    for (const trace of traces) assert.not.ok(text.includes(trace), trace);
+});
+
 test('a deploy log holds no control characters; debug log --raw shows what the build printed', async ({
   world,
 }) => {

@@ -68,7 +68,9 @@ export const ESCAPES: Readonly<Record<string, string>> = {
   // Processes.
   "a process's root": eachProcess('cat $p/root$ROOT/mkey'),
   "a process's folder": eachProcess('cat $p/cwd/mkey $p/cwd/../../mkey'),
-  "a process's descriptors": eachProcess('for f in $p/fd/*; do test -f $f && head -c 4096 $f; done'),
+  "a process's descriptors": eachProcess(
+    'for f in $p/fd/*; do test -f $f && head -c 4096 $f; done',
+  ),
   "a process's environment": eachProcess("tr '\\0' '\\n' < $p/environ"),
   "a process's memory": eachProcess('dd if=$p/mem bs=1 count=1 && echo REACHED-$p | grep -v self'),
   // PTRACE_SEIZE, which does not stop what it is tried on.

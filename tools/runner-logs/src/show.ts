@@ -2,7 +2,6 @@
 
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorFor, redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
@@ -65,7 +64,6 @@ type Outputs = readonly {
 /** What is active, as its `.deploy.yml` says. */
 async function ofActive(context: Shower, { app, only }: Subject, wanted: Extent): Promise<Outputs> {
   const { io, paths } = context;
-  refuseForeignRoot(context, `logs ${app}`);
   const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
   return activeTargets(context, app, only).flatMap((target) =>
     outputOf(paths, target, wanted).map((output) => {

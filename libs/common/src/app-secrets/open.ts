@@ -95,14 +95,28 @@ export function isRedactable(value: string): boolean {
 /** The first and last line of a key or certificate, which say nothing. */
 const FRAME = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
 
-/** The values to redact; each line of one too, since a program may print them one by one. */
+/** The password in an address. */
+const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/i;
+/** The base64 of private keys, in JSON too. */
+const KEYS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----([^-]+)-----END /g;
+
+/** A value, and what a program may print of it alone: its lines, the password of an address, private keys. */
+export function partsOf(value: string): string[] {
+  const lines = value.includes('\n') ? value.split(/\r?\n/).map((line) => line.trim()) : [];
+  const password = PASSWORD.exec(value)?.[1];
+  const keys = [...value.matchAll(KEYS)].map(([, key = '']) => key);
+  const parts = [
+    ...lines.filter((line) => !FRAME.test(line)),
+    ...(password ? [password] : []),
+    ...keys,
+  ];
+  return [...new Set([value, ...parts])].filter(isRedactable);
+}
+
+/** The values to redact, with their parts. */
 export function secretsToRedact({ file, all, started }: AppSecrets): Secret[] {
   const used = (file?.started ?? []).flatMap(({ instance }) => started(instance));
   const secret = [...all, ...used].filter(({ plain }) => !plain);
-  const texts = secret.flatMap(({ value }) => {
-    const text = value.reveal();
-    const lines = text.includes('\n') ? text.split(/\r?\n/).map((line) => line.trim()) : [];
-    return [text, ...lines.filter((line) => !FRAME.test(line))];
-  });
-  return [...new Set(texts.filter(isRedactable))].map((text) => new Secret(text));
+  const texts = secret.flatMap(({ value }) => partsOf(value.reveal()));
+  return [...new Set(texts)].map((text) => new Secret(text));
 }

@@ -1,6 +1,5 @@
 /** Changes the registry under its lock, always from the state on disk. */
 
-import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
 import type { Io } from '../foundation/io.ts';
@@ -22,7 +21,6 @@ export function changeRegistry<T>(
   change: () => T,
   wait = WAIT,
 ): T {
-  refuseForeignRoot({ io, paths }, command);
   const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
     sweepStrays(paths.stateDir, io.now());

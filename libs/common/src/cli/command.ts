@@ -73,6 +73,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
   /** Without the root there is no answer: `file_unreadable`. */
   readonly needsRoot?: true;
+  /** Root may run it in another user's root: it writes nothing there, or hands over all that it writes. */
+  readonly safeInForeignRoot?: true;
   /** Never coloured. */
   readonly plain?: true;
   /** Example command lines, for the help. */

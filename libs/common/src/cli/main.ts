@@ -1,10 +1,12 @@
 /** Runs a tool: parse, run, render, exit status. */
 import { existsSync, writeFileSync } from 'node:fs';
+import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { harmless, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
+import { word } from '../text/shell.ts';
 import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
 import { enableCompileCache } from './compile-cache.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
@@ -73,9 +75,19 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   const { root } = context.paths;
   if (definition.needsRoot && !existsSync(root))
     throw new Failure('file_unreadable', `the root ${root} does not exist`);
+  if (!definition.safeInForeignRoot)
+    refuseForeignRoot(io, context.paths, typedLine(definition, context));
   const answer = await definition.run(context);
   if ('value' in answer) await write(answer.value, definition, context);
   return answer.status ?? EXIT.ok;
+}
+
+/** The command with its app and flags: what else was typed may be secret. */
+function typedLine({ options = {} }: Command, { title, args, options: given }: Context): string {
+  const values: Readonly<Record<string, unknown>> = given;
+  const flags = Object.keys(options).filter((name) => values[name] === true);
+  const app = typeof args.app === 'string' ? [word(args.app)] : [];
+  return [title, ...app, ...flags.map((name) => `--${name}`)].join(' ');
 }
 
 /** Finds the command named by the first word; the only command of a tool has no name. */

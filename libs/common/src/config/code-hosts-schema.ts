@@ -15,7 +15,17 @@ export const CODE_HOSTS: Schema = {
       type: { type: 'string', enum: HOST_TYPES, description: 'Its software' },
       api_url: text('Its API [default: derived from git_url; none for the type git]'),
       git_url: text('Its git over https [default: the host of api_url, or the public one]'),
-      token_from: text('The app whose token submodules on this host get [default: the only token]'),
+      token_from: text('No longer used: see submodules'),
     },
+  },
+};
+/** The section `submodules`. */
+export const SUBMODULES: Schema = {
+  type: 'object',
+  description:
+    "Submodules that an app fetches with another app's token: {APP: {OTHER: [owner/name]}}",
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: { type: 'array', items: text('A repository') },
   },
 };

@@ -1,6 +1,7 @@
 /** The code hosts: `code_hosts` of config.yml, the public ones, and the one called `default`. */
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
+import { isAppName } from '../foundation/names.ts';
 import { httpAddress } from '../http/address.ts';
 import type { Config } from './file.ts';
 import { pick, placeOf } from './settings.ts';
@@ -16,8 +17,6 @@ export interface CodeHost {
   /** Undefined for `git`, which has no API. */
   readonly apiUrl: string | undefined;
   readonly gitUrl: string;
-  /** The app whose token submodules on this host get. */
-  readonly tokenFrom?: string;
 }
 
 /** The host of `code_host_api_url` and `code_host_git_url`, and of apps that name no other. */
@@ -80,6 +79,15 @@ function defaultHost(config: Config, env: Env): CodeHost {
   };
 }
 
+/** Apps whose tokens fetch a submodule of `app`, as an operator allows it in config.yml. */
+export function submoduleTokensFrom(config: Config, app: string, repo: string): string[] {
+  const all = pick(config, ['submodules'], []).get('submodules') as
+    | Map<string, unknown>
+    | undefined;
+  const ofApp = (all?.get(app) ?? new Map()) as Map<string, readonly string[]>;
+  return [...ofApp.keys()].filter((other) => isAppName(other) && ofApp.get(other)?.includes(repo));
+}
+
 /** Whether the address of git is known to belong to the API's: a token must not go to another host. */
 export function gitBelongsToApi(config: Config, env: Env, { name }: CodeHost): boolean {
   if (name !== DEFAULT_HOST) return true;
@@ -106,13 +114,11 @@ function hostFrom(config: Config, name: string, values: Map<string, unknown>): C
   const api = address('api_url');
   const git = address('git_url') ?? gitFor(name, type, api);
   if (git === undefined) throw bad('needs the key git_url');
-  const tokenFrom = values.get('token_from') as string | undefined;
   return {
     name,
     type,
     apiUrl: type === 'git' ? undefined : apiFor(type, api, git),
     gitUrl: git,
-    ...(tokenFrom !== undefined && { tokenFrom }),
   };
 }
 

@@ -2,7 +2,6 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, parseDocument } from 'yaml';
-import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { holderFor, requireLock } from '../files/lock.ts';
 import { isThere, makeFolder, readTextIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
@@ -46,7 +45,6 @@ export function editConfig(
   changes: readonly ConfigChange[],
   head = '',
 ): void {
-  refuseForeignRoot({ io, paths }, command);
   const holder = holderFor(io, command);
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);
   try {

@@ -2,7 +2,7 @@
 import { type ObjectSchema, type Schema, text } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
-import { CODE_HOSTS } from './code-hosts-schema.ts';
+import { CODE_HOSTS, SUBMODULES } from './code-hosts-schema.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -110,6 +110,7 @@ export const KEYS = {
   code_host_api_url: text('API of the code host [default: https://api.github.com]'),
   code_host_git_url: text('git of the code host [default: https://github.com]'),
   code_hosts: CODE_HOSTS,
+  submodules: SUBMODULES,
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,

@@ -13,16 +13,13 @@ export function foreignOwner(uid: number, { root }: Paths): number | undefined {
   return owner === 0 ? undefined : owner;
 }
 
-/** Throws `guard_tripped` with the command that runs as the owner, e.g. for `deploy shop`. */
-export function refuseForeignRoot(
-  { io, paths }: { readonly io: Pick<Io, 'uid'>; readonly paths: Paths },
-  command: string,
-): void {
-  const owner = foreignOwner(io.uid, paths);
+/** Throws `guard_tripped` with the command line that does the same as the owner, e.g. of `runner deploy shop`. */
+export function refuseForeignRoot({ uid }: Pick<Io, 'uid'>, paths: Paths, line: string): void {
+  const owner = foreignOwner(uid, paths);
   if (owner === undefined) return;
   const root = word(paths.root);
   throw new Failure(
     'guard_tripped',
-    `${root} belongs to user ${owner}: root neither runs nor writes anything there; run: sudo -u '#${owner}' runner ${command} --root ${root}`,
+    `${root} belongs to user ${owner}: root neither runs nor writes anything there; run: sudo -u '#${owner}' ${line} --root ${root}`,
   );
 }

@@ -16,7 +16,7 @@ import type { Place } from './known-secrets.ts';
 import { cleanRecord } from './record.ts';
 
 /** Eight or more groups of hex, as of a dump, in a URL or in an escape. */
-const HEX = /(?:[0-9a-f]{2,8}[^0-9a-z]{1,4}(?:0x|x|u00)?){8}/i;
+const HEX = /(?:[0-9a-f]{2,8}[^0-9a-z]{1,4}(?:0x|x|u00|u\{)?){8}/i;
 /** Breaks that a tool may have put into a word. */
 const BREAKS = /\\\r?\n|\r(?!\n)/g;
 

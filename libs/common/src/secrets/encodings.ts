@@ -1,5 +1,4 @@
-/** The forms in which a tool may print a secret of which it has the bytes. */
-import { SECRET_MIN } from './plain-fields.ts';
+/** The forms in which a tool may print the bytes of a secret. */
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -22,23 +21,33 @@ function base32(bytes: Buffer): string {
   return text;
 }
 
-/** Raw, in a URL, in JSON, in a shell's quotes, in base64 and base32 at each alignment, in hex. */
+/** In base64 and base32 at each alignment. */
+function inBase(text: string, bits: 5 | 6): string[] {
+  const bytes = Buffer.from(text, 'utf8');
+  const shifts = bits === 6 ? [0, 1, 2] : [0, 1, 2, 3, 4];
+  return shifts.map((shift) => encoded(bytes, bits, shift));
+}
+
+const inHex = (text: string) => Buffer.from(text, 'utf8').toString('hex');
+
+/** In base64, base32 and hex, and in two of them, one after the other; in base64 also as JSON. */
 export function formsOf(value: string): string[] {
-  const bytes = Buffer.from(value, 'utf8');
-  const base64 = [0, 1, 2].map((shift) => encoded(bytes, 6, shift));
-  const hex = bytes.toString('hex');
-  const uri = encodeURIComponent(value.toWellFormed());
-  const forms = [
-    value,
-    uri,
-    uri.replace(/%[0-9A-F]{2}/g, (part) => part.toLowerCase()),
-    JSON.stringify(value).slice(1, -1),
-    // As a shell traces it.
-    value.replaceAll("'", "'\\''"),
-    ...base64,
-    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-    ...[0, 1, 2, 3, 4].map((shift) => encoded(bytes, 5, shift)),
-    ...[hex, hex.toUpperCase()],
-  ];
-  return [...new Set(forms)].filter((form) => form.length >= SECRET_MIN);
+  const hex = inHex(value);
+  const base64 = inBase(value, 6);
+  const others = [JSON.stringify(value).slice(1, -1), hex, ...base64].filter(
+    (text) => text !== value,
+  );
+  const twice = [...base64.map(inHex), ...others.flatMap((text) => inBase(text, 6))];
+  return [hex, ...base64, ...twice, ...inBase(value, 5)];
+}
+
+/** In hex: after a `%`, its first digits look like an escape. */
+export function hexForms(value: string): string[] {
+  const hex = inHex(value);
+  return [hex, hex.toUpperCase()];
+}
+
+/** In a URL and in JSON: of blanks and quotes alone, little is left without escapes. */
+export function escapedForms(value: string): string[] {
+  return [encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)];
 }

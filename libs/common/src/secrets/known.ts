@@ -1,17 +1,20 @@
 /**
- * Finds known secrets in text in whatever form a tool prints them: wrapped, dumped in columns, cut by a
- * prefix on each line.
+ * Finds known secrets in text in whatever form a tool prints them: escaped, encoded, wrapped, dumped in
+ * columns, cut by a prefix on each line.
  */
-import { type Compact, compacted, compactForms } from './compact.ts';
-import { formsOf } from './encodings.ts';
+import { byteLists } from './byte-lists.ts';
+import { compacted } from './compact.ts';
+import { escapedForms, formsOf, hexForms } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
-import { type Form, PIECE, type Piece, Pieces } from './pieces.ts';
+import { type Form, formOf, GRAM, PIECE, type Piece, Pieces, textOf } from './pieces.ts';
+import { SECRET_MIN } from './plain-fields.ts';
 import { REDACTED } from './redacted.ts';
+import { type Reading, unescaped } from './unescaped.ts';
 
 /** A text may end within a secret if it ends with this much of one. */
 const OPEN_MIN = 4;
-/** Characters of a text for one of a form, at most: `0x67, `. */
-const SPREAD = 8;
+/** Characters of a text for one of a secret, at most: `&#x006b;`, or a number on a line of its own. */
+const SPREAD = 12;
 /** A longer line is not held back as a whole. */
 const LINE_MAX = 4_096;
 /** A line of xxd, hexdump or od, which shows the same bytes again as text. */
@@ -24,27 +27,36 @@ interface Range {
 
 /** The secrets to look for. */
 export class KnownSecrets {
-  /** Forms that are looked for as they are, long ones first. */
+  /** Values that are looked for as they are, long ones first. */
   readonly #exact: readonly string[];
-  readonly #forms: readonly Form[];
+  /** Values of which only the whole counts, with all their signs. */
+  readonly #whole: Pieces;
+  /** Letters and digits of the others, and of all encoded ones. */
   readonly #pieces: Pieces;
   readonly #longest: number;
 
   constructor(values: readonly string[]) {
-    const [exact, forms] = [new Set<string>(), new Set<string>()];
-    for (const value of values) {
-      for (const form of formsOf(value)) {
-        const compact = compactForms(form);
-        // Most of an address is no secret: its pieces are not.
-        const isWhole = compact.some(({ length }) => length < PIECE) || value.includes('://');
-        if (isWhole || form === value) exact.add(form);
-        if (!isWhole) for (const each of compact) forms.add(each);
+    const exact = new Set<string>();
+    const [whole, pieces]: [Form[], Form[]] = [[], []];
+    for (const value of values.filter(({ length }) => length >= SECRET_MIN)) {
+      exact.add(value);
+      const plain = unescaped(value);
+      const letters = compacted(plain);
+      // Most of an address is no secret: its pieces are not. Short pieces are words.
+      const isAddress = value.includes('://');
+      if (letters.length >= PIECE && !isAddress) pieces.push(formOf(letters, PIECE));
+      else {
+        whole.push(formOf(plain, plain.length));
+        const escaped = plain.length < GRAM ? escapedForms(value) : [];
+        for (const form of [...hexForms(value), ...escaped]) exact.add(form);
       }
+      for (const form of formsOf(value))
+        pieces.push(formOf(compacted(unescaped(form)), isAddress ? form.length : PIECE));
     }
     this.#exact = [...exact].sort((a, b) => b.length - a.length);
-    this.#forms = [...forms].map((text) => ({ text, units: Buffer.from(text, 'latin1') }));
-    this.#pieces = new Pieces(this.#forms);
-    this.#longest = Math.max(0, ...[...forms].map((form) => form.length));
+    this.#whole = new Pieces(whole);
+    this.#pieces = new Pieces(pieces);
+    this.#longest = Math.max(0, ...values.map(({ length }) => length));
   }
 
   /** Replaces literal occurrences. */
@@ -54,13 +66,18 @@ export class KnownSecrets {
     return cleaned;
   }
 
-  /** Replaces every piece of a form, wherever the lines of a text break it. */
-  withoutPieces(text: string): string {
-    if (this.#forms.length === 0 || text.length < PIECE) return text;
-    const compact = compacted(text);
-    const found = this.#chains(compact, text)
-      .flat()
-      .map((piece) => rangeOf(compact, text, piece));
+  /** Replaces every secret however a tool wrote it, and every piece of one. */
+  withoutForms(text: string): string {
+    if (this.#longest === 0) return text;
+    const found = this.#inReadings(text, (reading, pieces) =>
+      chainsIn(reading, pieces, text)
+        .flat()
+        .map((piece) => rangeOf(reading, text, piece)),
+    );
+    // Not before: of an address without its password, the rest would not be found.
+    for (const form of this.#exact)
+      for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
+        found.push({ from: at, to: at + form.length });
     if (found.length === 0) return text;
     let cleaned = '';
     let at = 0;
@@ -78,48 +95,71 @@ export class KnownSecrets {
    */
   unfinishedAt(text: string): number {
     const base = Math.max(0, text.length - SPREAD * this.#longest);
-    const compact = compacted(text.slice(base));
-    const { units, at, length } = compact;
-    const tail = Buffer.from(units.subarray(0, length)).toString('latin1');
-    let held = 0;
-    for (const { text: form } of this.#forms) {
-      const body = form.slice(0, -1);
-      let size = Math.max(held + 1, OPEN_MIN);
-      while (size <= length && body.includes(tail.slice(length - size))) held = size++;
-    }
-    if (held === 0) return text.length;
+    const tail = text.slice(base);
+    const lastLine = tail.lastIndexOf('\n', tail.length - 2);
+    const places = this.#inReadings(tail, (reading, pieces) =>
+      (reading.to[reading.length - 1] ?? 0) > lastLine ? unfinishedIn(reading, pieces, tail) : [],
+    );
     const lineOf = (place: number) => {
-      const start = base + (at[place] as number);
-      const line = text.lastIndexOf('\n', start) + 1;
-      return start - line > LINE_MAX ? start : line;
+      const line = text.lastIndexOf('\n', base + place) + 1;
+      return base + place - line > LINE_MAX ? base + place : line;
     };
-    // Not between the lines of one secret: the last of them may be too short to be found alone.
-    const before = this.#chains(compact, text.slice(base))
-      .filter((chain) => chain.some(({ to }) => to > length - held))
-      .map((chain) => lineOf(Math.min(...chain.map(({ from }) => from))));
-    return Math.min(lineOf(length - held), ...before);
+    return Math.min(text.length, ...places.map(lineOf));
   }
 
-  /** The pieces of forms, those together that continue each other. */
-  #chains(compact: Compact, text: string): Piece[][] {
-    const found: Piece[][] = [];
-    let piece = this.#pieces.next(compact, 0);
-    while (piece) {
-      const around = [piece];
-      for (const beside of [laterPiece, earlierPiece])
-        for (let at = beside(text, compact, piece); at; at = beside(text, compact, at))
-          around.push(at);
-      found.push(around);
-      piece = this.#pieces.next(compact, piece.to);
+  /** What `find` finds in each way to read the text and the lists of bytes in it. */
+  #inReadings<T>(text: string, find: (reading: Reading, pieces: Pieces) => T[]): T[] {
+    const inBoth = (plain: Reading) => [
+      ...find(compacted(plain), this.#pieces),
+      ...find(plain, this.#whole),
+    ];
+    const found = inBoth(unescaped(text));
+    for (const list of byteLists(text)) {
+      const plain = unescaped(list.text);
+      const from = plain.from.map((at) => list.from[at] as number);
+      const to = plain.to.map((at) => list.to[at - 1] as number);
+      found.push(...inBoth({ ...plain, from, to }));
     }
     return found;
   }
 }
 
+/** Where secrets begin that the end of a text may cut. */
+function unfinishedIn(reading: Reading, pieces: Pieces, text: string): number[] {
+  const all = textOf(reading);
+  let held = 0;
+  for (const form of pieces.forms) {
+    const body = form.text.slice(0, -1);
+    let size = Math.max(held + 1, OPEN_MIN);
+    while (size <= all.length && body.includes(all.slice(-size))) held = size++;
+  }
+  if (held === 0) return [];
+  // Not between the lines of one secret: the last of them may be too short to be found alone.
+  const before = chainsIn(reading, pieces, text)
+    .filter((chain) => chain.some(({ to }) => to > all.length - held))
+    .flatMap((chain) => chain.map(({ from }) => from));
+  return [all.length - held, ...before].map((place) => reading.from[place] as number);
+}
+
+/** The pieces of forms, those together that continue each other. */
+function chainsIn(reading: Reading, pieces: Pieces, text: string): Piece[][] {
+  const found: Piece[][] = [];
+  let piece = pieces.next(reading, 0);
+  while (piece) {
+    const around = [piece];
+    for (const beside of [laterPiece, earlierPiece])
+      for (let at = beside(text, reading, piece); at; at = beside(text, reading, at))
+        around.push(at);
+    found.push(around);
+    piece = pieces.next(reading, piece.to);
+  }
+  return found;
+}
+
 /** Where a piece stands in the text; in a line of a dump up to its end. */
-function rangeOf({ at }: Compact, text: string, piece: Piece): Range {
-  const from = at[piece.from] as number;
-  const to = (at[piece.to - 1] as number) + 1;
+function rangeOf(reading: Reading, text: string, piece: Piece): Range {
+  const from = reading.from[piece.from] as number;
+  const to = reading.to[piece.to - 1] as number;
   const line = text.lastIndexOf('\n', to - 1) + 1;
   const next = text.indexOf('\n', to);
   const end = next === -1 ? text.length : next;

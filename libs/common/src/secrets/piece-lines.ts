@@ -1,7 +1,8 @@
 /** The pieces of a form that stand in the lines before and after a piece, behind a prefix or an offset. */
-import type { Compact } from './compact.ts';
+
 import type { Piece } from './pieces.ts';
 import { sameAfter, sameBefore } from './same.ts';
+import type { Reading } from './unescaped.ts';
 
 /** What may stand between two lines of a form: a prefix, an offset, the text beside a dump. */
 const GAP = 96;
@@ -12,22 +13,22 @@ const AGAIN_MIN = 4;
 const CHANCE = 3;
 
 /** The piece with which the form continues. */
-export function laterPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
+export function laterPiece(text: string, reading: Reading, piece: Piece): Piece | undefined {
   for (let chance = 0; chance <= CHANCE; chance += 1) {
     const { to, end } = piece;
-    const found = laterFrom(text, compact, { ...piece, to: to - chance, end: end - chance });
+    const found = laterFrom(text, reading, { ...piece, to: to - chance, end: end - chance });
     if (found) return found;
   }
   return undefined;
 }
 
-function laterFrom(text: string, compact: Compact, piece: Piece): Piece | undefined {
+function laterFrom(text: string, reading: Reading, piece: Piece): Piece | undefined {
   const { form, to, end } = piece;
   const wanted = form.units.subarray(end, end + AGAIN);
-  const last = Math.min(to + GAP, compact.length - wanted.length);
+  const last = Math.min(to + GAP, reading.length - wanted.length);
   for (let at = to + 1; at <= last; at += 1) {
-    if (stands(compact, at, wanted) && breaks(text, compact, to, at)) {
-      const length = sameAfter(compact, at, form.units, end);
+    if (stands(reading, at, wanted) && breaks(text, reading, to, at)) {
+      const length = sameAfter(reading, at, form.units, end);
       return { form, from: at, to: at + length, start: end, end: end + length };
     }
   }
@@ -35,14 +36,14 @@ function laterFrom(text: string, compact: Compact, piece: Piece): Piece | undefi
 }
 
 /** The piece with which the form comes up to this one. */
-export function earlierPiece(text: string, compact: Compact, piece: Piece): Piece | undefined {
+export function earlierPiece(text: string, reading: Reading, piece: Piece): Piece | undefined {
   const { form, from, start } = piece;
   const wanted = form.units.subarray(Math.max(0, start - AGAIN), start);
   const first = Math.max(0, from - GAP - wanted.length);
   for (let at = from - wanted.length - 1; at >= first; at -= 1) {
     const to = at + wanted.length;
-    if (stands(compact, at, wanted) && breaks(text, compact, to, from)) {
-      const length = sameBefore(compact, to, form.units, start);
+    if (stands(reading, at, wanted) && breaks(text, reading, to, from)) {
+      const length = sameBefore(reading, to, form.units, start);
       return { form, from: to - length, to, start: start - length, end: start };
     }
   }
@@ -50,11 +51,11 @@ export function earlierPiece(text: string, compact: Compact, piece: Piece): Piec
 }
 
 /** Whether enough of a form stands here. */
-function stands({ units }: Compact, at: number, wanted: Uint8Array): boolean {
+function stands({ units }: Reading, at: number, wanted: Uint16Array): boolean {
   return wanted.length >= AGAIN_MIN && wanted.every((unit, index) => units[at + index] === unit);
 }
 
 /** Whether a line ends between what ends at `to` and what begins at `from`. */
-function breaks(text: string, { at }: Compact, to: number, from: number): boolean {
-  return text.slice((at[to - 1] as number) + 1, at[from]).includes('\n');
+function breaks(text: string, places: Reading, to: number, from: number): boolean {
+  return text.slice(places.to[to - 1], places.from[from]).includes('\n');
 }

@@ -1,27 +1,38 @@
-/** Finds pieces of forms in a compact text. */
-import type { Compact } from './compact.ts';
+/** Finds pieces of forms in a reading of a text. */
+
 import { sameAfter, sameBefore } from './same.ts';
+import type { Reading } from './unescaped.ts';
 
 /** Characters that a piece has at least. */
 export const PIECE = 16;
 /** A piece has one of these that begins at a ninth place of its form. */
-const GRAM = 8;
+export const GRAM = 8;
 const STRIDE = PIECE - GRAM + 1;
 /** Places with one hash that are tried. */
 const PLACES = 64;
-/** Hashes for each place, and at least: a power of two. */
-const SPARSE = 4;
-const HASHES_MIN = 16_384;
+/** Hashes for each place. */
+const SPARSE = 16;
 
-type Entry = [previous: number, form: number, place: number];
-
-/** A form of a secret, as it stands in a compact text. */
+/** A form of a secret, as it stands in a reading of a text. */
 export interface Form {
   readonly text: string;
-  readonly units: Uint8Array;
+  readonly units: Uint16Array;
+  /** Characters that must be found in a row. */
+  readonly least: number;
 }
 
-/** A part of a compact text that is a part of a form. */
+/** A form of which at least `least` characters must be found in a row, all of a shorter one. */
+export function formOf(reading: Reading, least: number): Form {
+  const units = reading.units.slice(0, reading.length);
+  return { text: textOf(reading), units, least: Math.min(least, units.length) };
+}
+
+/** The characters of a reading. */
+export function textOf({ units, length }: Reading): string {
+  return Buffer.from(units.buffer, units.byteOffset, 2 * length).toString('utf16le');
+}
+
+/** A part of a reading that is a part of a form. */
 export interface Piece {
   readonly form: Form;
   readonly from: number;
@@ -39,58 +50,64 @@ function hashOf(low: number, high: number): number {
 
 /** All pieces of some forms, each of at least `PIECE` characters. */
 export class Pieces {
-  readonly #forms: readonly Form[];
+  readonly forms: readonly Form[];
   /** The end of the last entry of each hash: most are 0, and the search ends there. */
   readonly #last: Int32Array;
+  /** Whether a hash has an entry: small enough for the processor's cache. */
+  readonly #has: Uint8Array;
   /** Of each indexed place: the entry before it with the same hash, its form, and where in that. */
   readonly #entries: number[] = [];
 
+  /** Leaves out forms that are too short. */
   constructor(forms: readonly Form[]) {
-    this.#forms = forms;
-    const places = forms.reduce((sum, { units }) => sum + units.length / STRIDE, 0);
-    this.#last = new Int32Array(
-      Math.max(HASHES_MIN, 2 ** Math.ceil(Math.log2(SPARSE * places + 1))),
-    );
-    for (const [index, { units }] of forms.entries()) {
-      const words = new DataView(units.buffer, units.byteOffset, units.length);
+    const distinct = new Map(forms.map((form) => [form.text, form]));
+    this.forms = [...distinct.values()].filter(({ units }) => units.length >= GRAM);
+    const places = this.forms.reduce((sum, { units }) => sum + units.length / STRIDE, 0);
+    this.#last = new Int32Array(2 ** Math.ceil(Math.log2(SPARSE * places + 1)));
+    this.#has = new Uint8Array(this.#last.length);
+    for (const [index, { units }] of this.forms.entries()) {
+      const bytes = Buffer.from(units);
       for (let at = 0; at + GRAM <= units.length; at += STRIDE) {
         const hash =
-          hashOf(words.getInt32(at, true), words.getInt32(at + 4, true)) & (this.#last.length - 1);
+          hashOf(bytes.readInt32LE(at), bytes.readInt32LE(at + 4)) & (this.#last.length - 1);
         this.#entries.push(this.#last[hash] as number, index, at);
         this.#last[hash] = this.#entries.length;
+        this.#has[hash] = 1;
       }
     }
   }
 
   /** The first piece from `floor` on; undefined without one. */
-  next(text: Compact, floor: number): Piece | undefined {
-    const { units, length } = text;
-    const [last, mask] = [this.#last, this.#last.length - 1];
+  next(text: Reading, floor: number): Piece | undefined {
+    const { units } = text;
+    const length = this.forms.length > 0 ? text.length : 0;
+    const [has, mask] = [this.#has, this.#has.length - 1];
     let [low, high] = [0, 0];
     for (let end = floor; end < length; end += 1) {
       low = (low >>> 8) | (high << 24);
       high = (high >>> 8) | ((units[end] as number) << 24);
       const at = end + 1 - GRAM;
       if (at < floor) continue;
-      const entry = last[hashOf(low, high) & mask] as number;
-      const found = entry > 0 ? this.#around(text, at, floor, entry) : undefined;
+      const hash = hashOf(low, high) & mask;
+      if (has[hash] === 0) continue;
+      const found = this.#around(text, at, floor, this.#last[hash] as number);
       if (found) return found;
     }
     return undefined;
   }
 
   /** The longest piece around a place, of the forms of this entry and those before it. */
-  #around(text: Compact, at: number, floor: number, entry: number): Piece | undefined {
+  #around(text: Reading, at: number, floor: number, entry: number): Piece | undefined {
     let found: Piece | undefined;
     let end = entry;
     for (let tried = 0; end > 0 && tried < PLACES; tried += 1) {
-      const [previous, index, place] = this.#entries.slice(end - 3, end) as Entry;
-      end = previous;
-      const form = this.#forms[index] as Form;
+      const form = this.forms[this.#entries[end - 2] as number] as Form;
+      const place = this.#entries[end - 1] as number;
+      end = this.#entries[end - 3] as number;
       const after = sameAfter(text, at, form.units, place);
       const before = sameBefore(text, at, form.units, place, floor);
       const length = before + after;
-      if (length < PIECE || (found && length <= found.to - found.from)) continue;
+      if (length < form.least || (found && length <= found.to - found.from)) continue;
       const start = place - before;
       found = { form, from: at - before, to: at + after, start, end: start + length };
     }

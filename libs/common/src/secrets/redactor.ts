@@ -49,9 +49,9 @@ export function redactor(secrets: Iterable<Secret> = []): Redactor {
   const known = new KnownSecrets([...secrets].map((secret) => secret.reveal()));
   const clean = (text: string) => withoutShapes(known.withoutExact(text));
   const redact = (text: string) => {
-    const keyless = known.withoutPieces(known.withoutExact(withoutKeys(text)));
-    if (!hidesText(keyless)) return clean(keyless);
-    const lines = keyless.split('\n').map((line) => uncovered(line, clean));
+    const unknown = known.withoutForms(withoutKeys(text));
+    if (!hidesText(unknown)) return withoutShapes(unknown);
+    const lines = unknown.split('\n').map((line) => uncovered(line, clean));
     return clean(lines.join('\n'));
   };
   return Object.assign(redact, { unfinishedAt: (text: string) => known.unfinishedAt(text) });

@@ -1,11 +1,11 @@
-/** How far a compact text and a form are the same. */
-import type { Compact } from './compact.ts';
+/** How far a reading and a form are the same. */
+import type { Reading } from './unescaped.ts';
 
 /** How many characters are the same from these places on. */
 export function sameAfter(
-  { units, length }: Compact,
+  { units, length }: Reading,
   at: number,
-  form: Uint8Array,
+  form: Uint16Array,
   place: number,
 ): number {
   let same = 0;
@@ -16,9 +16,9 @@ export function sameAfter(
 
 /** How many characters are the same before these places. */
 export function sameBefore(
-  { units }: Compact,
+  { units }: Reading,
   at: number,
-  form: Uint8Array,
+  form: Uint16Array,
   place: number,
   floor = 0,
 ): number {

@@ -2,7 +2,8 @@
 
 /**
  * One kind of secret. The pattern is tried only on text that holds one of its hints, in lower case:
- * looking for a word is far cheaper. It must be linear: no nested repetition.
+ * looking for a word is far cheaper. It must be linear: no nested repetition. Patterns begin with a fixed
+ * word where they can, and look back from there: a search for it is fast.
  */
 export interface Shape {
   readonly hints: readonly string[];
@@ -21,18 +22,18 @@ export const SHAPES: readonly Shape[] = [
   { hints: ['xox'], pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,255}/g },
   {
     hints: ['sk_'],
-    pattern: /(?:(?<![a-z0-9])|(?<=\\[nrt]))sk_(?:live|test)_[A-Za-z0-9]{16,255}/g,
+    pattern: /sk_(?<=(?:(?<![a-z0-9])|\\[nrt])sk_)(?:live|test)_[A-Za-z0-9]{16,255}/g,
   },
   {
     hints: ['sk-'],
-    pattern: /(?:(?<![a-z0-9])|(?<=\\[nrt]))sk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g,
+    pattern: /sk-(?<=(?:(?<![a-z0-9])|\\[nrt])sk-)(?:proj-|ant-)?[A-Za-z0-9_-]{32,255}/g,
   },
   { hints: ['akia', 'asia'], pattern: /(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
   { hints: ['aiza'], pattern: /AIza[A-Za-z0-9_-]{35}/g },
   {
     hints: ['eyj'],
     pattern:
-      /(?:(?<![a-z0-9J])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
+      /eyJ(?<=(?:(?<![a-z0-9J])|\\[nrt])eyJ)[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,8192}(?:\.[A-Za-z0-9_-]{8,4096}){1,3}/g,
   },
   { hints: [':'], pattern: /(?<!\d)[1-9]\d{4,16}:[A-Za-z0-9_-]{30,64}/g },
 ];
@@ -54,6 +55,6 @@ export const PLACES: readonly Shape[] = [
   {
     hints: ['passw', 'secret', 'key', 'token'],
     pattern:
-      /(\b[a-z0-9_-]{0,40}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
+      /((?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
   },
 ];

@@ -4,7 +4,6 @@
  */
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Reporter, withoutSteps } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
@@ -31,7 +30,6 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
 /** Checks every app, then deploys what is new. Returns the worst status. */
 export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths, apps, signal, reporter } = request;
-  refuseForeignRoot(request, request.deploy ? 'fetch --deploy' : 'fetch');
   const policy = deployPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;

@@ -38,7 +38,7 @@ export function sourceOf(
     mirror: paths.app(app.app).repo,
     signal,
     compare: (from, to) => compareLink(host, app.repo, from, to),
-    elsewhere: elsewhereFrom({ io, paths, config, host, token }),
+    elsewhere: elsewhereFrom({ io, paths, config, app: app.app, host, token }),
   };
   // A step runs as the same user, who can read all of these.
   const secrets = openSecrets(paths, io.env, app.app);

@@ -46,7 +46,7 @@ async function collect(
     const { folder, ...known } = repoAt(source, place, addresses.get(path));
     const mirror = join(rootMirror(source), 'modules', folder, `${known.repo}.git`);
     const inner: GitSource = { ...source, ...known, mirror };
-    await fetchSubmodule(inner, sha, place);
+    await fetchSubmodule(inner, sha, place, folder !== '');
     found.push({ path: place, commit: sha, source: inner });
     const below = await treeOf(inner, sha, [MODULES_FILE]);
     await refuseLargeFiles(inner, sha, below);
@@ -57,12 +57,23 @@ async function collect(
 }
 
 /** A commit that the host no longer has is missing on every server. */
-async function fetchSubmodule(inner: GitSource, sha: string, place: string): Promise<void> {
+async function fetchSubmodule(
+  inner: GitSource,
+  sha: string,
+  place: string,
+  isElsewhere: boolean,
+): Promise<void> {
   try {
     await fetchById(inner, sha);
   } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'ref_not_found') throw error;
-    throw refused(place, error.message);
+    if (!(error instanceof Failure)) throw error;
+    if (error.code === 'ref_not_found') throw refused(place, error.message);
+    const isClosed = error.code === 'token_invalid' || error.code === 'repo_not_found';
+    if (!isElsewhere || !isClosed || inner.token || inner.mint) throw error;
+    throw new Failure(
+      error.code,
+      `the submodule ${place} gets no token: if ${inner.app} may read ${inner.repo}, name the app with a token for it in config.yml: submodules: { ${inner.app}: { APP: [${inner.repo}] } }`,
+    );
   }
 }
 

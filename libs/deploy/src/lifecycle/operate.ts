@@ -3,7 +3,6 @@ import { openSecrets } from '@runner/common/app-secrets/open';
 import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -54,7 +53,6 @@ export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } 
 /** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
 export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
   const { io, paths } = request;
-  refuseForeignRoot(request, `${verb} ${request.app}`);
   const began = io.elapsed();
   const deployId = newDeployId(io.random);
   const note = (text: string) => request.reporter.note(text);

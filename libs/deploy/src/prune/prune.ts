@@ -1,7 +1,6 @@
 /** `runner prune`: where the disk goes, app by app, and removing what nothing needs. */
 import { type Disk, diskOf, sizesOf } from '@runner/common/apps/disk';
 import { appNames, requireApp } from '@runner/common/apps/store';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
@@ -51,7 +50,6 @@ export interface PruneRequest extends Server {
  */
 export async function pruneApps(request: PruneRequest, app?: string): Promise<Pruned> {
   const { paths } = request;
-  refuseForeignRoot(request, 'prune');
   const registered = appNames(paths);
   const removed = removedApps(paths, registered);
   const apps: PrunedApp[] = [];

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
@@ -34,7 +33,6 @@ export async function lockApp(
   deployId?: string,
 ): Promise<Lock> {
   const { io, paths, wait = 0, signal, note } = request;
-  refuseForeignRoot(request, `${command} ${request.app}`);
   const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {

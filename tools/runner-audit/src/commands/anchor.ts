@@ -9,6 +9,7 @@ export const anchor = command({
   details:
     'Keep it on another machine. As long as verify finds this record with this hash, neither it nor any\n' +
     'earlier record has been changed.',
+  safeInForeignRoot: true,
   async run({ paths }) {
     const head = tipOf(paths)?.head;
     if (!head) throw new Failure('log_not_found', `no record is chained yet: ${paths.auditLog}`);

@@ -3,7 +3,6 @@ import { completeEvent } from '@runner/common/audit/complete';
 import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
@@ -67,7 +66,6 @@ export const emit = command({
   ],
   async run(context) {
     const { args, options } = context;
-    refuseForeignRoot(context, 'audit emit');
     if (args.event === undefined) {
       const given = Object.entries(options).find(
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,

@@ -27,6 +27,7 @@ export const list = command({
     'runner audit list --event DeployFailure --since 7d',
     'runner audit list --project shop -n 20 --json',
   ],
+  safeInForeignRoot: true,
   async run(context) {
     const { listEvents } = await import('./reading.ts');
     return listEvents(context);

@@ -19,6 +19,7 @@ export const tail = command({
       about: 'Print new records as they are appended',
     },
   },
+  safeInForeignRoot: true,
   async run(context) {
     const { tailEvents } = await import('./reading.ts');
     return tailEvents(context);

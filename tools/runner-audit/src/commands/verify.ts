@@ -24,6 +24,7 @@ export const verify = command({
   },
   exits: [[UNPROVEN, 'There is no problem, but the anchor is too short to prove it']],
   examples: ['runner audit verify --anchor 4711:1a2b3c4d5e6f70819a2b3c4d5e6f7081'],
+  safeInForeignRoot: true,
   async run(context) {
     const { anchor } = context.options;
     const { verdict } = await import('./reading.ts');

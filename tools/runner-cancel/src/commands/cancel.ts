@@ -1,5 +1,4 @@
 import { command } from '@runner/common/cli/command';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { type Cancelled, cancelDeploy } from '../cancel-deploy.ts';
@@ -17,9 +16,7 @@ export const cancel = command({
     [75, 'A rollback or another command that cannot be cancelled is running'],
   ],
   examples: ['runner cancel shop'],
-  async run({ io, paths, args }) {
-    // The process to signal is named by a file of the owner.
-    refuseForeignRoot({ io, paths }, `cancel ${args.app}`);
+  async run({ paths, args }) {
     const value = await cancelDeploy(paths, args.app);
     if (value.rolled_back === false) return { value, status: EXIT.rollbackFailed };
     return { value, status: value.result === 'deployed' ? EXIT.failed : EXIT.ok };

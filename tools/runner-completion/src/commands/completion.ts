@@ -23,6 +23,7 @@ export const completion = command({
     'source <(runner completion zsh)',
     'runner completion fish | source',
   ],
+  safeInForeignRoot: true,
   async run({ io, args }) {
     const file = join(dirname(dirname(io.program)), 'lib', 'completion', `runner.${args.shell}`);
     try {

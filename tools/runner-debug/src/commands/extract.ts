@@ -44,6 +44,7 @@ export const extract = command({
     'npm run build 2>&1 | runner-debug extract',
     'runner-debug extract --baseline good.log --status 137 < bad.log',
   ],
+  safeInForeignRoot: true,
   async run(context) {
     const { io, options, paths } = context;
     const max = whole(options.max, '--max <N>', 1, 999_999);

@@ -44,6 +44,7 @@ export const lastError = command({
       about: 'Bypass the security guards: prints a banner, and the audit log records it',
     },
   },
+  safeInForeignRoot: true,
   async run(context) {
     const app = await passGuards(context, context.args.app, context.options.insecure);
     return { value: await findLastError(context, app) };

@@ -32,6 +32,7 @@ export const log = command({
     'runner debug log shop --deploy a1b2c3d4',
     "runner debug log shop | grep -n '^>'",
   ],
+  safeInForeignRoot: true,
   async run(context) {
     const { io, paths, options, args, format, style, note } = context;
     const reading = await import('./reading.ts');

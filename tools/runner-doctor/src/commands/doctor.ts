@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
+import { foreignOwner } from '@runner/common/files/foreign-root';
 import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Examination, Level } from '../foundation/finding.ts';
@@ -25,6 +26,7 @@ export const doctor = command({
     'runner doctor --sandbox',
     'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
   ],
+  safeInForeignRoot: true,
   async run(context) {
     if (context.options.sandbox) {
       const { tryEscapes } = await import('../sandbox/try.ts');
@@ -36,7 +38,10 @@ export const doctor = command({
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
       remove = context.io.onSignal(resolve);
     });
-    const value = await Promise.race([examine(context, context.options.offline), stopped]);
+    // To ask a code host, git writes below the root.
+    const offline =
+      context.options.offline || foreignOwner(context.io.uid, context.paths) !== undefined;
+    const value = await Promise.race([examine(context, offline), stopped]);
     remove();
     if (typeof value !== 'string') return { value, status: value.healthy ? 0 : 1 };
     await endPrograms();

@@ -9,6 +9,7 @@ export const list = command({
     'Equal values of one app have equal fingerprints. A value that takes effect with the next start is\n' +
     'marked.',
   positionals: { app: { required: true, about: 'Name of the app' } },
+  safeInForeignRoot: true,
   async run(context) {
     return { value: listSecrets(context, context.args.app) };
   },

@@ -1,5 +1,4 @@
 import { command } from '@runner/common/cli/command';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 
 export const exec = command({
   about: 'Run a command in the active release of an app',
@@ -22,8 +21,7 @@ export const exec = command({
   ],
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
-    const { io, paths, args, options } = context;
-    refuseForeignRoot({ io, paths }, `exec ${args.app}`);
+    const { io, args, options } = context;
     const { activeTargets, execIn } = await import('@runner/deploy/active');
     const [target] = activeTargets(context, args.app, options.instance);
     return { status: await execIn(io, target, args.command) };

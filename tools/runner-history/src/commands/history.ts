@@ -28,6 +28,7 @@ export const history = command({
     },
   },
   examples: ['runner history shop', 'runner history --since 7d --json'],
+  safeInForeignRoot: true,
   async run(context) {
     const { io, paths, args, options, format, note, style } = context;
     const since =

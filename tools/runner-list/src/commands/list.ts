@@ -25,6 +25,7 @@ export const list = command({
     'or killed), deploying. Supervisors have 2 s to answer. An app that cannot be read is reported on\n' +
     'stderr; the exit status is then 1.',
   options: { offline: OFFLINE },
+  safeInForeignRoot: true,
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);

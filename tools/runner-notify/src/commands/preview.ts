@@ -17,6 +17,7 @@ export const preview = command({
     'runner notify preview',
     'tail -n 1 /opt/runner/logs/deploy-events.jsonl | runner notify preview --json',
   ],
+  safeInForeignRoot: true,
   async run(context) {
     const { printPreviews } = await import('./sending.ts');
     const sound = await printPreviews(context, context.options.channel);

@@ -13,6 +13,7 @@ export const status = command({
   },
   exits: [[EXIT.failed, 'no channel is active']],
   examples: ['runner notify status', 'runner notify status --offline --json'],
+  safeInForeignRoot: true,
   async run({ io, paths, options, note }) {
     const { notifyStatus } = await import('./showing.ts');
     const { value, inactive, exposed } = await notifyStatus(paths, io, options.offline);

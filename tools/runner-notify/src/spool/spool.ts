@@ -3,7 +3,6 @@
 import { closeSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DestinationName } from '@runner/common/config/channels';
-import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { holderFor, type Lock, requireLock, takeLock } from '@runner/common/files/lock';
 import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
@@ -46,7 +45,6 @@ export function lockChannel(by: Locking, channel: DestinationName): Lock | undef
 
 /** Waits up to `seconds` for the lock of a channel. Throws `locked`, naming its holder, and `guard_tripped`. */
 export function waitForChannel(by: Locking, channel: DestinationName, seconds: number): Lock {
-  refuseForeignRoot(by, by.title);
   return requireLock(
     lockFile(by.paths, channel),
     `${channel}'s queue`,

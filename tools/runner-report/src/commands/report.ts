@@ -32,6 +32,7 @@ export const report = command({
     offline: OFFLINE,
   },
   examples: ['runner report --html deploys.html', 'runner report shop --html - --since 30d'],
+  safeInForeignRoot: true,
   async run({ io, paths, args, options, format, note }) {
     const now = io.now();
     const period = periodSince(options.since, now);

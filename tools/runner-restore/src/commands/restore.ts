@@ -24,6 +24,7 @@ export const restore = command({
     },
   },
   examples: ['runner restore shop-server.age --identity ~/key.txt'],
+  safeInForeignRoot: true,
   async run({ io, paths, args, options }) {
     const work = await import('@runner/backup/restore');
     work.requireReadable(io, args.file);

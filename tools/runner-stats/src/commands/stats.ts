@@ -22,6 +22,7 @@ export const stats = command({
     },
   },
   examples: ['runner stats', 'runner stats shop --since 90d --json', 'runner stats --prometheus'],
+  safeInForeignRoot: true,
   async run({ io, paths, args, options, format, note, style }) {
     const now = io.now();
     const period = periodSince(options.since, now);

@@ -32,6 +32,7 @@ export const status = command({
     offline: OFFLINE,
   },
   examples: ['runner status shop', 'runner status --check'],
+  safeInForeignRoot: true,
   async run({ io, paths, args, options, note }) {
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);

@@ -14,6 +14,7 @@ export const list = command({
     wide: { short: 'w', about: 'Also show when each token expires, as last tested' },
   },
   plain: true,
+  safeInForeignRoot: true,
   async run({ paths, io, note }) {
     const missing = missingRoot(paths);
     if (missing) note(missing);
