@@ -184,6 +184,27 @@ test('a failure may be put down to the sandbox, but its output chooses no settin
     }
   }));
 
+test('deploy --check names the commands that do not reach a service, and what to do instead', () =>
+  inWorld(async (world) => {
+    const deploy = `build: sudo systemctl daemon-reload
+hooks: { post_deploy: "docker compose restart web && /usr/bin/journalctl -n 5", pre_switch: "echo docker-like systemctl.txt" }
+`;
+    await world.push('v1', { deploy });
+    const check = async (env: Record<string, string>) => {
+      const { stdout } = await world.deploy(['--check', '--json'], env);
+      return (JSON.parse(stdout) as { warnings: string[] }).warnings;
+    };
+    const allow = (paths: string) => `sandbox: { allow: { shop: [${paths}] } }`;
+    assert.equal(await check(REQUIRED), [
+      `build: systemctl does not reach systemd in the sandbox: use start: { type: systemd }, or set in config.yml ${allow('/run/dbus/system_bus_socket')}`,
+      `post_deploy: journalctl does not reach the journal in the sandbox: set in config.yml ${allow('/var/log/journal, /run/log/journal')}`,
+      `post_deploy: docker does not reach docker in the sandbox: set in config.yml ${allow('/run/docker.sock')}`,
+    ]);
+    assert.equal(await check({ RUNNER_SANDBOX: 'off' }), []);
+    writeFileSync(join(world.root, 'config.yml'), `${allow('/run, /var/log')}\n`, { flag: 'a' });
+    assert.equal(await check(REQUIRED), []);
+  }));
+
 test('config.yml opens the sandbox of an app, or a path of the server, but never the root', () =>
   inWorld(async (world) => {
     const config = (sandbox: string) =>

@@ -1,5 +1,8 @@
 /** The ways out of the sandbox: each is open without it, and closed in it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isAvailable } from './available.ts';
@@ -11,14 +14,20 @@ interface Report {
     readonly attempt: string;
     readonly without: string;
     readonly build: string;
+    readonly hook: string;
+    readonly app: string;
+    readonly open_to: readonly string[];
   }[];
 }
+
+const doctor = (env = { RUNNER_SANDBOX: 'auto' }, more = ['--json'], root?: string) =>
+  run('runner-doctor', ['--sandbox', ...more], { env, ...(root && { root }) });
 
 const escapes = suite('escapes');
 const test = isAvailable ? escapes : escapes.skip;
 
 test('nothing that succeeds without the sandbox succeeds in it', async () => {
-  const { status, stdout } = await run('runner-doctor', ['--sandbox', '--json']);
+  const { status, stdout } = await doctor();
   const { holds, escaped, attempts } = JSON.parse(stdout) as Report;
   assert.equal([status, holds, escaped], [0, true, 0]);
   const tried = attempts.filter(({ without }) => without !== 'absent');
@@ -32,6 +41,24 @@ test('nothing that succeeds without the sandbox succeeds in it', async () => {
     tried.filter(({ build }) => build !== 'stopped'),
     [],
   );
+  for (const profile of ['hook', 'app'] as const)
+    assert.equal(
+      tried.filter((each) => each[profile] !== 'stopped' && !each.open_to.includes(profile)),
+      [],
+    );
+});
+
+test('a server or an app without the sandbox is not called safe', async () => {
+  const off = await doctor({ RUNNER_SANDBOX: 'off' }, []);
+  assert.is(off.status, 1);
+  assert.match(off.stdout, /\nsandbox: off: commands run as in the column 'without'/);
+  const root = temporaryFolder('root');
+  mkdirSync(join(root, 'state'));
+  writeFileSync(join(root, 'config.yml'), 'sandbox: { apps: { legacy: off } }\n', { mode: 0o600 });
+  writeFileSync(join(root, 'state/legacy.json'), '{}\n', { mode: 0o600 });
+  const one = await doctor({ RUNNER_SANDBOX: 'auto' }, [], root);
+  assert.is(one.status, 0);
+  assert.match(one.stdout, "\nlegacy: off, as in the column 'without'\n");
 });
 
 escapes.run();

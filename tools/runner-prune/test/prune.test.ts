@@ -33,6 +33,25 @@ test('a root without apps has nothing to prune, and the answer says so', async (
   assert.equal(JSON.parse((await prune(root, '--json')).stdout).apps, []);
 });
 
+test("--home also removes the app's HOME, of a named app only", async () => {
+  const root = await newRoot();
+  const home = join(root, 'apps/shop/home');
+  mkdirSync(join(home, '.cache'), { recursive: true });
+  symlinkSync(join(root, 'apps/shop/instances'), join(home, '.netrc'));
+  const all = await prune(root, '--home');
+  assert.equal([all.status, all.stdout], [2, '']);
+  assert.match(all.stderr, "the argument '--home' needs <APP>");
+  const would = await prune(root, 'shop', '--home', '--dry-run');
+  assert.match(would.stdout, /^would remove apps\/shop\/home$/m);
+  await prune(root, 'shop');
+  assert.ok(existsSync(join(home, '.cache')));
+  const { status, stdout } = await prune(root, 'shop', '--home', '--json');
+  assert.is(status, 0);
+  assert.ok(JSON.parse(stdout).apps[0].removed.includes('apps/shop/home'));
+  assert.not(existsSync(home));
+  assert.ok(existsSync(join(root, 'apps/shop/instances/default/shared/data')));
+});
+
 test('--dry-run names the same files and removes nothing', async () => {
   const root = await newRoot();
   const before = contentOf(join(root, 'apps'));

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
+import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf, lookalikeNote } from '../git/contents.ts';
@@ -22,9 +24,11 @@ import { underLock } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';
+import { bubblewrap } from '../sandbox/probe.ts';
+import { modeIn } from '../sandbox/sandbox.ts';
 import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
-import { missingPrograms } from './programs.ts';
+import { keptPrograms, missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
 export interface Plan {
@@ -116,7 +120,10 @@ async function planOf(
     app: app.app,
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
-    warnings: trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
+    warnings: [
+      ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
+      ...hiddenServices({ io, paths }, app.app, file),
+    ],
     repo: app.repo,
     ref: ref ?? followedWords(app),
     commit,
@@ -141,6 +148,13 @@ async function planOf(
     free_bytes: space.free,
     needed_bytes: space.needed,
   };
+}
+
+/** Commands that do not reach a service of the server, where they run in the sandbox. */
+function hiddenServices({ io: { env }, paths }: Server, app: string, file: DeployFile): string[] {
+  const { mode, allow } = sandboxSettingOf(readConfig(paths), app, modeIn(env));
+  const isConfined = mode !== 'off' && 'program' in bubblewrap(env);
+  return isConfined ? keptPrograms(app, file, allow) : [];
 }
 
 /** Shared files that exist neither in `shared/` nor in the commit. */

@@ -3,6 +3,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { onPath } from '../instances/drivers/availability.ts';
 import { stepEnvironment } from '../run/environment.ts';
+import { isWithin } from '../sandbox/hidden.ts';
 
 /** A sentence for each program that is not on PATH. */
 export function missingPrograms(file: DeployFile, outer: Env): string[] {
@@ -15,7 +16,47 @@ export function missingPrograms(file: DeployFile, outer: Env): string[] {
   return [...new Set(found)];
 }
 
-function commandsOf({ build, hooks, start, stop, health }: DeployFile): [string, string][] {
+/** A program that the sandbox keeps from its service, and what an operator can do. */
+interface Kept {
+  readonly words: RegExp;
+  readonly service: string;
+  readonly instead?: string;
+  readonly paths: readonly string[];
+}
+
+const named = (names: string) =>
+  new RegExp(`(?:^|[\\s;&|(])(?:/usr/bin/|/bin/)?(${names})(?=[\\s;&|)]|$)`);
+
+const KEPT: readonly Kept[] = [
+  {
+    words: named('systemctl|systemd-run|loginctl|busctl'),
+    service: 'systemd',
+    instead: 'use start: { type: systemd }',
+    paths: ['/run/dbus/system_bus_socket'],
+  },
+  {
+    words: named('journalctl'),
+    service: 'the journal',
+    paths: ['/var/log/journal', '/run/log/journal'],
+  },
+  { words: named('docker|docker-compose'), service: 'docker', paths: ['/run/docker.sock'] },
+];
+
+/** A sentence for each command that needs a service of the server which its sandbox hides. */
+export function keptPrograms(app: string, file: DeployFile, allow: readonly string[]): string[] {
+  const isOpen = (path: string) => allow.some((each) => isWithin(each, path));
+  return commandsOf(file).flatMap(([place, command]) =>
+    KEPT.flatMap(({ words, service, instead, paths }) => {
+      const program = words.exec(command)?.[1];
+      if (program === undefined || paths.some(isOpen)) return [];
+      const setting = `in config.yml sandbox: { allow: { ${app}: [${paths.join(', ')}] } }`;
+      const advice = instead === undefined ? `set ${setting}` : `${instead}, or set ${setting}`;
+      return [`${place}: ${program} does not reach ${service} in the sandbox: ${advice}`];
+    }),
+  );
+}
+
+function commandsOf({ build, hooks, start, stop, health, logs }: DeployFile): [string, string][] {
   const started = start.type === 'process' || start.type === 'command' ? [start.run] : [];
   const places: Readonly<Record<string, readonly string[]>> = {
     build: build.run,
@@ -23,6 +64,7 @@ function commandsOf({ build, hooks, start, stop, health }: DeployFile): [string,
     health: health?.kind === 'cmd' ? [health.target] : [],
     start: started,
     stop: stop === undefined ? [] : [stop],
+    logs: logs === undefined ? [] : [logs],
   };
   return Object.entries(places).flatMap(([place, commands]) =>
     commands.map((command): [string, string] => [place, command]),

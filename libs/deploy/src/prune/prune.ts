@@ -42,6 +42,8 @@ export interface Pruned {
 export interface PruneRequest extends Server {
   /** Remove nothing. */
   readonly dryRun: boolean;
+  /** Remove the app's HOME, too. */
+  readonly home?: boolean;
 }
 
 /**
@@ -80,10 +82,11 @@ function leftAlone(
 }
 
 function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
-  const { io, paths, dryRun } = request;
+  const { io, paths, dryRun, home } = request;
   return underLock({ io, paths, app }, 'prune', async () => {
-    const pruned = removeAll(request, prunableOf(paths, requireApp(paths, app)));
     const own = paths.app(app);
+    const homes = home && isThere(own.home) ? [own.home] : [];
+    const pruned = removeAll(request, [...prunableOf(paths, requireApp(paths, app)), ...homes]);
     if (!dryRun) pruneFiles(own);
     const packed = dryRun || !isThere(own.repo) ? undefined : await pack(io, own.repo);
     return {

@@ -15,14 +15,13 @@ import { type Context, type Found, ok, problem, warning } from '../foundation/fi
 
 export function sandbox(context: Context): readonly Found[] {
   const { io, paths } = context;
+  const settingOf = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env));
   // An invalid config.yml is reported by the `config` check.
-  const config = unlessFailure(() => readConfig(paths), undefined);
-  if (config === undefined) return [];
-  const settingOf = (app: string) => sandboxSettingOf(config, app, modeIn(io.env));
+  const mode = unlessFailure(() => settingOf('').mode, undefined);
+  if (mode === undefined) return [];
   // Throws for a path that is never opened.
   for (const app of orElse(() => appNames(paths), []))
     allowedPaths({ paths, app }, settingOf(app).allow);
-  const { mode } = settingOf('');
   return [modeFinding(context, mode), ...lingering(paths)];
 }
 

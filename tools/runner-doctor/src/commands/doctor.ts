@@ -4,8 +4,8 @@ import { foreignOwner } from '@runner/common/files/foreign-root';
 import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Examination, Level } from '../foundation/finding.ts';
+import type { SandboxReport } from '../sandbox/report.ts';
 import { sandboxText } from '../sandbox/table.ts';
-import type { SandboxReport } from '../sandbox/try.ts';
 
 export const doctor = command({
   about: 'Check this installation, and show how to fix it',

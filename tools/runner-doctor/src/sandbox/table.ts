@@ -1,7 +1,7 @@
 /** The table of `runner doctor --sandbox`. */
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { PROFILES, type Result, type SandboxReport, type Tried } from './try.ts';
+import { PROFILES, type Result, type SandboxReport, type Tried } from './report.ts';
 
 const COLUMN = 12;
 

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
-import { type SandboxMode, sandboxSettingOf } from '@runner/common/config/sandbox';
+import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { cutOff } from '@runner/deploy/run/outside';
@@ -14,38 +14,7 @@ import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
 import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
-
-/** absent: this server has nothing of the kind to attack. */
-export type Result = 'reached' | 'stopped' | 'absent';
-
-/** The profiles that are tried, each with the commands that have it. */
-export const PROFILES = ['build', 'hook', 'app'] as const satisfies readonly Profile[];
-
-/** A result per profile; null if the sandbox cannot run. */
-type Results = { readonly [name in (typeof PROFILES)[number]]: Result | null };
-
-/** One row of the table. */
-export interface Tried extends Results {
-  readonly group: string;
-  readonly attempt: string;
-  readonly without: Result;
-  /** Profiles that may do this. */
-  readonly open_to: readonly Profile[];
-}
-
-/** What `runner doctor --sandbox` prints. */
-export interface SandboxReport {
-  /** Whether commands run in the sandbox, and no attempt escaped. */
-  readonly holds: boolean;
-  /** Of this server. */
-  readonly mode: SandboxMode;
-  /** Apps whose commands run without the sandbox although the mode says otherwise. */
-  readonly off_for: readonly string[];
-  /** Why the sandbox cannot run here; null if it can. */
-  readonly problem: string | null;
-  readonly escaped: number;
-  readonly attempts: readonly Tried[];
-}
+import { PROFILES, type Result, type SandboxReport, type Tried } from './report.ts';
 
 /** In milliseconds. */
 const TIMEOUT = 10_000;

@@ -4,7 +4,7 @@
  * short gap.
  */
 
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOf } from '@runner/common/deploy-file/start';
@@ -69,11 +69,13 @@ function listOf(target: Target): Listed[] | undefined {
   return listedIn(ask('pm2', ['jlist'], { cwd, env: daemon, most: LIST_MAX, confinement }).stdout);
 }
 
-/** Whether pm2's daemon runs, in whatever process namespace: whether its socket is open. */
+/** Whether pm2's daemon runs: by its pid, or by its socket if it is in another process namespace. */
 function hasDaemon({ PM2_HOME = '' }: Record<string, string>): boolean {
-  const socket = join(PM2_HOME, 'rpc.sock');
-  const isOpen = () => readFileSync('/proc/net/unix', 'utf8').includes(` ${socket}\n`);
-  return orElse(isOpen, true);
+  const pid = () => readFileSync(join(PM2_HOME, 'pm2.pid'), 'utf8').trim();
+  const isOpen = () =>
+    readFileSync('/proc/net/unix', 'utf8').includes(` ${join(PM2_HOME, 'rpc.sock')}\n`);
+  // Where neither can be read, its client has to know.
+  return existsSync(`/proc/${orElse(pid, '') || 'none'}`) || orElse(isOpen, true);
 }
 
 /** The processes in the output of `jlist`; undefined if pm2 did not answer. */
