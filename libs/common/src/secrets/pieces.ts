@@ -10,6 +10,12 @@ export const GRAM = 8;
 const STRIDE = PIECE - GRAM + 1;
 /** Places with one hash that are tried. */
 const PLACES = 64;
+/** Base64 of the algorithm's name, at the beginning of every such key and in certificates; as in a compact reading. */
+const PUBLIC = [
+  'MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBK',
+  'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg',
+  'MC4CAQAwBQYDK2VwBCIEI',
+].map((text) => text.toLowerCase());
 /** Hashes for each place. */
 const SPARSE = 16;
 
@@ -109,6 +115,8 @@ export class Pieces {
       const length = before + after;
       if (length < form.least || (found && length <= found.to - found.from)) continue;
       const start = place - before;
+      const words = form.text.slice(start, start + length);
+      if (PUBLIC.some((each) => each.includes(words))) continue;
       found = { form, from: at - before, to: at + after, start, end: start + length };
     }
     return found;

@@ -1,4 +1,5 @@
 /** Known secrets in every form that a tool prints, whole or in lines, and in a stream. */
+import { generateKeyPairSync } from 'node:crypto';
 import { redactor } from '@runner/common/secrets/redactor';
 import { Secret } from '@runner/common/secrets/secret';
 import fc from 'fast-check';
@@ -25,6 +26,22 @@ for (const [name, encode] of Object.entries({ ...ENCODINGS, ...DUMPS })) {
     );
   });
 }
+
+test('what every key of a kind begins with is no part of a secret: certificates have it, too', () => {
+  const pairs = [
+    () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
+    () => generateKeyPairSync('ed25519'),
+  ];
+  for (const make of pairs) {
+    const key = make().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const other = make().publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const clean = redactor([new Secret(key)]);
+    assert.is(clean(other), other);
+    const lines = key.trim().split('\n').slice(1, -1);
+    assert.is(leftOf(clean(lines.join('')), lines.join('').slice(64)), '');
+  }
+});
 
 test('a secret that each line cuts with its own prefix is not found', () => {
   const prefix = fc.stringMatching(/^[a-z-]{1,12}_1 {1,3}\| $/);
