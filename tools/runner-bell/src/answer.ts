@@ -49,10 +49,13 @@ export async function answerTo(
   incoming.resume();
 }
 
+/** `/shop`, or the same as an absolute address, which proxies may send (RFC 9112, 3.2.2). */
+const TARGET = /^(?:https?:\/\/[^/?#]+)?\/([^/?#]+)(?:\?|$)/i;
+
 async function answerFor(request: BellRequest, incoming: IncomingMessage): Promise<Answer> {
   const { folder, now, note } = request;
   if (incoming.method !== 'POST') return refusal(405, 'only POST', { Allow: 'POST' });
-  const app = /^\/([^/?#]+)(?:[?#]|$)/.exec(incoming.url ?? '')?.[1];
+  const app = TARGET.exec(incoming.url ?? '')?.[1];
   try {
     const bell = app === undefined ? undefined : bellOf(folder, app);
     if (!bell || app === undefined) return refusal(404, 'no such app');

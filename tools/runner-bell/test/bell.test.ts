@@ -61,6 +61,13 @@ test("GitLab's signing token is accepted as its library signs, and nothing else 
   assert.is(await status({}), 202);
 });
 
+test('an absolute address, as proxies send it, is taken as its path', async ({ bell }) => {
+  const headers = headersOf('github', bell.secrets.github, BODY);
+  const path = 'http://deploy.example.com/github';
+  assert.is((await send(bell.port, { path, body: BODY, headers })).status, 202);
+  assert.equal(rung(bell), ['github']);
+});
+
 test('anything else is refused with the status that says why', async ({ bell }) => {
   const headers = headersOf('github', bell.secrets.github, BODY);
   const status = async (call: Parameters<typeof send>[1]) => (await send(bell.port, call)).status;
@@ -70,6 +77,7 @@ test('anything else is refused with the status that says why', async ({ bell }) 
   assert.is(await status({ path: '/unknown', body: BODY, headers }), 404);
   assert.is(await status({ path: '/github/more', body: BODY, headers }), 404);
   assert.is(await status({ path: '/%2e%2e', body: BODY, headers }), 404);
+  assert.is(await status({ path: '/github#more', body: BODY, headers }), 404);
   const get = await send(bell.port, { path: '/github', method: 'GET', headers });
   assert.equal([get.status, get.headers.allow], [405, 'POST']);
   const large = 'x'.repeat(1_048_577);
