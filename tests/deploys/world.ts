@@ -132,3 +132,13 @@ export async function makeWorld({
     },
   };
 }
+
+/** A world for one test. */
+export async function inWorld(body: (world: World) => Promise<void>): Promise<void> {
+  const world = await makeWorld();
+  try {
+    await body(world);
+  } finally {
+    await world.close();
+  }
+}

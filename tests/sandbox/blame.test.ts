@@ -7,7 +7,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from '../deploys/world.ts';
+import { inWorld, type World } from '../deploys/world.ts';
 import { makeTrafficWorld } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
@@ -15,15 +15,6 @@ const sandbox = suite('blame, and files of systemd, in the sandbox');
 const test = isAvailable ? sandbox : sandbox.skip;
 
 const REQUIRED = { RUNNER_SANDBOX: 'required' };
-
-async function inWorld(body: (world: World) => Promise<void>): Promise<void> {
-  const world = await makeWorld();
-  try {
-    await body(world);
-  } finally {
-    await world.close();
-  }
-}
 
 const fetchDeploy = (world: World) =>
   run('runner-fetch', ['--deploy'], { root: world.root, env: REQUIRED });

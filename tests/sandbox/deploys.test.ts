@@ -18,7 +18,7 @@ import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startPm2 } from '../deploys/pm2.ts';
-import { deployFile, makeWorld, REPO, type World } from '../deploys/world.ts';
+import { deployFile, inWorld, REPO, type World } from '../deploys/world.ts';
 import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { isAvailable } from './available.ts';
 
@@ -33,15 +33,6 @@ function logOf({ root }: World): string {
   const paths = readdirSync(folder).map((name) => join(folder, name));
   const newest = paths.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0] as string;
   return readFileSync(newest, 'utf8');
-}
-
-async function inWorld(body: (world: World) => Promise<void>): Promise<void> {
-  const world = await makeWorld();
-  try {
-    await body(world);
-  } finally {
-    await world.close();
-  }
 }
 
 const build = (script: string) => `build: |\n  ${script.replaceAll('\n', '\n  ')}\n`;

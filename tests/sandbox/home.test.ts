@@ -6,7 +6,7 @@ import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from '../deploys/world.ts';
+import { inWorld, type World } from '../deploys/world.ts';
 import { isAvailable } from './available.ts';
 
 const home = suite('HOME in the sandbox');
@@ -14,14 +14,8 @@ const test = isAvailable ? home : home.skip;
 
 const REQUIRED = { RUNNER_SANDBOX: 'required' };
 
-async function inWorld(body: (world: World, home: string) => Promise<void>): Promise<void> {
-  const world = await makeWorld();
-  try {
-    await body(world, join(world.root, 'apps/shop/home'));
-  } finally {
-    await world.close();
-  }
-}
+const inHome = (body: (world: World, home: string) => Promise<void>) =>
+  inWorld((world) => body(world, join(world.root, 'apps/shop/home')));
 
 const PLANT = [
   `printf '#!/bin/sh\\necho planted >> "$RUNNER_SHARED/proof"; exec sh "$@"\\n' > $HOME/.evil`,
@@ -38,7 +32,7 @@ for (const [where, deploy] of [
   ['an app', `start: { type: process, run: ${JSON.stringify(`${PLANT}; exec sleep 60`)} }\n`],
 ] as const) {
   test(`configuration that ${where} writes into HOME is not there for the next commit`, () =>
-    inWorld(async (world, folder) => {
+    inHome(async (world, folder) => {
       await world.push('v1', { deploy, files: PACKAGE });
       assert.is((await world.deploy([], REQUIRED)).status, 0);
       const look = 'hooks: { post_deploy: "! ls $HOME/.npmrc $HOME/.evil $HOME/.config" }\n';
@@ -52,7 +46,7 @@ for (const [where, deploy] of [
 }
 
 test("the operator's configuration is read and cannot be changed, and caches stay", () =>
-  inWorld(async (world, folder) => {
+  inHome(async (world, folder) => {
     mkdirSync(join(folder, '.cargo'), { recursive: true });
     writeFileSync(join(folder, '.npmrc'), 'registry=https://npm.example.org/\n');
     writeFileSync(join(folder, '.cargo/config.toml'), '[net]\n');
@@ -78,7 +72,7 @@ test("the operator's configuration is read and cannot be changed, and caches sta
   }));
 
 test('a link that an earlier commit left in HOME shows nothing', () =>
-  inWorld(async (world, folder) => {
+  inHome(async (world, folder) => {
     mkdirSync(folder, { recursive: true });
     symlinkSync(join(world.root, 'mkey'), join(folder, '.netrc'));
     symlinkSync(join(world.root, 'state'), join(folder, '.cache'));
