@@ -43,7 +43,7 @@ echo ${word(why)} >&2; exit 1
     const done = await world.deploy([], { ...REQUIRED, PATH });
     assert.is(done.status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, /^build: `echo built` could not be started in the sandbox/);
+    assert.match(error, /^build: `echo built` could not be started in the sandbox: bwrap: /);
     assert.ok(error.includes(why), error);
     assert.is(world.state().failures, null);
   }));

@@ -222,6 +222,12 @@ test('config.yml opens the sandbox of an app, or a path of the server, but never
       assert.is(status, 1);
       assert.match(stderr, `${path} belongs to runner, and is never opened (config_invalid)`);
     }
+    for (const path of ['/dev', '/proc', '/proc/1/root']) {
+      config(`allow: { shop: [${path}] }`);
+      const { status, stderr } = await world.deploy([], REQUIRED);
+      assert.is(status, 1);
+      assert.match(stderr, 'shows the processes or devices of the server, and is never opened');
+    }
   }));
 
 test('a build keeps to its limits, and one that cannot be enforced is refused by name', () =>

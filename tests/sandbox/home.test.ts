@@ -81,6 +81,57 @@ test('a link that an earlier commit left in HOME shows nothing', () =>
     assert.is(done.status, 0, done.stderr);
   }));
 
+test('a folder of the home on PATH shows its programs, and nothing beside them', () =>
+  inWorld(async (world) => {
+    const other = temporaryFolder('other-home');
+    const files = {
+      '.cargo/bin/cargo-like': 'x',
+      '.cargo/credentials.toml': 'secret',
+      '.local/bin/tool-like': 'x',
+      '.local/share/keyrings/login': 'secret',
+      '.nvm/versions/v1/bin/node-like': 'x',
+      '.nvm/versions/v1/lib/module.js': 'x',
+      '.ssh/id': 'secret',
+    };
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(other, path, '..'), { recursive: true });
+      writeFileSync(join(other, path), text, { mode: 0o755 });
+    }
+    const folders = ['.cargo/bin', '.local/bin', '.nvm/versions/v1/bin', '..'];
+    const PATH = `${folders.map((each) => join(other, each)).join(':')}:${process.env.PATH}`;
+    const find = `find ${other} -type f | sort > "$RUNNER_SHARED/$1"`;
+    const deploy = `build: 'set -- build; ${find}'\nhooks: { post_deploy: 'set -- hook; ${find}' }\n`;
+    await world.push('v1', { deploy });
+    const done = await world.deploy([], { ...REQUIRED, HOME: other, PATH });
+    assert.is(done.status, 0, done.stderr);
+    const programs = Object.keys(files).filter((path) => files[path as keyof typeof files] === 'x');
+    for (const name of ['build', 'hook'])
+      assert.equal(
+        readFileSync(join(world.root, 'apps/shop/instances/default/shared', name), 'utf8'),
+        programs.map((path) => `${join(other, path)}\n`).join(''),
+      );
+  }));
+
+test('programs that a commit leaves in HOME are not there for the next commit', () =>
+  inWorld(async (world) => {
+    const plant = [
+      '.rustup/toolchains/evil/bin',
+      '.nvm',
+      '.bun/bin',
+      '.local/share/uv',
+      '.local/bin',
+    ]
+      .map((folder) => `mkdir -p ~/${folder} && echo evil > ~/${folder}/tool`)
+      .join(' && ');
+    await world.push('v1', { deploy: `build: ${JSON.stringify(plant)}\n` });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const look =
+      'build: "! find ~ -name tool | grep ."\nhooks: { post_deploy: "! find ~ -name tool | grep ." }\n';
+    await world.push('v2', { deploy: look });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 0, done.stderr);
+  }));
+
 test('the home of the account is hidden, whatever HOME says, and PATH still leads to its programs', () =>
   inWorld(async (world) => {
     const other = temporaryFolder('other-home');

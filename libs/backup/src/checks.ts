@@ -7,7 +7,7 @@ import { type Entry, namesOf, textOfBytes, unreadable } from './tar.ts';
 
 /** Allowed paths of entries. */
 const KNOWN =
-  /^(?:config\.yml|mkey|(?:state|secrets)\/[^/]+\.json|logs\/deploy-events\.jsonl[^/]*|spool\/audit\/[^/]+|units\/.+|apps\/[^/]+\/instances\/[^/]+\/shared(?:\/.+)?)$/s;
+  /^(?:config\.yml|mkey|(?:state|secrets)\/[\w.-]+\.json|logs\/deploy-events\.jsonl[\w.-]*|spool\/audit\/[\w.-]+|units\/.+|apps\/[\w.-]+\/instances\/[\w.-]+\/shared(?:\/.+)?)$/s;
 /** Shared folders; only in them are links and folders. */
 const SHARED = /^apps\/[^/]+\/instances\/[^/]+\/shared(\/|$)/;
 /** The longest target that Linux has, in bytes. */

@@ -101,7 +101,10 @@ export function place(root: Folder, stage: Folder, { root: path }: Paths): boole
   const hasUnits = stage.stat('units') !== undefined;
   const all = hasUnits ? [...moves, ['units', UNITS] as const] : moves;
   // A backup without apps has an empty state folder: moving it completes the restore.
-  if (stage.stat('state') === undefined) stage.makeFolder('state', 0o700);
+  if (stage.stat('state') === undefined) {
+    stage.makeFolder('state', 0o700);
+    inFolder(stage.inner('state'), (folder) => folder.chown(root.stats.uid, root.stats.gid));
+  }
   writeWhole(join(path, PLACING), JSON.stringify(all.map(([, to]) => to)));
   for (const [from, to] of all) moveOne(stage, from, root, to);
   removeEntry(root, 'state');

@@ -1,10 +1,11 @@
 /** Restores a backup into an empty root: staged in a separate folder, then moved into place. */
-import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
+import { accessSync, closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Ran } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
+import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Lock, requireLock } from '@runner/common/files/lock';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
@@ -68,6 +69,9 @@ export async function restore(io: Io, paths: Paths, from: string, key: Key): Pro
   // A wrong key changes nothing.
   const first = await plain.next();
   const isNew = !isThere(paths.root);
+  // Of an empty folder the owner becomes that of the root; a link, and what is above, stays another user's.
+  if (isNew || lstatSync(paths.root).isSymbolicLink())
+    refuseForeignRoot(io, paths, 'runner restore …');
   // A root that is refused stays as it is, without our lock.
   if (!isNew)
     inFolder(Folder.open(paths.root), (root) => isInterrupted(root) || requireUnused(root, paths));

@@ -1,16 +1,24 @@
 /** Root at work in another user's root: what that user planted there would run as root. */
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { word } from '../text/shell.ts';
 
-/** The owner of a root, if root is at work in it and it is not root's own. */
+/**
+ * The owner of a root, if root is at work in it and it is not root's own; of a root that is not there, of the
+ * folder in which it would be made, and of a link, of that too.
+ */
 export function foreignOwner(uid: number, { root }: Paths): number | undefined {
-  // If it is not there, what uses it says so.
-  const owner = uid === 0 ? orElse(() => statSync(root).uid, 0) : 0;
-  return owner === 0 ? undefined : owner;
+  if (uid !== 0) return undefined;
+  const link = orElse(() => lstatSync(root).uid, 0);
+  return link || ownerOf(root) || undefined;
+}
+
+function ownerOf(path: string): number {
+  return orElse(() => statSync(path).uid, path === '/' ? 0 : undefined) ?? ownerOf(dirname(path));
 }
 
 /** Throws `guard_tripped` with the command line that does the same as the owner, e.g. of `runner deploy shop`. */

@@ -170,7 +170,9 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
   const failure = new StepFailure(step.stage, headline, blame, output, ended);
-  throw doubt === undefined ? failure : withReason(failure, doubt);
+  // Nothing of the command ran, so this is bubblewrap's.
+  const reason = exit.isSandboxFailure ? output.trim().split('\n').at(-1) : doubt;
+  throw reason ? withReason(failure, reason) : failure;
 }
 
 /** The same, but returns how it ended. */

@@ -8,7 +8,7 @@ import type { Confined } from './mounts.ts';
 
 /**
  * The paths, links resolved: bound to another place, what they lead to could show the root. Throws
- * `config_invalid` for a path in the root, other than one in the app's HOME.
+ * `config_invalid` for a path in the root, other than one in the app's HOME, for /dev and in /proc.
  */
 export function allowedPaths(
   { paths, app }: Pick<Confined, 'paths' | 'app'>,
@@ -18,8 +18,11 @@ export function allowedPaths(
   const home = join(root, relative(paths.root, paths.app(app).home));
   return allow.map((path) => {
     const real = orElse(() => realpathSync(path), path);
-    if (!isWithin(root, real) || real === root || isWithin(home, real)) return real;
-    const why = `sandbox.allow.${app}: ${path} belongs to runner, and is never opened`;
+    const isOfRunner = isWithin(root, real) && real !== root && !isWithin(home, real);
+    const isOfSystem = real === '/dev' || isWithin('/proc', real);
+    if (!isOfRunner && !isOfSystem) return real;
+    const whose = isOfRunner ? 'belongs to runner' : 'shows the processes or devices of the server';
+    const why = `sandbox.allow.${app}: ${path} ${whose}, and is never opened`;
     throw new Failure('config_invalid', `${paths.config}: ${why}`);
   });
 }

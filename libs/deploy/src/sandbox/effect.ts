@@ -16,7 +16,7 @@ const EFFECTS: readonly (readonly [RegExp, string])[] = [
   [/kill: .*No such process/i, "hides the server's processes"],
   [
     /EROFS|Read-only file system/i,
-    'lets commands write only to the release, shared/, HOME and /tmp',
+    'lets commands write only to the release, shared/, /tmp and what is new or a cache in HOME',
   ],
 ];
 

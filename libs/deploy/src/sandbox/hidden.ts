@@ -1,7 +1,7 @@
 /** What of the server the commands of an app do not see, and what they need of it in spite of that. */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { delimiter, dirname, isAbsolute, join, relative } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 
@@ -47,9 +47,11 @@ export function realFolders(paths: readonly (string | undefined)[]): string[] {
   return [...new Set(paths.flatMap((path) => realFolder(path) ?? []))];
 }
 
-/** Folders that every command finds empty. */
+/** Folders that every command finds empty. A HOME such as /usr, which has the shell, stays. */
 export function hiddenFolders(env: Env): string[] {
-  return realFolders([...SERVER, env.CREDENTIALS_DIRECTORY, env.HOME, accountHome()]);
+  const shell = orElse(() => realpathSync('/bin/sh'), '/bin/sh');
+  const all = [...SERVER, env.CREDENTIALS_DIRECTORY, env.HOME, accountHome()];
+  return realFolders(all).filter((folder) => !isWithin(folder, shell));
 }
 
 /** The home that the system knows for this user, which need not be `$HOME`; undefined unless it is the user's. */
@@ -62,7 +64,17 @@ function accountHome(): string | undefined {
   return orElse(own, undefined);
 }
 
-/** What PATH, and this program, lead to below folders that are hidden, such as ~/.nvm. */
+/** In the folder of a toolchain that is itself in the home, what its programs may need beside `bin`. */
+const OF_PROGRAMS = [
+  ...['bin', 'sbin', 'shims', 'lib', 'lib64', 'libexec', 'include', 'pkg', 'src', 'plugins'],
+  ...['versions', 'version', 'toolchains', 'installs', 'tools', 'conf', 'jmods'],
+  ...['pyvenv.cfg', 'go.env', 'VERSION'],
+];
+
+/**
+ * What PATH, and this program, lead to below folders that are hidden, such as ~/.nvm/versions/node/v20: of a
+ * folder with further contents, such as ~/.cargo and ~/.local, only what programs need.
+ */
 export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): string[] {
   const entries = [...PATH.split(delimiter), dirname(process.execPath)];
   const found = entries.flatMap((entry) => {
@@ -71,8 +83,13 @@ export function programsBelow(hidden: readonly string[], { PATH = '' }: Env): st
       .filter((each) => path !== undefined && isWithin(each, path))
       .sort()
       .at(-1);
-    if (path === undefined || above === undefined || path === above) return [];
-    return [join(above, relative(above, path).split('/')[0] as string)];
+    // What is above a hidden folder would show it.
+    if (path === undefined || above === undefined || hidden.some((each) => isWithin(path, each)))
+      return [];
+    const [prefix, name] = [dirname(path), basename(path)];
+    if (name === '.bin') return [prefix];
+    if (!['bin', 'sbin', 'shims'].includes(name) || prefix === above) return [path];
+    return dirname(prefix) === above ? OF_PROGRAMS.map((each) => join(prefix, each)) : [prefix];
   });
   return [...new Set(found)];
 }

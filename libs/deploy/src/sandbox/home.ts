@@ -1,5 +1,5 @@
 /**
- * HOME of an app's commands. Caches and toolchains stay from one command to the next. What the operator put
+ * HOME of an app's commands. Caches stay from one command to the next. What the operator put
  * there is read-only, and everything else is temporary: configuration that a commit writes there would
  * otherwise decide what the builds of later commits do.
  */
@@ -9,34 +9,28 @@ import { isThere, makeFolder } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { isWithin } from './hidden.ts';
 
-/** Folders of package managers that hold downloads and toolchains, and no configuration. */
+/** Folders of package managers that hold downloads, and neither configuration nor programs on PATH. */
 export const CACHES: readonly string[] = [
-  '.bun',
+  '.bun/install/cache',
   '.bundle/cache',
   '.cache',
   '.cargo/git',
   '.cargo/registry',
   '.composer/cache',
-  '.deno',
   '.gradle/caches',
   '.gradle/wrapper',
   '.hex/packages',
-  '.local/share',
+  '.local/share/pnpm/store',
   '.m2/repository',
   '.npm',
   '.nuget/packages',
-  '.nvm',
   '.pnpm-store',
-  '.pyenv',
-  '.rbenv',
-  '.rustup',
-  '.volta',
-  '.yarn',
+  '.yarn/berry/cache',
   'go/pkg',
 ];
 
 /** Those that commands other than builds fill, too. */
-const ALWAYS = ['.cache', '.local/share', '.npm'];
+const ALWAYS = ['.cache', '.npm'];
 
 const isFolder = (path: string) =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

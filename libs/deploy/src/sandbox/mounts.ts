@@ -1,5 +1,5 @@
 /** What a command sees of the file system: the options of bubblewrap for each profile. */
-import { lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
@@ -124,7 +124,10 @@ function server(profile: Profile, { paths, app, env, scratch }: Subject): string
 /** What commands other than builds have of the user's: not its terminals, but its logs, databases and secrets. */
 function ofTheUser({ paths, app, env }: Confined): string[] {
   const runtime = { XDG_RUNTIME_DIR: `/run/user/${process.geteuid?.()}`, ...env };
-  const secrets = memoryFoldersOf(paths.root, runtime).map((folder) => join(folder, app));
+  // Bubblewrap refuses a path that it may not look at, as in /run/runner of another user.
+  const secrets = memoryFoldersOf(paths.root, runtime)
+    .map((folder) => join(folder, app))
+    .filter((folder) => existsSync(folder));
   return [
     ...agentFolders().flatMap(empty),
     ...ownLogFolders().flatMap((path) => bind(path)),
