@@ -10,6 +10,7 @@ import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Target } from './driver.ts';
+import { newestOf } from './journal.ts';
 import {
   answerAbout,
   manager,
@@ -28,7 +29,7 @@ import {
 /** A unit that stays active for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** Lines of the journal that an error shows. */
-const JOURNAL_LINES = '50';
+const JOURNAL_LINES = 50;
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
 
@@ -57,8 +58,8 @@ function journal(target: Target<Systemd>, since: number): string {
   // By pid too: if a program ends at once, the journal does not know its user unit.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
-  const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  const args = [...manager(start), '--since', `@${since}`, ...how, ...all];
+  const wanted = { which: [...manager(start), ...all], since, lines: JOURNAL_LINES, env };
+  const { args } = newestOf(wanted);
   return redact(ask('journalctl', args, { env }).stdout);
 }
 
