@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
-import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withOutput, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
@@ -96,7 +96,14 @@ export const systemdDriver: Driver<Systemd> = {
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
     answerAbout(target, 'reset-failed');
-    await control(target, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    try {
+      await control(target, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    } catch (error) {
+      await sleep(JOURNAL_DELAY);
+      // systemctl only says that it failed.
+      if (error instanceof StepFailure) throw withOutput(error, target.log, journal(target, since));
+      throw error;
+    }
     const begin = stateOf(target);
     const death = () => {
       const why = whyDead(stateOf(target), begin);
