@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, impatient, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('deploy');
 
@@ -301,6 +302,14 @@ test('an audit log that cannot be written refuses the deploy before anything has
     existsSync(join(world.root, 'apps/shop/releases')) &&
       readdirSync(join(world.root, 'apps/shop/releases')).length > 0,
   );
+});
+
+test('a first version that fails after the switch counts as a failed change', async ({ world }) => {
+  await world.push('v1', { health: 503, deploy: impatient(world.port) });
+  assert.is((await world.deploy()).status, 1);
+  const { stdout } = await run('runner-stats', ['shop', '--json'], { root: world.root });
+  const { changes, change_failure_rate: rate } = JSON.parse(stdout.split('\n')[0] ?? '');
+  assert.equal([changes, rate], [1, 1], stdout);
 });
 
 test.run();

@@ -161,6 +161,36 @@ require('node:http').createServer((_, answer) => answer.end(version)).listen(pro
     await place.close();
   });
 
+  test('logs --since and the error of a failed start show the newest lines', async () => {
+    const place = await placeInside({
+      start: '{ type: systemd, unit: shop-chatty.service }',
+      file: '/etc/systemd/system/shop-chatty.service',
+    });
+    const print = 'for (let at = 1; at <= 80; at += 1) console.log(`line ${at}`);\n';
+    for (const [version, then] of [
+      ['v1', 'setInterval(() => {}, 1000);'],
+      ['v2', 'process.exit(1);'],
+    ] as const) {
+      const files = { 'server.js': print + then, '.deploy.yml': place.deployFile };
+      await place.git.commit(REPO, files, version, { tag: version });
+      const done = await place.deploy();
+      assert.is(done.status, version === 'v1' ? 0 : 1, done.stdout + done.stderr);
+      if (version === 'v2') break;
+      const shown = await container.sh('runner logs shop --since 1h -n 3', place.asUser);
+      assert.is(shown.stdout, 'line 78\nline 79\nline 80\n');
+      assert.match(
+        shown.stderr,
+        /^runner logs: only the newest 3 lines since \S+ are shown; .*-n\n$/,
+      );
+      const whole = await container.sh('runner logs shop --since 1h -n 999', place.asUser);
+      assert.match(whole.stdout, /^Started .*\nline 1\n[\s\S]*line 80\n$/);
+      assert.is(whole.stderr, '');
+    }
+    assert.match(await place.lastError(), /line 80\n/);
+    await place.remove();
+    await place.close();
+  });
+
   test('a user who may not control the unit gets that error, and the commit is not blamed', async () => {
     const place = await placeInside({
       start: '{ type: systemd, unit: shop-forbidden.service }',

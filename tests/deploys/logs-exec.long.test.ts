@@ -64,6 +64,9 @@ test('logs --since begins where the output was when runner last looked, and says
   const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
   for (const ago of ['1h', '7d', '999999999w'])
     assert.is((await since(ago)).stdout.split('\n').length, 151);
+  const few = await run('runner-logs', ['shop', '-n', '2', '--since', '1h'], { root });
+  assert.is(few.stdout, 'line 149 [REDACTED]\nline 150 [REDACTED]\n');
+  assert.match(few.stderr, /^runner logs: only the newest 2 lines since \S+ are shown; .*-n\n$/);
   await run('runner-fetch', [], { root });
   await pause();
   const time = new Date().toISOString();

@@ -77,6 +77,27 @@ for (const [kind, health] of [
   });
 }
 
+test('an answer of another app does not count while processes of the started app come and go', async ({
+  world,
+}) => {
+  await deployed(world, 'v1', deployFile(world.port));
+  await world.git.createRepo('acme/other');
+  const add = ['--repo', 'acme/other', '--branch', 'main', '--token', '-'];
+  await run('runner-add', add, { root: world.root, stdin: TOKEN });
+  const spin = '(while :; do sleep 0.002; done) &';
+  const deploy = deployFile(world.port)
+    .replace('exec node server.js', JSON.stringify(`${spin} ${spin} ${spin} ${spin} wait`))
+    .replace('interval: 50ms, within: 60s', 'interval: 10ms, within: 5s');
+  await world.git.commit('acme/other', { '.deploy.yml': deploy }, 'one');
+  const done = await run('runner-deploy', ['other'], { root: world.root });
+  assert.is(done.status, 1, done.stdout);
+  const failure = world.events().findLast((event) => event.event_type === 'DeployFailure');
+  assert.match(
+    String(failure?.error),
+    /is answered by another process \(.*\), not by what was started/,
+  );
+});
+
 test('a command is not healthy by the answer of another registered app, whose port --check finds', async ({
   world,
 }) => {

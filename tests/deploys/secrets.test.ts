@@ -66,6 +66,23 @@ test('the master keys and the credentials of the chats that a step prints are sh
   }
 });
 
+test('a sealed value does not open under another name of its app', async ({ world }) => {
+  const { root } = world;
+  for (const name of ['KEY_A', 'KEY_B']) {
+    await run('runner-env', ['set', 'shop', name, '--file', '-'], { root, stdin: `is ${name}` });
+  }
+  const path = join(root, 'secrets/shop.json');
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  file.secrets[1].sealed = file.secrets[0].sealed;
+  writeFileSync(path, JSON.stringify(file));
+  const deployed = await world.push('v1').then(() => world.deploy());
+  const listed = await run('runner-env', ['list', 'shop'], { root });
+  for (const { status, stdout, stderr } of [listed, deployed]) {
+    assert.is(status, 1, stdout);
+    assert.match(stdout + stderr, /the secret KEY_B of 'shop' was sealed for another app or field/);
+  }
+});
+
 test('a token that a build prints wrapped, dumped, encoded or across a cut is shown nowhere', async ({
   world,
 }) => {

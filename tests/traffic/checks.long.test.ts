@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -146,6 +146,24 @@ test('doctor names the folder that a proxy may not enter, and what no longer ans
   await until(() => !isAlive(pid), 'it lives');
   const dead = await run('runner-doctor', ['--offline'], { root: world.root });
   assert.match(dead.stdout, /nothing listens on \S+a\/app.sock, where the requests of shop go/);
+});
+
+test('doctor does not want a socket opened to all users if an access list lets the proxy in', async ({
+  world,
+}) => {
+  if (process.getuid?.() !== 0) return;
+  await world.ship('v1');
+  const socket = join(world.dir, 'a/app.sock');
+  chmodSync(socket, 0o660);
+  const advice = async () =>
+    (await run('runner-doctor', ['--offline'], { root: world.root })).stdout.includes('chmod 0666');
+  const without = await advice();
+  execFileSync('setfacl', ['-m', 'u:nobody:rw', socket]);
+  const stopped = await advice();
+  const stop = await startNginx();
+  const running = await advice();
+  stop();
+  assert.equal([without, stopped, running], [true, false, false]);
 });
 
 test.run();

@@ -3,6 +3,7 @@ export { listChanges } from './changes/list.ts';
 export { fetchApps } from './fetch/fetch.ts';
 export { writeBootFiles } from './instances/boot-files.ts';
 export { stopAllBeforeTraffic } from './instances/stop-before.ts';
+export { unreadSecretsOf } from './instances/unit-check.ts';
 export { startAll } from './lifecycle/boot.ts';
 export { operate } from './lifecycle/operate.ts';
 export { planDeploy } from './pipeline/check.ts';

@@ -38,6 +38,15 @@ export function store(
   return { app, result: 'set', secrets, text: wordsOf(app, secrets) };
 }
 
+/** Units load the secrets from a file, which their authors easily forget. */
+export async function noteUnread(context: ChangeContext, name: string): Promise<void> {
+  const app = requireApp(context.paths, name);
+  const isUnit = Object.values(app.instances).some(({ current }) => current?.start === 'systemd');
+  if (!isUnit) return;
+  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
+  for (const { words } of unreadSecretsOf(context, app)) context.note(words);
+}
+
 /** A secret may come before the version that has its instance; more often its name is mistyped. */
 function noteUnknownInstance(
   { paths, note }: ChangeContext,

@@ -38,6 +38,13 @@ export async function showOutput(
   const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
   if (Number.isFinite(from))
     context.note(`lines carry no time: shown from ${new Date(from).toISOString()} on`);
+  const isCut =
+    ends.some((end) => end.isCut) ||
+    outputs.some(({ output }) => 'isCut' in output && output.isCut);
+  if (since !== undefined && isCut)
+    context.note(
+      `only the newest ${wanted.lines} lines since ${since} are shown; for more, use -n`,
+    );
   const place = { paths, env: io.env };
   const texts = ends.map(({ text }) => text);
   const redact = quick ? await redactorFor(texts, place, app) : await redactorForAny(place, app);
@@ -58,8 +65,15 @@ export async function showOutput(
 
 type Outputs = readonly {
   readonly instance: string;
-  readonly output: { readonly files: readonly string[] } | { run(show: Show): Promise<number> };
+  readonly output: { readonly files: readonly string[] } | Program;
 }[];
+
+/** A program that shows the output. */
+interface Program {
+  /** Whether it leaves out older lines since the wanted time. */
+  readonly isCut: boolean;
+  run(show: Show): Promise<number>;
+}
 
 /** What is active, as its `.deploy.yml` says. */
 async function ofActive(context: Shower, { app, only }: Subject, wanted: Extent): Promise<Outputs> {
@@ -70,7 +84,7 @@ async function ofActive(context: Shower, { app, only }: Subject, wanted: Extent)
       const { name: instance } = target.instance;
       if ('files' in output) return { instance, output };
       const run = (show: Show) => showProgram(io, output, wanted.follow, show);
-      return { instance, output: { run } };
+      return { instance, output: { isCut: output.isCut ?? false, run } };
     }),
   );
 }

@@ -29,6 +29,9 @@ function writeLog(secret = 'boom') {
       error: `error: ${secret}`,
       cause: `error: ${secret}`,
     }),
+    of('DeployStarted', 'aaaaaaa3', 3),
+    of('DeployFailure', 'aaaaaaa3', 2, { stage: 'build', error: 'stopped', interrupted: true }),
+    of('DeployStarted', 'aaaaaaa4', 2),
     of('DeployStarted', 'aaaaaaa2', 1),
     of('DeploySuccess', 'aaaaaaa2', 1),
   ];
@@ -63,8 +66,8 @@ test('one message in each channel has the deploys, failures, causes and what nee
     [
       '📊 Digest',
       `Since: ${since}`,
-      '2 deploys, 1 failed',
-      '  shop: 2, 1 failed',
+      '4 deploys, 1 failed, 2 did not end',
+      '  shop: 4, 1 failed, 2 did not end',
       '',
       'Causes:',
       '  shop: error: boom',
@@ -78,7 +81,7 @@ test('one message in each channel has the deploys, failures, causes and what nee
 test('--since reaches further back, and --dry-run sends nothing', async () => {
   writeLog();
   const { stdout } = await digest(['--since', '60d', '--dry-run', '--json']);
-  assert.match(stdout, '3 deploys, 1 failed');
+  assert.match(stdout, '5 deploys, 1 failed, 2 did not end');
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 0]);
 });
 

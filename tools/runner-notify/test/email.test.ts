@@ -28,10 +28,16 @@ function certificate() {
 
 const trusted = certificate();
 
-async function sent(server: MailServer, records: readonly object[], options: RunOptions = {}) {
+/** A root that sends to two recipients. */
+function rootFor(server: MailServer): string {
   const root = temporaryFolder('email');
   const lines = `{ smtp: "${server.address}", from: "runner <runner@example.org>", to: [a@example.org, b@example.org] }`;
   writeFileSync(join(root, 'config.yml'), `notify:\n  email: ${lines}\n`, { mode: 0o600 });
+  return root;
+}
+
+async function sent(server: MailServer, records: readonly object[], options: RunOptions = {}) {
+  const root = rootFor(server);
   const stdin = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const ended = await run('runner-notify', ['send', '--json'], { root, stdin, ...options });
   const { password } = server;
@@ -59,6 +65,42 @@ test('smtps: TLS from the start, a login, every recipient, one conversation for 
   assert.is(header('Auto-Submitted', first?.raw), 'auto-generated');
   await server.close();
 });
+
+for (const [code, results] of [
+  [450, ['queued', 'delivered']],
+  [550, ['rejected']],
+] as const) {
+  test(`a recipient that is refused with ${code} is reported, and the others get one mail`, async () => {
+    const refused = new Set(['b@example.org']);
+    const server = await startMailServer({
+      ...trusted.files,
+      onRcptTo({ address }, _, callback) {
+        const error = Object.assign(new Error('not now'), { responseCode: code });
+        callback(refused.has(address) ? error : null);
+      },
+    });
+    const root = rootFor(server);
+    const stdin = `${JSON.stringify(event('DeployStarted'))}\n`;
+    const first = await run('runner-notify', ['send', '--json', '--wait', '0'], { root, stdin });
+    const { result, description } = JSON.parse(first.stdout.split('\n')[0] ?? '');
+    assert.is(result, results[0], first.stdout);
+    assert.match(description, /b@example\.org: .*not now/);
+    refused.clear();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await run('runner-notify', ['flush'], { root });
+    const to = server.messages.map((mail) => mail.to);
+    const second = results.length > 1 ? [['b@example.org']] : [];
+    assert.equal(to, [['a@example.org'], ...second]);
+    const status = await run('runner-notify', ['status', '--json', '--offline'], { root });
+    const { channels } = JSON.parse(status.stdout) as {
+      channels: { channel: string; dead: number; last_error: { description: string } }[];
+    };
+    const email = channels.find(({ channel }) => channel === 'email');
+    assert.is(email?.dead, code === 550 ? 1 : 0);
+    assert.match(email?.last_error.description ?? '', /^b@example\.org: .*not now/);
+    await server.close();
+  });
+}
 
 test('smtp: STARTTLS is used where the server offers it', async () => {
   const server = await startMailServer({ ...trusted.files });

@@ -54,8 +54,11 @@ function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
   const keyring = requireKeyring(paths, env);
   const values = new Map<string, Secret>();
   const openOne = ({ sealed, ...rest }: SealedSecret): AppSecret => {
-    const value = values.get(sealed) ?? open(sealed, file.app, keyring, fieldOf(rest));
-    values.set(sealed, value);
+    const field = fieldOf(rest);
+    // With the field: a value that opens under one name must not open under another.
+    const key = `${field.name} ${sealed}`;
+    const value = values.get(key) ?? open(sealed, file.app, keyring, field);
+    values.set(key, value);
     return { ...rest, value };
   };
   const all = file.secrets.map(openOne);

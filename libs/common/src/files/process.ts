@@ -60,6 +60,16 @@ export function isBusy(pid: number): boolean {
   return /^[RD]/.test(statOf(pid)[0] ?? '');
 }
 
+/** Flag of a process that is exiting, in field 9 of /proc/PID/stat. */
+const EXITING = 0x4;
+
+/** Whether a process has ended or is about to: without another thread it has no memory, files or ports. */
+export function isEnding(pid: number): boolean {
+  const fields = statOf(pid);
+  const [flags, threads] = [Number(fields[6]), Number(fields[17])];
+  return fields.length === 0 || ((flags & EXITING) !== 0 && threads <= 1);
+}
+
 /** The record of the process of `start.type: process`, in an instance's folder `run`. */
 export function pidFileIn(run: string): string {
   return join(run, 'pid.json');

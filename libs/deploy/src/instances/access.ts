@@ -12,7 +12,8 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import { proxies, userName } from './proxies.ts';
+import { proxies } from './proxies.ts';
+import { userName } from './rights.ts';
 import type { ReleaseTarget, TargetBase } from './target.ts';
 
 /** Of Linux; Node does not name it. */

@@ -10,14 +10,13 @@ export function strangerTo(pids: readonly number[], port: number): string | unde
   const listeners = listenersOn(port);
   // Nothing listens here: the answer was forwarded.
   if (listeners.length === 0) return undefined;
-  const uid = process.geteuid?.();
-  const isOurs = pids.some((pid) => {
-    const known = holds(pid, listeners);
-    // A program with capabilities hides its descriptors.
-    return known ?? listeners.some((each) => each.uid === uid);
-  });
-  if (isOurs) return undefined;
+  const known = pids.map((pid) => holds(pid, listeners));
+  if (known.includes(true)) return undefined;
   const holder = ownProcesses().find((pid) => holds(pid, listeners));
+  const uid = process.geteuid?.();
+  // A program with capabilities hides its descriptors: it may be what listens if no other process is.
+  const mayBeOurs = known.includes(undefined) && listeners.some((each) => each.uid === uid);
+  if (holder === undefined && mayBeOurs) return undefined;
   return holder === undefined
     ? `a process of user ${listeners[0]?.uid}`
     : `another process (${nameOf(holder)}, ${holder})`;

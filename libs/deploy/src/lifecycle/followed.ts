@@ -43,24 +43,26 @@ export class Followed {
 
   /**
    * Its last lines, and those of the files before it; what follows them is read next. `from` is the
-   * time of the first if all since `since` are shown, and some of before.
+   * time of the first if all since `since` are shown, and some of before; `isCut` if there are more.
    */
   last(
     count: number,
     { marks, since }: { readonly marks: readonly Mark[]; readonly since: number | undefined },
-  ): { text: string; from?: number | undefined } {
+  ): { text: string; isCut: boolean; from?: number | undefined } {
     this.#fd = openIfThere(this.#path);
-    if (this.#fd === undefined) return { text: '' };
+    if (this.#fd === undefined) return { text: '', isCut: false };
     const own = fstatSync(this.#fd);
     this.#position = own.size;
     const older = ROTATED.slice(1).flatMap((name) => openIfThere(this.#path + name) ?? []);
     // One of them is the open file itself if it was renamed meanwhile.
     const files = [this.#fd, ...older.filter((fd) => fstatSync(fd).ino !== own.ino)];
     const first = since === undefined ? WHOLE : beginningIn(files, marks, since);
-    const lines = lastLines(files, { size: this.#position, count, first });
+    const found = lastLines(files, { size: this.#position, count: count + 1, first });
     older.forEach(closeSync);
-    const from = lines.length > 0 && lines.length < count ? first.from : undefined;
-    return { text: lines.map((line) => `${line.replace(/\n$/, '')}\n`).join(''), from };
+    const isCut = found.length > count;
+    const lines = isCut ? found.slice(1) : found;
+    const from = lines.length > 0 && !isCut ? first.from : undefined;
+    return { text: lines.map((line) => `${line.replace(/\n$/, '')}\n`).join(''), isCut, from };
   }
 
   /** What has come since. */

@@ -16,6 +16,7 @@ import {
   type TargetBase,
   uninterrupted,
 } from '../instances/target.ts';
+import { unreadSecretsOf } from '../instances/unit-check.ts';
 import { secretsStarted } from '../record/in-progress.ts';
 import { lockApp } from '../record/lock.ts';
 import type { Operation } from '../record/operation.ts';
@@ -78,6 +79,7 @@ export async function operate(request: LifeRequest, verb: Verb): Promise<LifeOut
       );
       const instances = await eachInstance(operation, { ...request, verb }, base, chosen);
       recordDone(operation, verb, instances, request.reason);
+      if (verb !== 'stop') for (const { words } of unreadSecretsOf(request, app)) note(words);
       const result = overall(instances, verb);
       return { app: app.app, result, instances, duration_ms: Math.round(io.elapsed() - began) };
     } finally {

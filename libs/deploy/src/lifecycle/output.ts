@@ -5,10 +5,11 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { composeArgs } from '../instances/drivers/compose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
+import { newestOf } from '../instances/drivers/journal.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import type { ReleaseTarget } from '../instances/target.ts';
-import type { Command, Confinement, Program } from '../sandbox/sandbox.ts';
+import type { Command, Confinement } from '../sandbox/sandbox.ts';
 import { processFiles } from './followed.ts';
 
 /** All that came since. */
@@ -28,15 +29,16 @@ export type Output = { readonly files: readonly string[] } | Shown;
 /** A program that shows the output. */
 export interface Shown extends Command {
   readonly confinement?: Confinement | undefined;
+  /** Whether there are older lines since the wanted time, beyond the wanted number. */
+  readonly isCut?: boolean;
   /** How to continue from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
   again?(since: string): Shown;
 }
 
 /** Where an instance prints to. Throws `log_not_found`. */
 export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Extent): Output[] {
-  const { start, app, outerEnv } = target;
-  if (start.type === 'systemd')
-    return [{ ...journal(target, start, wanted), cwd: '/', env: outerEnv }];
+  const { start, app } = target;
+  if (start.type === 'systemd') return [journal(target, start, wanted)];
   if (start.type === 'compose')
     return inSlots(paths, target).map((each) => containers(each, wanted));
   if (start.type === 'command') return [ownCommand(target, wanted)];
@@ -54,16 +56,23 @@ function inSlots(paths: Paths, target: ReleaseTarget): ReleaseTarget[] {
   return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
-function journal({ instance }: ReleaseTarget, start: StartOf<'systemd'>, wanted: Extent): Program {
-  const { lines, follow, since } = wanted;
+function journal(
+  { instance, outerEnv: env }: ReleaseTarget,
+  start: StartOf<'systemd'>,
+  { lines, follow, since }: Extent,
+): Shown {
   const which = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
     unit,
   ]);
-  const from = since ? ['--since', `@${Date.parse(since) / 1000}`] : [];
-  const some = ['--lines', String(lines), ...from, ...(follow ? ['--follow'] : [])];
-  const args = ['--no-pager', '--quiet', '--output', 'cat', ...some, ...which];
-  return { file: 'journalctl', args };
+  const more = follow ? ['--follow'] : [];
+  const shown = { file: 'journalctl', cwd: '/', env };
+  if (since === undefined) {
+    const how = ['--lines', String(lines), '--no-pager', '--quiet', '--output', 'cat'];
+    return { ...shown, args: [...how, ...more, ...which] };
+  }
+  const { args, isCut } = newestOf({ which, since: Date.parse(since) / 1000, lines, env });
+  return { ...shown, args: [...args, ...more], isCut };
 }
 
 /** `docker compose logs -f` ends with the containers. */

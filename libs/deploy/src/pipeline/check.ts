@@ -20,6 +20,7 @@ import { portProblems } from '../instances/ports.ts';
 import { onlyInstance } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
+import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
 import { underLock } from '../record/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
@@ -109,6 +110,8 @@ async function planOf(
     ...(await missingStartFile(source, commit, file)),
     ...obstacles(file, io.env).map(({ words }) => words),
     ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
+    ...unreadSecrets({ io, paths }, app.app, file).map(({ words }) => `start: ${words}`),
+    ...closedReleases({ io, paths }, app.app, file),
     ...missingPrograms(file, io.env),
     ...file.build.env
       .filter((name) => !set.includes(name))

@@ -1,6 +1,8 @@
 /** Which processes listen on a TCP port, from /proc. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { isEnding } from '@runner/common/files/process';
 import { orElse } from '@runner/common/foundation/attempt';
+import { systemCode } from '@runner/common/foundation/failure';
 
 /** A socket that listens. */
 export interface Listener {
@@ -49,13 +51,27 @@ export function portsHeldBy(pids: readonly number[]): number[] {
   return [...new Set(held.map(({ port }) => port))];
 }
 
-/** Whether a process holds one of these sockets; undefined if its descriptors may not be read. */
+/** Whether a process holds one of these sockets; undefined if it runs and its descriptors may not be read. */
 export function holds(pid: number, listeners: readonly Listener[]): boolean | undefined {
   const folder = `/proc/${pid}/fd`;
-  const names = orElse(() => readdirSync(folder), undefined);
-  return names?.some((name) => {
-    // It may be closed meanwhile.
-    const link = orElse(() => readlinkSync(`${folder}/${name}`), undefined);
-    return listeners.some(({ socket }) => socket === link);
-  });
+  try {
+    return readdirSync(folder).some((name) => {
+      const link = linkIfThere(`${folder}/${name}`);
+      return listeners.some(({ socket }) => socket === link);
+    });
+  } catch (error) {
+    // The kernel refuses this for a process that is ending, too.
+    const isRefused = ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
+    return isRefused && !isEnding(pid) ? undefined : false;
+  }
+}
+
+/** Where a descriptor leads to; undefined if it has been closed meanwhile. */
+function linkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }

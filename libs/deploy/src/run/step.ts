@@ -75,6 +75,15 @@ export function withEnding(error: StepFailure, ending: string, blame = error.bla
   return new StepFailure(stage, `${message}${ending}`, blame, output, ended, seen);
 }
 
+/** The same failure with more output, which is logged. */
+export function withOutput(error: StepFailure, log: DeployLog, more: string): StepFailure {
+  const { stage, message, blame, output, ended, seen } = error;
+  if (more.trim() === '') return error;
+  log.line(more.trimEnd());
+  const all = [output.trimEnd(), more].filter(Boolean).join('\n');
+  return new StepFailure(stage, message, blame, all, ended, seen);
+}
+
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   const { stage, message, output, ended } = error;

@@ -73,8 +73,9 @@ export class Deploys {
     }
     deploy.byHand ||= !known && record.from_version !== undefined;
     deploy.result = resultOf(record);
-    deploy.switched = !deploy.byHand && typeof record.rolled_back === 'boolean';
     deploy.stage = fieldOf(record, 'stage');
+    deploy.switched =
+      !deploy.byHand && (typeof record.rolled_back === 'boolean' || isFirstSwitched(deploy));
     deploy.cause = fieldOf(record, 'cause') ?? fieldOf(record, 'error');
   }
 
@@ -98,6 +99,11 @@ export class Deploys {
     deploy.previous_version = isRestart ? null : from;
     deploy.duration_ms = numberOf(record, 'duration_ms') ?? null;
   }
+}
+
+/** Whether a first version failed after the switch: there was nothing to roll back to. */
+function isFirstSwitched({ previous_version: previous, stage, steps }: Deploy): boolean {
+  return !previous && stage !== 'switch' && steps.some((step) => step.stage === 'switch');
 }
 
 /** Older versions wrote no `deploy_id`: one deploy of an app at a time. */

@@ -9,8 +9,9 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
-import { obstructions } from '@runner/deploy/instances/proxies';
+import { obstructions, proxies } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
+import { isShared } from '@runner/deploy/instances/rights';
 import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
 
 export async function traffic({ paths }: Context): Promise<readonly Found[]> {
@@ -72,6 +73,8 @@ async function examine(paths: Paths, { app, instance, state }: Subject): Promise
 /** The proxy runs as another user, which must be able to write to the socket. */
 function closedSocket(path: string): Found[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found || (found.mode & 0o002) !== 0) return [];
+  // Of a proxy that runs, the obstructions say more.
+  if (!found || (found.mode & 0o002) !== 0 || proxies().length > 0 || isShared(path, 0o2))
+    return [];
   return [warning(`other users cannot write to ${path}`, `chmod 0666 ${word(path)}`)];
 }

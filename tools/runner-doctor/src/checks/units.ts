@@ -1,16 +1,30 @@
-/** Whether runner is allowed to control the apps' units. */
+/** Whether runner is allowed to control the apps' units, and whether they load the secrets. */
+import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
+import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
 import { type Context, type Found, orOk, problem } from '../foundation/finding.ts';
 
-export function units({ paths }: Context): readonly Found[] {
-  const found = listApps(paths).apps.flatMap((app) => {
+export async function units({ io, paths }: Context): Promise<readonly Found[]> {
+  const { apps } = listApps(paths);
+  const found = apps.flatMap((app) => {
     const file = activeFile(paths, app);
     return file ? unlistedUnits(file) : [];
   });
   const add = (unit: string) => `echo ${word(unit)} | sudo tee --append ${UNITS_FILE}`;
   const problems = [...new Set(found)].map((unit) => problem(unlistedWords(unit), add(unit)));
-  return orOk(problems, 'runner may control the units of its apps');
+  const lacking = await unitsWithoutSecrets({ io, paths }, apps);
+  return orOk([...problems, ...lacking], 'runner may control the units of its apps');
+}
+
+async function unitsWithoutSecrets(server: Server, apps: readonly AppState[]): Promise<Found[]> {
+  const isUnit = ({ instances }: AppState) =>
+    Object.values(instances).some(({ current }) => current?.start === 'systemd');
+  const concerned = apps.filter(isUnit);
+  if (concerned.length === 0) return [];
+  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
+  const found = concerned.flatMap((app) => unreadSecretsOf(server, app));
+  return found.map(({ words, fix }) => problem(words, fix));
 }

@@ -20,8 +20,8 @@ export const importSecrets = command({
   },
   examples: ['runner env import shop < .env'],
   async run(context) {
-    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, store, variableName } =
-      await import('./writing.ts');
+    const writing = await import('./writing.ts');
+    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, variableName } = writing;
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const instance = scopeOf(options.instance);
@@ -31,7 +31,9 @@ export const importSecrets = command({
       value: checkedValue(text, name),
       plain: options.plain,
     }));
-    return { value: store(context, app, entries) };
+    const value = writing.store(context, app, entries);
+    await writing.noteUnread(context, app);
+    return { value };
   },
   human: ({ text }: SetSecrets) => `${text}\n`,
 });

@@ -32,17 +32,17 @@ export const set = command({
     'pass show shop/db | runner env set shop DB --file -',
   ],
   async run(context) {
-    const { readValue, requireApp, restartFor, scopeOf, store, variableName } = await import(
-      './writing.ts'
-    );
+    const { noteUnread, readValue, requireApp, restartFor, scopeOf, store, variableName } =
+      await import('./writing.ts');
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const name = variableName(args.name);
     const instance = scopeOf(options.instance);
     const value = readValue(io, options.file, name);
     const stored = store(context, app, [{ name, instance, value, plain: options.plain }]);
-    if (!options.restart) return { value: stored };
-    return restartFor(context, app, options.instance, stored);
+    if (options.restart) return restartFor(context, app, options.instance, stored);
+    await noteUnread(context, app);
+    return { value: stored };
   },
   human: ({ text }: SetSecrets) => `${text}\n`,
 });

@@ -95,8 +95,9 @@ async function attempt(
   const { queue, channel, destination, clock } = options;
   const { name, messages } = work;
   if (messages.length === 0) return end(queue, work, 'dead', { ...found, problem: UNREADABLE });
-  const message = messages[found.sent];
-  if (!message) return end(queue, work, 'delivered', { ...found, sent: messages.length });
+  const next = messages[found.sent];
+  if (!next) return end(queue, work, 'delivered', { ...found, sent: messages.length });
+  const message = { ...next, only: found.left ?? undefined };
   const request = requestOf(name, found);
   if (destination.isDone(request) || hasNothingToEdit(channel, destination, message))
     return settle(options, work, { ...found, attempting: null }, DELIVERED);
@@ -138,7 +139,7 @@ function settle(
   if (outcome.class === 'delivered') {
     work.movedTo ??= outcome.movedTo;
     const sent = entry.sent + 1;
-    const done: Entry = { ...entry, sent, attempts: 0, next_at: null, problem: null };
+    const done: Entry = { ...entry, sent, left: null, attempts: 0, next_at: null, problem: null };
     if (sent >= messages.length) return end(queue, work, 'delivered', done);
     queue.untried(name);
     queue.save(name, done);
@@ -157,7 +158,13 @@ function settle(
   const later = isFinal ? undefined : laterEntry(entry, outcome, clock);
   if (later === undefined) {
     const attempts = entry.attempts + 1;
-    return end(queue, work, 'dead', { ...entry, attempts, problem: outcome.problem });
+    const left = 'left' in outcome ? outcome.left : entry.left;
+    return end(queue, work, 'dead', {
+      ...entry,
+      attempts,
+      left: left ?? null,
+      problem: outcome.problem,
+    });
   }
   if (outcome.class === 'wait') queue.untried(name);
   queue.save(name, later);

@@ -134,7 +134,7 @@ export class Destination {
       this.#change({ ...failed, until, asked_at: at });
     } else if (outcome.class === 'gone') {
       this.#change({ ...failed, stopped: { at: iso, problem } });
-    } else if (outcome.class === 'retry') {
+    } else if (outcome.class === 'retry' && outcome.left === undefined) {
       const count = this.#state.trouble.count + 1;
       const long = count >= TROUBLE_MIN ? pause(count - TROUBLE_MIN + 1) : 0;
       const trouble = { count, pause: long > 0 ? { from: at, until: at + long } : null };

@@ -35,6 +35,7 @@ export function laterEntry(
     ...entry,
     attempts,
     problem,
+    left: outcome.left ?? entry.left,
     next_at: new Date(next).toISOString(),
     maybe_duplicate: entry.maybe_duplicate || mayHaveArrived(problem),
   };

@@ -28,21 +28,29 @@ export async function digestText(
   const { deploys: count, time_to_restore_s: restore } = figuresOf(history, period);
   const failed = deploys.filter(isFailed);
   const restored = restore.p50 === null ? [] : [`restored in ${durationText(restore.p50 * 1000)}`];
-  const head = [counted(count, 'deploy'), `${failed.length} failed`, ...restored].join(', ');
+  const unfinished = unfinishedWords(deploys);
+  const head = [counted(count, 'deploy'), `${failed.length} failed`, ...unfinished, ...restored];
   const apps = groups(deploys).map(([app, own]) => {
     const bad = own.filter(isFailed).length;
-    return `  ${app}: ${own.length}${bad > 0 ? `, ${bad} failed` : ''}`;
+    const words = [own.length, ...(bad > 0 ? [`${bad} failed`] : []), ...unfinishedWords(own)];
+    return `  ${app}: ${words.join(', ')}`;
   });
   return [
-    head,
+    head.join(', '),
     ...limited(apps),
     ...section('Causes', causesOf(failed)),
     ...section('Needs attention', attentionOf(paths, period.until)),
   ].join('\n');
 }
 
+/** Those that were cancelled or killed, which say nothing about the commit. */
+function unfinishedWords(deploys: readonly Deploy[]): string[] {
+  const { length } = deploys.filter(({ result }) => result === 'interrupted');
+  return length === 0 ? [] : [`${length} did not end`];
+}
+
 function isFailed({ result }: Deploy): boolean {
-  return result === 'failed' || result === 'rolled_back' || result === 'interrupted';
+  return result === 'failed' || result === 'rolled_back';
 }
 
 function counted(count: number, what: string): string {

@@ -25,6 +25,8 @@ export interface Message {
   readonly step?: Step | undefined;
   /** The JSON body, without the fields that name the destination. */
   readonly payload: Fields;
+  /** Of several recipients, those that have not got it yet; undefined: all. */
+  readonly only?: readonly string[] | undefined;
   /** The form to send after a complaint; undefined when there is none left. */
   instead(complaint: Complaint): Message | undefined;
 }
@@ -53,8 +55,8 @@ export type Outcome =
     }
   /** Not before `delay` milliseconds from now. */
   | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
-  /** A temporary problem: try again later. */
-  | { readonly class: 'retry'; readonly problem: Problem }
+  /** A temporary problem: try again later; `left`: the recipients that were refused, others have it. */
+  | { readonly class: 'retry'; readonly left?: readonly string[]; readonly problem: Problem }
   /** The service never accepts this message, at least not in this form, or not at this id. */
   | {
       readonly class: 'rejected';
@@ -62,6 +64,7 @@ export type Outcome =
       readonly movedTo?: string | undefined;
       /** The message to edit no longer exists. */
       readonly missing?: boolean;
+      readonly left?: readonly string[];
       readonly problem: Problem;
     }
   /** The destination accepts no message until its configuration is fixed. */

@@ -18,6 +18,8 @@ export interface Entry {
   readonly queued_at: string;
   /** How many of its messages were delivered: a failure with a long error has two. */
   readonly sent: number;
+  /** The recipients that have not got the next message; null: all. */
+  readonly left: readonly string[] | null;
   /** Failed attempts of the next message. */
   readonly attempts: number;
   readonly first_at: string | null;
@@ -73,6 +75,7 @@ export function newEntry(
     event,
     queued_at: now.toISOString(),
     sent: 0,
+    left: null,
     attempts: 0,
     first_at: null,
     next_at: null,
@@ -106,6 +109,7 @@ export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry |
     event,
     queued_at: time(value.queued_at) ?? new Date(0).toISOString(),
     sent: count(value.sent),
+    left: Array.isArray(value.left) ? value.left.map(String) : null,
     attempts: count(value.attempts),
     first_at: time(value.first_at),
     next_at: time(value.next_at),

@@ -5,11 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otherSlot, type SlotName } from '@runner/common/apps/slots';
 import { loginName } from '@runner/common/foundation/user';
-import { loggedFailure, StepFailure, withReason } from '../../run/step.ts';
+import { loggedFailure, StepFailure, withOutput, withReason } from '../../run/step.ts';
 import { writeEnvFile } from '../env-file.ts';
 import { strangerToUsers } from '../stranger.ts';
 import { ask } from './ask.ts';
 import { type Driver, only, runFor, type Target } from './driver.ts';
+import { newestOf } from './journal.ts';
 import {
   answerAbout,
   manager,
@@ -28,7 +29,7 @@ import {
 /** A unit that stays active for this long counts as started, in milliseconds. */
 const SETTLE = 500;
 /** Lines of the journal that an error shows. */
-const JOURNAL_LINES = '50';
+const JOURNAL_LINES = 50;
 /** Time for the journal to receive a program's last output, in milliseconds. */
 const JOURNAL_DELAY = 200;
 
@@ -57,8 +58,8 @@ function journal(target: Target<Systemd>, since: number): string {
   // By pid too: if a program ends at once, the journal does not know its user unit.
   const which = [`_SYSTEMD_${field}=${unit}`, '+', `${field}=${unit}`];
   const all = pid === undefined ? which : [...which, '+', `_PID=${pid}`];
-  const how = ['--lines', JOURNAL_LINES, '--no-pager', '--quiet', '--output', 'cat'];
-  const args = [...manager(start), '--since', `@${since}`, ...how, ...all];
+  const wanted = { which: [...manager(start), ...all], since, lines: JOURNAL_LINES, env };
+  const { args } = newestOf(wanted);
   return redact(ask('journalctl', args, { env }).stdout);
 }
 
@@ -95,7 +96,14 @@ export const systemdDriver: Driver<Systemd> = {
     const since = Math.floor(Date.now() / 1000);
     // A unit that crashed too often could not be started otherwise, not even the previous release.
     answerAbout(target, 'reset-failed');
-    await control(target, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    try {
+      await control(target, start.reload ? 'reload-or-restart' : 'restart', start.timeout);
+    } catch (error) {
+      await sleep(JOURNAL_DELAY);
+      // systemctl only says that it failed.
+      if (error instanceof StepFailure) throw withOutput(error, target.log, journal(target, since));
+      throw error;
+    }
     const begin = stateOf(target);
     const death = () => {
       const why = whyDead(stateOf(target), begin);

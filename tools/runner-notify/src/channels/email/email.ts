@@ -49,11 +49,14 @@ const writing = textWriting({
 /** Sends through one server, to all recipients at once. */
 function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
   const call = { ...line, method: METHOD };
-  const send: Channel['send'] = ({ payload }, timeout) => {
+  const send: Channel['send'] = ({ payload, only }, timeout) => {
+    const left = only?.filter((one) => to.some((each) => each.includes(one)));
     const { subject, text, message_id: messageId, references } = payload;
     const mail = {
       from,
       to: [...to],
+      // The others have it; one that was removed from the configuration gets nothing.
+      ...(left && { envelope: { from, to: left } }),
       subject: wordOf(subject),
       text: wordOf(text),
       ...(messageId !== undefined && { messageId: wordOf(messageId) }),
@@ -61,6 +64,7 @@ function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
       // RFC 3834: no answering machine replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
+    if (left?.length === 0) return Promise.resolve({ class: 'delivered', rest: 0 });
     return converse(call, smtp.reveal(), mail, timeout);
   };
   return {

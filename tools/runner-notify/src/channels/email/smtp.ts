@@ -33,19 +33,40 @@ interface SmtpError extends Error {
   readonly code?: string;
   readonly response?: string;
   readonly responseCode?: number;
+  /** The recipient that was refused. */
+  readonly recipient?: string;
+  /** One for each recipient that was refused. */
+  readonly rejectedErrors?: readonly SmtpError[];
 }
 
 const LOGIN = 'check the user and the password in notify.email.smtp';
 const NETWORK = "check the server's network, and the address of the mail server";
 const TLS = 'check the certificate of the mail server; smtp:// needs STARTTLS';
 
+const isTemporary = (status: number | undefined) =>
+  status !== undefined && status >= 400 && status < 500;
+
+/** Some or all recipients were refused. They are all tried again while one of them may succeed. */
+function refusal(call: Call, refused: readonly SmtpError[]): Outcome {
+  const first = refused.find(({ responseCode }) => isTemporary(responseCode)) ?? refused[0];
+  const { responseCode: status = 'EENVELOPE', response, message = '' } = first ?? {};
+  const left = refused.flatMap(({ recipient }) => recipient ?? []);
+  const retryable = refused.some(({ responseCode }) => isTemporary(responseCode));
+  const words = `${left.join(', ')}: ${response ?? message}`;
+  const hint = retryable ? undefined : 'check the sender and the recipients';
+  const problem = problemOf(call, null, status, words, retryable, hint);
+  return { class: retryable ? 'retry' : 'rejected', left, problem };
+}
+
 /** RFC 5321 4.2.1: 4xx may succeed later, 5xx never does. */
 function outcomeOf(call: Call, error: SmtpError): Outcome {
-  const { code = 'unknown', response, responseCode: status, message } = error;
+  const { code = 'unknown', response, responseCode: status, message, rejectedErrors } = error;
+  if (rejectedErrors !== undefined && rejectedErrors.length > 0)
+    return refusal(call, rejectedErrors);
   const plain = /\b(E[A-Z_]{4,})\b/.exec(message)?.[1];
   const problem = (retryable: boolean, hint: string | undefined) =>
     problemOf(call, null, status ?? plain ?? code, response ?? message, retryable, hint);
-  const isLater = status !== undefined && status >= 400 && status < 500;
+  const isLater = isTemporary(status);
   if (code === 'EAUTH' && !isLater) return { class: 'gone', problem: problem(false, LOGIN) };
   if (status === undefined || isLater)
     return { class: 'retry', problem: problem(true, code === 'ETLS' ? TLS : NETWORK) };
@@ -73,7 +94,9 @@ export async function converse(
   });
   try {
     const work = mail ? transport.sendMail(mail) : transport.verify();
-    await Promise.race([work, ended]);
+    const answer = (await Promise.race([work, ended])) as true | Pick<SmtpError, 'rejectedErrors'>;
+    const refused = answer === true ? [] : (answer.rejectedErrors ?? []);
+    if (refused.length > 0) return refusal(call, refused);
     return { class: 'delivered', rest: 0, accepted: { httpStatus: null, body: {} } };
   } catch (error) {
     return outcomeOf(call, error as SmtpError);

@@ -1,0 +1,66 @@
+/** What a user may do with files, by their modes and access lists. */
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
+import { systemCode } from '@runner/common/foundation/failure';
+import { ask } from './drivers/ask.ts';
+
+/** A user with all its groups. */
+export interface Identity {
+  readonly uid: number;
+  readonly groups: readonly number[];
+}
+
+/** A folder and those above it that a user may not enter, the outermost first. */
+export function closedAbove(user: Identity, folder: string): string[] {
+  const above: string[] = [];
+  for (let path = folder; path !== '/'; path = dirname(path)) above.push(path);
+  return above.reverse().filter((path) => !may(user, path, 0o1));
+}
+
+/** Whether a user has a right by mode or access list; what cannot be looked at is not in the way. */
+export function may({ uid, groups }: Identity, path: string, right: number): boolean {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return true;
+    const shift = found.uid === uid ? 6 : groups.includes(found.gid) ? 3 : 0;
+    if (((found.mode >> shift) & right) !== 0) return true;
+    const isTheirs = ({ kind, id }: Entry) => (kind === 'user' ? id === uid : groups.includes(id));
+    return accessList(path).some((entry) => isTheirs(entry) && (entry.rights & right) !== 0);
+  } catch (error) {
+    if (systemCode(error) === 'EACCES') return true;
+    throw error;
+  }
+}
+
+/** Whether the access list of a path gives another user or group a right. */
+export function isShared(path: string, right: number): boolean {
+  return accessList(path).some(({ rights }) => (rights & right) !== 0);
+}
+
+/** The name of a user; its id if it has none. */
+export function userName(uid: number): string {
+  const lines = orElse(() => readFileSync('/etc/passwd', 'utf8'), '').split('\n');
+  const line = lines.find((each) => each.split(':')[2] === String(uid));
+  return line?.split(':')[0] ?? String(uid);
+}
+
+/** A named user or group in an access list. */
+interface Entry {
+  readonly kind: 'user' | 'group';
+  readonly id: number;
+  /** Effective ones, as in a mode. */
+  readonly rights: number;
+}
+
+function accessList(path: string): Entry[] {
+  const args = ['--numeric', '--omit-header', '--absolute-names', '--', path];
+  const { stdout } = ask('getfacl', args, { env: process.env as Record<string, string> });
+  // The effective rights stand in a comment if the mask takes some away.
+  const entries = stdout.matchAll(/^(user|group):(\d+):(...)(?:\s+#effective:(...))?$/gm);
+  return [...entries].map(([, kind, id, granted = '---', effective = granted]) => ({
+    kind: kind as Entry['kind'],
+    id: Number(id),
+    rights: [...effective].reduce((sum, sign) => sum * 2 + (sign === '-' ? 0 : 1), 0),
+  }));
+}

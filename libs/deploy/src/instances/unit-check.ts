@@ -1,0 +1,134 @@
+/** What a unit lacks to run an app: the app's secrets, and a user who may enter its releases. */
+import { realpathSync } from 'node:fs';
+import { readSecrets, secretsFor } from '@runner/common/app-secrets/file';
+import type { AppState } from '@runner/common/apps/state';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import type { StartOf } from '@runner/common/deploy-file/start';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { stepEnvironment } from '../run/environment.ts';
+import { ask } from './drivers/ask.ts';
+import { shownOf, unitsOf } from './drivers/unit-state.ts';
+import { envFileOf, existingEnvFile } from './env-file.ts';
+import { closedAbove, type Identity } from './rights.ts';
+import { activeFile } from './target.ts';
+
+/** A unit that does not load the secrets of its instance. */
+export interface UnreadSecrets {
+  /** A sentence with the line that is missing. */
+  readonly words: string;
+  /** The command that opens the unit. */
+  readonly fix: string;
+}
+
+/** An instance's unit that systemd knows, and its properties by name. */
+interface LoadedUnit {
+  readonly instance: Instance;
+  readonly unit: string;
+  readonly shown: string;
+  readonly value: (name: string) => string;
+}
+
+const PROPERTIES = 'LoadState,EnvironmentFiles,User,Group,SupplementaryGroups,WorkingDirectory';
+
+function loadedUnits({ io }: Pick<Server, 'io'>, { start, instances }: DeployFile): LoadedUnit[] {
+  if (start.type !== 'systemd') return [];
+  const manager = start.user ? ['--user'] : [];
+  return instances.flatMap((instance) =>
+    unitsOf(start.unit, instance).flatMap((unit) => {
+      const args = [...manager, 'show', '--property', PROPERTIES, '--', unit];
+      const { status, stdout } = ask('systemctl', args, { env: stepEnvironment(io.env) });
+      const value = shownOf(stdout);
+      const isLoaded = status === 0 && value('LoadState') === 'loaded';
+      return isLoaded ? [{ instance, unit, shown: stdout, value }] : [];
+    }),
+  );
+}
+
+/** The units of what is active of an app that do not load its secrets. */
+export function unreadSecretsOf(server: Server, app: AppState): UnreadSecrets[] {
+  const file = activeFile(server.paths, app);
+  return file ? unreadSecrets(server, app.app, file) : [];
+}
+
+/** The units of an app that do not load its secrets. What only builds use, units need not load. */
+export function unreadSecrets(server: Server, app: string, file: DeployFile): UnreadSecrets[] {
+  const { start, build, instances } = file;
+  const secrets = unlessFailure(() => readSecrets(server.paths, app)?.secrets, undefined) ?? [];
+  if (start.type !== 'systemd' || secrets.length === 0) return [];
+  const found = loadedUnits(server, file).flatMap(({ instance, unit, shown }) => {
+    const used = secretsFor(secrets, instance.name).filter(({ name }) => !build.env.includes(name));
+    const path = used.length === 0 ? undefined : pathOf(server, app, instance);
+    if (path === undefined || loadedFiles(shown).includes(realPath(path))) return [];
+    return [lackOf(instances.length > 1 ? unit : start.unit, start, { app, path })];
+  });
+  const isFirst = ({ words }: UnreadSecrets, at: number) =>
+    found.findIndex((each) => each.words === words) === at;
+  return found.filter(isFirst);
+}
+
+/** The files that a unit loads. */
+function loadedFiles(shown: string): string[] {
+  const lines = shown.matchAll(/^EnvironmentFiles=(.*) \(ignore_errors=\w+\)$/gm);
+  return [...lines].map(([, path = '']) => realPath(path));
+}
+
+const realPath = (path: string) => orElse(() => realpathSync(path), path);
+
+/** The file of an instance; undefined without a place in memory. */
+function pathOf({ io, paths }: Server, app: string, instance: Instance): string | undefined {
+  const env = stepEnvironment(io.env);
+  const place = { app, instance, env, paths: paths.app(app).instance(instance.name) };
+  return existingEnvFile(place) ?? unlessFailure(() => envFileOf(place), undefined);
+}
+
+function lackOf(
+  unit: string,
+  { user }: StartOf<'systemd'>,
+  { app, path }: { readonly app: string; readonly path: string },
+): UnreadSecrets {
+  return {
+    words: `${unit} does not load the secrets of ${app}: add to its section [Service] the line EnvironmentFile=${path}`,
+    fix: `systemctl ${user ? '--user ' : ''}edit --full ${word(unit)}`,
+  };
+}
+
+/** A sentence for each folder that the user of a unit may not enter, with the command that changes it. */
+export function closedReleases(server: Server, app: string, file: DeployFile): string[] {
+  const { dir, releases } = server.paths.app(app);
+  const found = loadedUnits(server, file).flatMap(({ instance, unit, value }) => {
+    const [name, work] = [value('User'), value('WorkingDirectory')];
+    // What runs elsewhere need not enter the release.
+    const isElsewhere = work !== '' && !realPath(work).startsWith(`${realPath(dir)}/`);
+    const user = name === '' || isElsewhere ? undefined : identityOf(server, name, value);
+    if (user === undefined || user.uid === 0) return [];
+    const folders = [server.paths.app(app).instance(instance.name).dir, releases];
+    const closed = folders.flatMap((folder) => closedAbove(user, folder));
+    return [...new Set(closed)].map((folder) => {
+      const isOwn = folder === dir || folder.startsWith(`${dir}/`);
+      const rights = isOwn ? `-R -m u:${name}:rX,d:u:${name}:rX` : `-m u:${name}:x`;
+      const fix = `setfacl ${rights} ${word(isOwn ? dir : folder)}`;
+      return `start: ${name}, the user of ${unit}, may not enter ${folder}: ${fix}`;
+    });
+  });
+  return [...new Set(found)];
+}
+
+/** undefined for a user that does not exist. */
+function identityOf(
+  { io }: Pick<Server, 'io'>,
+  name: string,
+  value: LoadedUnit['value'],
+): Identity | undefined {
+  const env = stepEnvironment(io.env);
+  const numbers = (file: string, args: readonly string[], at: RegExp) =>
+    [...ask(file, args, { env }).stdout.matchAll(at)].map(([, id]) => Number(id));
+  const [uid] = numbers('id', ['-u', '--', name], /(\d+)/g);
+  if (uid === undefined) return undefined;
+  const named = `${value('Group')} ${value('SupplementaryGroups')}`.split(' ').filter(Boolean);
+  const more =
+    named.length === 0 ? [] : numbers('getent', ['group', ...named], /^[^:]*:[^:]*:(\d+)/gm);
+  return { uid, groups: [...numbers('id', ['-G', '--', name], /(\d+)/g), ...more] };
+}

@@ -1,0 +1,107 @@
+/** What commands say of a unit that cannot run its app as it is. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { atExit } from '@runner/testing/cleanup';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { recording } from './fake-programs.ts';
+import { makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World; memory: string }>('units');
+const UNIT = 'start: { type: systemd, unit: shop.service }\n';
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+  context.memory = `/dev/shm/runner-units-${process.pid}`;
+  mkdirSync(context.memory, { mode: 0o700, recursive: true });
+  const { memory } = context;
+  atExit(() => rmSync(memory, { recursive: true, force: true }));
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+/** A systemd with one unit, which has these properties. */
+function systemd(memory: string, properties: string, more = ''): Record<string, string> {
+  const { env } = recording(
+    ['systemctl', 'journalctl'],
+    `case "$(basename "$0") $*" in ${more} *is-active*) echo active ;; *show*) printf 'LoadState=loaded\\n${properties}' ;; esac`,
+  );
+  return { ...env, XDG_RUNTIME_DIR: memory };
+}
+
+test('a unit that does not load the secrets is reported with the line that it lacks', async ({
+  world,
+  memory,
+}) => {
+  const { root } = world;
+  const env = systemd(memory, '');
+  await world.push('v1', { deploy: UNIT });
+  assert.is((await world.deploy([], env)).status, 0);
+  const set = await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
+    ...{ root, env },
+    stdin: 'postgres://localhost/shop',
+  });
+  assert.is(set.status, 0);
+  const line =
+    /shop\.service does not load the secrets of shop: .* EnvironmentFile=(\/\S+\/runner\/[0-9a-f]{8}\/shop\/default\.env)/;
+  const path = line.exec(set.stderr)?.[1] ?? set.stderr;
+  const commands = [
+    ['runner-restart', 'shop'],
+    ['runner-deploy', 'shop', '--check'],
+    ['runner-doctor', '--offline'],
+  ] as const;
+  const said = async (given: Record<string, string>) => {
+    const found: (string | undefined)[] = [];
+    for (const [name, ...args] of commands) {
+      const { stdout, stderr } = await run(name, args, { root, env: given });
+      found.push(line.exec(stdout + stderr)?.[1]);
+    }
+    return found;
+  };
+  assert.equal(await said(env), [path, path, path]);
+  const loading = systemd(memory, `EnvironmentFiles=${path} (ignore_errors=no)\\n`);
+  assert.equal(await said(loading), [undefined, undefined, undefined]);
+});
+
+test('a unit whose user may not enter the release is a problem, until an access list lets it in', async ({
+  world,
+  memory,
+}) => {
+  const env = systemd(memory, 'User=nobody\\n');
+  await world.push('v1', { deploy: UNIT });
+  const problems = async () => {
+    const { stdout } = await world.deploy(['--check', '--json'], env);
+    return JSON.parse(stdout).problems as string[];
+  };
+  const found = await problems();
+  const app = join(world.root, 'apps/shop');
+  assert.ok(
+    found.includes(
+      `start: nobody, the user of shop.service, may not enter ${app}: setfacl -R -m u:nobody:rX,d:u:nobody:rX ${app}`,
+    ),
+    found.join('\n'),
+  );
+  for (const problem of found) {
+    const fix = problem.slice(problem.indexOf(': setfacl ') + 2);
+    assert.is(spawnSync('sh', ['-c', fix]).status, 0, problem);
+  }
+  assert.equal(await problems(), []);
+});
+
+test('the cause of a restart that fails is the journal of the unit', async ({ world, memory }) => {
+  const env = systemd(
+    memory,
+    '',
+    '"systemctl restart"*) echo "Job for shop.service failed. See journalctl -xeu" >&2; exit 1 ;; journalctl*json*) ;; journalctl*) echo "shop.service: Changing to the requested working directory failed: Permission denied" ;;',
+  );
+  await world.push('v1', { deploy: UNIT });
+  const done = await world.deploy([], env);
+  assert.is(done.status, 1);
+  const failure = world.events().findLast((event) => event.event_type === 'DeployFailure');
+  assert.match(String(failure?.error), /Changing to the requested working directory failed/);
+});
+
+test.run();
