@@ -34,9 +34,12 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
   try {
     const without = await tryAll(io, decoy);
     const inEach = {} as Record<Profile, readonly Result[]>;
-    if (program !== undefined)
-      for (const profile of PROFILES)
-        inEach[profile] = await tryAll(io, decoy, { program, profile });
+    const broken: Profile[] = [];
+    for (const profile of program === undefined ? [] : PROFILES) {
+      const sandbox = { program: program as string, profile };
+      inEach[profile] = await tryAll(io, decoy, sandbox);
+      if (!(await runs(io, decoy, sandbox))) broken.push(profile);
+    }
     const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at): Tried => {
       const outside = without[at] as Result;
       const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
@@ -44,7 +47,8 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
       return { group, attempt: name, without: outside, open_to: openTo, ...results };
     });
     const escaped = attempts.filter(hasEscaped).length;
-    const problem = 'problem' in found ? found.problem : null;
+    const stopped = `no command can run in it as ${broken.join(', ')}`;
+    const problem = 'problem' in found ? found.problem : broken.length > 0 ? stopped : null;
     const holds = problem === null && mode !== 'off' && escaped === 0;
     return { holds, mode, off_for, problem, escaped, attempts };
   } finally {
@@ -89,6 +93,14 @@ async function tryAll(io: Server['io'], decoy: Decoy, sandbox?: Inside): Promise
   await new Promise((resolve) => setTimeout(resolve, LEFTOVER));
   for (const check of late) check();
   return results;
+}
+
+/** Whether a command that does nothing succeeds: otherwise no attempt can. */
+async function runs(io: Server['io'], decoy: Decoy, sandbox: Inside): Promise<boolean> {
+  const folder = decoy.folder('.tmp-runs');
+  const env = variablesOf(io, decoy, 'runs', folder);
+  const words = [...confined(decoy, folder, env, sandbox), '/bin/sh', '-c', 'exit 0'];
+  return (await tryOne(words, folder, env)) === 'reached';
 }
 
 /** Whether an attempt left a file on the server; removes it. */
