@@ -108,4 +108,16 @@ withBroker(
   },
 );
 
+withBroker(
+  'names the servers that are not connected, whose accounts it could not compare',
+  async ({ operator }) => {
+    const checked = JSON.parse(await must(operator.fleet(['broker', 'check', '--json'])));
+    for (const server of ['web1', 'web2'])
+      assert.ok(
+        checked.warnings.includes(`${server} is not connected: its account could not be compared`),
+        checked.warnings.join(),
+      );
+  },
+);
+
 test.run();

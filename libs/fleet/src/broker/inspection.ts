@@ -93,14 +93,16 @@ async function logins(monitor: Broker): Promise<{ key: string; account: string }
   }
 }
 
-/**
- * A sentence for each difference, the worst first; none: the broker has what was printed. `monitor` is logged in with the
- * key of `broker check`. The account of another key is known while it is logged in.
- */
-export async function configurationProblems(
-  monitor: Broker,
-  setup: BrokerSetup,
-): Promise<string[]> {
+/** How a broker compares with what was printed for it. */
+export interface Comparison {
+  /** A sentence for each difference, the worst first. */
+  readonly problems: readonly string[];
+  /** Servers that are not logged in: which account their key leads to cannot be asked. */
+  readonly unseen: readonly string[];
+}
+
+/** `monitor` is logged in with the key of `broker check`. */
+export async function comparedWith(monitor: Broker, setup: BrokerSetup): Promise<Comparison> {
   const missing: string[] = [];
   const different: string[] = [];
   for (const [account, printed] of printedAccess(setup)) {
@@ -108,10 +110,15 @@ export async function configurationProblems(
     if (real) different.push(...differences(account, printed, real));
     else missing.push(`there is no account ${account}`);
   }
-  return [...(await loginProblems(monitor, setup)), ...missing, ...different];
+  const live = await logins(monitor);
+  const unseen = setup.servers.filter(({ nkey }) => !live?.some(({ key }) => key === nkey));
+  return {
+    problems: [...loginProblems(live, setup), ...missing, ...different],
+    unseen: unseen.map(({ server }) => server),
+  };
 }
 
-async function loginProblems(monitor: Broker, setup: BrokerSetup): Promise<string[]> {
+function loginProblems(live: Awaited<ReturnType<typeof logins>>, setup: BrokerSetup): string[] {
   const owners = new Map([
     [setup.operator, { name: 'the operator', account: FLEET }],
     [setup.monitor, { name: 'broker check', account: SYSTEM }],
@@ -120,7 +127,6 @@ async function loginProblems(monitor: Broker, setup: BrokerSetup): Promise<strin
     ),
   ]);
   const accounts = new Set([...owners.values()].map(({ account }) => account));
-  const live = await logins(monitor);
   if (!live?.some(({ key, account }) => key === setup.monitor && account === SYSTEM))
     return ['the key of broker check is not in the system account'];
   const problems = live.flatMap(({ key, account }) => {

@@ -9,7 +9,7 @@ import { connectionFailure } from './failure.ts';
 import { authenticator } from './login.ts';
 
 export type { Broker, Stored } from './broker.ts';
-export { configurationProblems } from './inspection.ts';
+export { comparedWith } from './inspection.ts';
 export { loginKeyOf, monitorSeed, newLogin } from './login.ts';
 
 /** Between two heartbeats of the connection, in ms. */

@@ -54,16 +54,17 @@ async function setupOf(root: string, store: string): Promise<BrokerSetup> {
 /** At most this many differences are named. */
 const NAMED = 3;
 
-/** Throws `broker_unsafe` unless the broker has the accounts that `broker config` prints. */
-async function compareAccounts({ paths, options }: BrokerContext): Promise<void> {
+/**
+ * The servers that could not be compared. Throws `broker_unsafe` unless the broker has the accounts that
+ * `broker config` prints.
+ */
+async function compareAccounts({ paths, options }: BrokerContext): Promise<readonly string[]> {
   const unsafe = (what: string, problems: readonly string[]) =>
     new Failure('broker_unsafe', `${what}; load the output of runner fleet broker config`, {
       problems,
     });
   const { broker: address } = await readFleet(paths.root);
-  const { configurationProblems, monitorSeed, openBroker } = await import(
-    '@runner/fleet/broker/nats'
-  );
+  const { comparedWith, monitorSeed, openBroker } = await import('@runner/fleet/broker/nats');
   const seed = monitorSeed(readLogin(paths.root));
   const monitor = await openBroker({ ...address, seed, name: 'runner-fleet-check' }).catch(
     (error: unknown) => {
@@ -72,8 +73,9 @@ async function compareAccounts({ paths, options }: BrokerContext): Promise<void>
     },
   );
   try {
-    const problems = await configurationProblems(monitor, await setupOf(paths.root, options.store));
-    if (problems.length === 0) return;
+    const setup = await setupOf(paths.root, options.store);
+    const { problems, unseen } = await comparedWith(monitor, setup);
+    if (problems.length === 0) return unseen;
     const more = problems.length > NAMED ? ` and ${problems.length - NAMED} more differences` : '';
     throw unsafe(
       `the broker runs with another configuration: ${problems.slice(0, NAMED).join('; ')}${more}`,
@@ -92,7 +94,7 @@ const SAFE = [2, 10, 27];
 async function checkBroker(context: BrokerContext): Promise<Checked> {
   const servers = readServers(context.paths.root);
   return withFleet(context, async (connection) => {
-    await compareAccounts(context);
+    const unseen = await compareAccounts(context);
     await connection.createStreams().catch((error: Error) => {
       throw new Failure(
         'broker_unsafe',
@@ -104,9 +106,10 @@ async function checkBroker(context: BrokerContext): Promise<Checked> {
     const parts = version.split('.').map(Number);
     const index = SAFE.findIndex((part, place) => parts[place] !== part);
     const isOld = index >= 0 && (parts[index] ?? 0) < (SAFE[index] ?? 0);
-    const warnings = isOld
-      ? [`nats-server ${version} is older than ${SAFE.join('.')}: upgrade it`]
-      : [];
+    const warnings = [
+      ...(isOld ? [`nats-server ${version} is older than ${SAFE.join('.')}: upgrade it`] : []),
+      ...unseen.map((name) => `${name} is not connected: its account could not be compared`),
+    ];
     return { version, servers: servers.length, warnings };
   });
 }
