@@ -99,7 +99,8 @@ function openSink(fd: number, name: string): Sink {
   };
 }
 
-function openSource(fd: number): Source {
+/** An open descriptor as a source. */
+export function openSource(fd: number, name = 'standard input'): Source {
   const buffer = Buffer.allocUnsafeSlow(65_536);
   return {
     fd,
@@ -116,7 +117,7 @@ function openSource(fd: number): Source {
           if (code === 'EAGAIN') sleep(5);
           else if (code === 'EOF' || code === 'EBADF') return null;
           else if (code === 'EISDIR')
-            throw new Failure('file_unreadable', 'standard input is a directory');
+            throw new Failure('file_unreadable', `${name} is a directory`);
           else throw error;
         }
       }
