@@ -41,6 +41,38 @@ const delivered = (events: readonly string[]) =>
     )
     .join('');
 
+test('one event of another tool is marked, spoils no verify and is no interrupted deploy', async () => {
+  const { status, stdout } = await shell(
+    `set -e
+     runner-audit emit DeploySuccess --project docs --version v9 | runner-notify send >&2
+     runner-audit emit DeployStarted --project shop --version v1.2.3 >/dev/null
+     echo '{"event":"DeployFailure","app":"docs","version":"v10","source":"ansible","x":{"y":[1]}}' |
+       runner-audit emit >/dev/null
+     for kind in DeploySuccess RollbackSuccess; do
+       runner-audit emit $kind --project api --version v1 --source jenkins --timestamp 2020-01-01T00:00:00Z
+     done >/dev/null
+     runner audit verify >&2
+     runner audit list --json | jq -r '[.project, .source, .x.y[0]] | @csv'
+     runner history --json | jq -r '[.project, .result] | @csv'
+     runner stats | grep recorded`,
+    { root },
+  );
+  assert.is(status, 0);
+  assert.equal(stdout.trimEnd().split('\n'), [
+    '"docs","emit",',
+    '"shop","emit",',
+    '"docs","ansible",1',
+    '"api","jenkins",',
+    '"api","jenkins",',
+    '"docs","success"',
+    '"shop","unknown"',
+    '"docs","failed"',
+    '"api","success"',
+    '"api","success"',
+    '                    1 succeeded, 1 failed, 1 end not recorded',
+  ]);
+});
+
 test('a failed build is recorded and announced to both chats by two small programs', async () => {
   const { status, stdout, stderr } = await shell(
     `printf 'cc -c main.c\\nmain.c:3: error: no such thing\\nmake: *** [all] Error 2\\n' |

@@ -27,6 +27,7 @@ const TEXT_FIELDS = [
   'reason',
   'from_version',
   'from_commit',
+  'source',
 ] as const;
 
 /** Longest name or version. */
@@ -73,6 +74,12 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
     throw invalid('needs a number of milliseconds in duration_ms');
   }
   return limitError(done);
+}
+
+/** The same for an event of another tool: `source` says so, and is `emit` if the tool is unnamed. */
+export function completeForeign(input: unknown, completion: Completion): DeployEvent {
+  const marked = isObject(input) ? { ...input, source: input.source || 'emit' } : input;
+  return completeEvent(marked, completion);
 }
 
 function invalid(why: string): Failure {

@@ -82,6 +82,8 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** The tool that deployed, if it was not runner; absent in runner's own records. */
+  source?: string;
   /** Of a manual rollback: the commit that was left. */
   from_commit?: string;
   /** True if it had to wait until the log was writable. */

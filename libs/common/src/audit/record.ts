@@ -27,6 +27,11 @@ export function instancesOf(record: LogRecord): string[] {
   return (textOf(record, 'instance') || 'default').split(',');
 }
 
+/** Whether another tool made the record, which need not record whole deploys. */
+export function isForeign(record: LogRecord): boolean {
+  return textOf(record, 'source') !== '';
+}
+
 /** Whether a rollback only started the active version again. */
 export function isRestarted(record: LogRecord): boolean {
   const from = textOf(record, 'from_version');

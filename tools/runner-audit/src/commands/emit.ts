@@ -1,5 +1,5 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
-import { completeEvent } from '@runner/common/audit/complete';
+import { completeForeign } from '@runner/common/audit/complete';
 import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
@@ -35,6 +35,7 @@ const FIELDS = {
   commit: { placeholder: 'SHA', about: 'Commit' },
   trigger: { placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
   'duration-ms': { placeholder: 'N', about: 'Duration in milliseconds' },
+  source: { placeholder: 'TOOL', about: 'The tool that deployed [default: emit]' },
   domain: { placeholder: 'NAME', about: 'Domain of the instance' },
   stage: { placeholder: 'STAGE', about: 'Stage that failed' },
   reason: { placeholder: 'TEXT', about: 'Reason for a rollback' },
@@ -51,7 +52,8 @@ export const emit = command({
   details:
     'With EVENT, the options describe one event. Without it, events are read from standard input, one\n' +
     'JSON object per line. Missing timestamp, deploy_id and instance fields are added. An invalid line\n' +
-    'is reported with its number; the others are still appended, and the status is 1.',
+    'is reported with its number; the others are still appended, and the status is 1. The field source\n' +
+    'marks the records of other tools: verify does not expect both ends of their deploys.',
   positionals: {
     event: {
       about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',
@@ -136,7 +138,7 @@ function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
   ];
   if (missing.length > 0) throw notProvided(missing.join(', '));
   try {
-    return completeEvent(fields, io);
+    return completeForeign(fields, io);
   } catch (error) {
     throw error instanceof Failure ? usage(error.message) : error;
   }

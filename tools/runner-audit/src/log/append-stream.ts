@@ -1,6 +1,6 @@
 /** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
-import { completeEvent } from '@runner/common/audit/complete';
+import { completeForeign } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
@@ -129,7 +129,7 @@ class EventReader {
     const parsed = parse(text);
     // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
-    const event = completeEvent(clean, this.#context.io);
+    const event = completeForeign(clean, this.#context.io);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
     return { number: this.#number, event, line: record };
