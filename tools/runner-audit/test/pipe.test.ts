@@ -73,6 +73,28 @@ test('one event of another tool is marked, spoils no verify and is no interrupte
   ]);
 });
 
+test('of an error that is larger than memory allows, head and tail are kept and the rest is counted', async () => {
+  const { status, stdout, stderr } = await shell(
+    `{ echo first; head -c 70000000 /dev/zero | tr '\\0' x | fold -w 100; echo; echo last; } |
+       runner-audit emit DeployFailure --project shop --version v1 --error -`,
+    { root },
+  );
+  assert.equal([status, stderr], [0, '']);
+  const { error, truncated } = JSON.parse(stdout);
+  assert.is(truncated, true);
+  assert.match(error, /^first\nx{100}\n[\s\S]+\nlast\n$/);
+  const [note = '', omitted] = /\n… (\d+) bytes left out …\n/.exec(error) ?? [];
+  const whole = 'first\n'.length + 70_000_000 + 700_000 + '\nlast\n'.length - 1;
+  assert.is(Number(omitted) + error.length - note.length, whole);
+});
+
+test('a failure without a previous version says nothing about a rollback that is not known', async () => {
+  const record = '{"event":"DeployFailure","app":"docs","version":"v10","error":"x"}';
+  const { stdout } = await shell(`echo '${record}' | runner notify preview`, { root });
+  assert.match(stdout, /no previous version on record/);
+  assert.not.match(stdout, /no earlier version/);
+});
+
 test('a failed build is recorded and announced to both chats by two small programs', async () => {
   const { status, stdout, stderr } = await shell(
     `printf 'cc -c main.c\\nmain.c:3: error: no such thing\\nmake: *** [all] Error 2\\n' |

@@ -173,3 +173,28 @@ export function readAll(source: Source, limit: number, what: string): string {
   }
   return Buffer.concat(chunks).toString('utf8');
 }
+
+/**
+ * Reads a source to its end as UTF-8 text. Of a longer one only the first and last `half` bytes or a little
+ * more are kept; `omitted` counts the bytes between them.
+ */
+export function readEnds(source: Source, half: number): { text: string; omitted: number } {
+  const head: Uint8Array[] = [];
+  const tail: Uint8Array[] = [];
+  let [headSize, tailSize, omitted] = [0, 0, 0];
+  for (let chunk = source.read(); chunk; chunk = source.read()) {
+    if (headSize < half) {
+      head.push(chunk);
+      headSize += chunk.length;
+      continue;
+    }
+    tail.push(chunk);
+    tailSize += chunk.length;
+    for (let first = tail[0]; first && tailSize - first.length >= half; first = tail[0]) {
+      tail.shift();
+      tailSize -= first.length;
+      omitted += first.length;
+    }
+  }
+  return { text: Buffer.concat([...head, ...tail]).toString('utf8'), omitted };
+}
