@@ -95,6 +95,34 @@ test('a failure without a previous version says nothing about a rollback that is
   assert.not.match(stdout, /no earlier version/);
 });
 
+test('JSON that is spread over lines is reported once, with the remedy, and the rest is taken', async () => {
+  const { status, stdout, stderr } = await shell(
+    `{ jq -n '{event: "DeployFailure", app: "a", version: "v1", deep: {a: [{b: 1}]}}'
+       jq -nc '{event: "DeploySuccess", app: "b", version: "v2"}'; } | runner-audit emit`,
+    { root },
+  );
+  assert.equal([status, JSON.parse(stdout).project], [1, 'b']);
+  assert.is(
+    stderr,
+    'runner audit emit: line 1: the event is not JSON: put one object on a line: jq -c (event_invalid)\n',
+  );
+});
+
+test('audit list takes several kinds of events', async () => {
+  const { stdout, stderr } = await shell(
+    `for kind in DeployStarted DeployFailure AppDown; do
+       runner-audit emit $kind --project shop --version v1 >/dev/null
+     done
+     for count in "" "-n 5"; do
+       runner audit list $count --event DeployFailure,AppDown --json | jq -r .event_type
+     done
+     runner audit list --event DeployFailure,Party`,
+    { root },
+  );
+  assert.is(stdout, 'DeployFailure\nAppDown\n'.repeat(2));
+  assert.match(stderr, /^error: invalid value 'DeployFailure,Party' for '--event <EVENT>'/);
+});
+
 test('a failed build is recorded and announced to both chats by two small programs', async () => {
   const { status, stdout, stderr } = await shell(
     `printf 'cc -c main.c\\nmain.c:3: error: no such thing\\nmake: *** [all] Error 2\\n' |

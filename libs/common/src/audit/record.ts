@@ -14,6 +14,11 @@ export function kindOf(record: LogRecord): unknown {
   return record.event_type ?? record.event;
 }
 
+/** Whether the record is of one of these kinds, separated by commas. */
+export function isOfKind(record: LogRecord, kinds: string): boolean {
+  return kinds.split(',').some((kind) => kind === kindOf(record));
+}
+
 /** A record's app, in either naming. */
 export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;

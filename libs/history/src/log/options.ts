@@ -9,11 +9,12 @@ export const SINCE = {
   about: 'Only deploys that started at this time or later',
 } as const;
 
-/** The option of commands that concern events of one kind. */
+/** The option of commands that concern events of certain kinds. */
 export const EVENT = {
   placeholder: 'EVENT',
   choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-  about: 'Only events of this kind',
+  list: true,
+  about: 'Only events of this kind, or of these: A,B',
 } as const;
 
 const UNITS: Readonly<Record<string, number>> = {

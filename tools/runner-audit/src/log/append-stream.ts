@@ -62,6 +62,8 @@ interface Read {
 class EventReader {
   readonly #context: StreamContext;
   #number = 0;
+  /** Within an object that is spread over lines, which is reported once. */
+  #isSpread = false;
   sawInvalid = false;
 
   constructor(context: StreamContext) {
@@ -126,6 +128,14 @@ class EventReader {
     const text = line?.toString('utf8').trim();
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);
+    if (this.#isSpread) {
+      // Lines within it are indented.
+      this.#isSpread = !/^[}\]]/.test(line?.toString('utf8') ?? '');
+      return undefined;
+    }
+    this.#isSpread = text === '{' || text === '[';
+    if (this.#isSpread)
+      throw new Failure('event_invalid', 'the event is not JSON: put one object on a line: jq -c');
     const parsed = parse(text);
     // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
