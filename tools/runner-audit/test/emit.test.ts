@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES } from '@runner/common/audit/events';
+import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -247,7 +247,7 @@ test('bad lines are reported by number, the others are logged, and the status is
   const { status, stdout, stderr } = await emit(root, [], { stdin });
   assert.is(unlinked(stdout), line(record('v1')) + line(record('v2')));
   assert.is(logOf(root), stdout);
-  const kinds = EVENT_TYPES.join(', ');
+  const kinds = EMITTED_TYPES.join(', ');
   const sentences = [
     'is not JSON',
     'is not a JSON object',
@@ -352,7 +352,7 @@ for (const [args, sentence] of [
   ],
   [
     ['Party', ...SHOP],
-    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed]",
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed, AppStarted, AppStopped, AppRestarted]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],

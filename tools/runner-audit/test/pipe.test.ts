@@ -1,6 +1,7 @@
 /** Records on their way through a real shell: emit, tail, send, and what stands in between. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { shell } from '@runner/testing/run';
 import { startTelegram, type Telegram } from '@runner/testing/telegram';
@@ -121,6 +122,18 @@ test('audit list takes several kinds of events', async () => {
   );
   assert.is(stdout, 'DeployFailure\nAppDown\n'.repeat(2));
   assert.match(stderr, /^error: invalid value 'DeployFailure,Party' for '--event <EVENT>'/);
+});
+
+test('emit takes the same kinds as an argument and on standard input', async () => {
+  for (const kind of EMITTED_TYPES) {
+    const { status, stdout, stderr } = await shell(
+      `set -e
+       runner-audit emit ${kind} --project shop --version v1 | jq -r .event_type
+       echo '{"event":"${kind}","app":"shop","version":"v1"}' | runner-audit emit | jq -r .event_type`,
+      { root },
+    );
+    assert.equal([status, stdout, stderr], [0, `${kind}\n${kind}\n`, '']);
+  }
 });
 
 test('a failed build is recorded and announced to both chats by two small programs', async () => {

@@ -5,7 +5,7 @@ import { isObject } from '../text/json.ts';
 import { isUsualTime, timeOfIso } from '../text/time.ts';
 import {
   type DeployEvent,
-  EVENT_TYPES,
+  EMITTED_TYPES,
   type EventType,
   isStateEvent,
   newDeployId,
@@ -51,8 +51,8 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   const { event, app, seq: _seq, prev: _prev, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
-  if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {
-    throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
+  if (!EMITTED_TYPES.includes(kind as EventType | OperatorEvent)) {
+    throw invalid(`needs an event_type that is one of ${EMITTED_TYPES.join(', ')}`);
   }
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');

@@ -1,6 +1,6 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
 import { type Completion, completeForeign } from '@runner/common/audit/complete';
-import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import { type DeployEvent, EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
@@ -56,8 +56,9 @@ export const emit = command({
     'marks the records of other tools: verify does not expect both ends of their deploys.',
   positionals: {
     event: {
-      about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',
-      suggestions: EVENT_TYPES,
+      about:
+        'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess or a change of state, such as AppDown',
+      suggestions: EMITTED_TYPES,
     },
   },
   options: FIELDS,
@@ -138,9 +139,9 @@ function recorded(event: DeployEvent, { paths, note }: Pick<Context, 'paths' | '
 
 /** The complete event. Throws `usage`, since its fields were typed on the command line. */
 function eventOf(fields: Fields, completion: Completion) {
-  if (!EVENT_TYPES.some((kind) => kind === fields.event_type)) {
+  if (!EMITTED_TYPES.some((kind) => kind === fields.event_type)) {
     throw usage(
-      `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EVENT_TYPES.join(', ')}]`,
+      `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EMITTED_TYPES.join(', ')}]`,
     );
   }
   const missing = [
