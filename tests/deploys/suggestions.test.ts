@@ -54,7 +54,10 @@ test('a root that does not exist is named, and is no server where all is well', 
       await said(root, tool, 'shop'),
       `${tool.replace('-', ' ')}: no app called 'shop' is registered on this server: ${missing} (app_not_found)`,
     );
-  assert.is(await said(root, 'runner-fetch', '--deploy'), `runner fetch: ${missing}`);
+  assert.is(
+    await said(root, 'runner-fetch', '--deploy'),
+    `runner fetch: ${missing} (file_unreadable)`,
+  );
   assert.is(await said(root, 'runner-tokens', 'list'), `runner tokens list: ${missing}`);
   const checked = await run('runner-status', ['--check'], { root });
   assert.equal([checked.status, checked.stderr], [1, `runner status: ${missing}\n`]);

@@ -10,6 +10,7 @@ const page = join(temporaryFolder('page'), 'page.html');
 
 for (const [command, ...args] of [
   ['history'],
+  ['fetch', '--deploy'],
   ['stats'],
   ['stats', '--prometheus'],
   ['report', '--html', page],

@@ -100,6 +100,12 @@ async function write(
     for await (const chunk of chunks) {
       io.stdout.write(chunk);
       wrote(chunk.length);
+      // A reader of other output may leave, but half a backup restores nothing.
+      if (io.stdout.closed)
+        throw new Failure(
+          'output_failed',
+          'the backup is incomplete: its reader has closed the pipe',
+        );
     }
     return;
   }

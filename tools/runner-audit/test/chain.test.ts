@@ -256,7 +256,7 @@ test('while another process holds the log, a deploy must not begin; everything e
 test('a kept event that was appended before its writer was killed is not appended again, also after rotations', async () => {
   for (const rotations of [0, 1, 2]) {
     const root = newRoot();
-    const kept = lonely(2, { late: true });
+    const kept = lonely(2, { late: true, source: 'emit' });
     await emit(root, lonely(1), kept);
     for (let done = 0; done < rotations; done += 1) rotate(root);
     mkdirSync(join(root, 'spool/audit'), { recursive: true });

@@ -7,12 +7,24 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { EVENT_TYPES } from '@runner/common/audit/events';
+import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { type RunOptions, run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { line, logOf, logPath, newRoot, record, rootWithLog, unlinked } from './log.ts';
+import {
+  line,
+  logOf,
+  logPath,
+  newRoot,
+  rootWithLog,
+  record as runnerRecord,
+  unlinked,
+} from './log.ts';
+
+/** A record of another tool. */
+const record = (version: string, more: object = {}) =>
+  runnerRecord(version, { ...more, source: 'make' });
 
 const emit = (root: string, args: readonly string[], options: RunOptions = {}) =>
   run('runner-audit', ['emit', ...args], { root, ...options });
@@ -31,6 +43,7 @@ test('an event is completed, appended and echoed as the same line of JSON', asyn
     project: 'shop',
     instance: 'default',
     version: 'v1',
+    source: 'emit',
     seq: 1,
     prev: '0'.repeat(32),
   });
@@ -58,6 +71,7 @@ test('every option becomes the field that is documented', async () => {
     stage: 'health',
     reason: 'it did not answer',
     error: 'health: 503',
+    source: 'make',
   };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const { stdout, stderr } = await emit(root, ['DeployFailure', ...args]);
@@ -78,6 +92,7 @@ test('every option becomes the field that is documented', async () => {
     stage: 'health',
     reason: 'it did not answer',
     error: 'health: 503',
+    source: 'make',
     seq: 1,
     prev: '0'.repeat(32),
   });
@@ -232,7 +247,7 @@ test('bad lines are reported by number, the others are logged, and the status is
   const { status, stdout, stderr } = await emit(root, [], { stdin });
   assert.is(unlinked(stdout), line(record('v1')) + line(record('v2')));
   assert.is(logOf(root), stdout);
-  const kinds = EVENT_TYPES.join(', ');
+  const kinds = EMITTED_TYPES.join(', ');
   const sentences = [
     'is not JSON',
     'is not a JSON object',
@@ -317,7 +332,7 @@ test('-o yaml echoes a document for each event; the log is still JSON', async ()
     .split('\n')
     .map((each) => JSON.parse(each).prev);
   const document = (version: string, seq: number) =>
-    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\nseq: ${seq}\nprev: "?${prevs[seq - 1]}"?\n`;
+    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\nsource: make\nseq: ${seq}\nprev: "?${prevs[seq - 1]}"?\n`;
   assert.match(stdout, new RegExp(`^${document('v1', 1)}${document('v2', 2)}$`));
   assert.is(unlinked(logOf(root)), stdin);
   const one = await emit(root, ['DeployStarted', ...SHOP, '-o', 'yaml']);
@@ -337,7 +352,7 @@ for (const [args, sentence] of [
   ],
   [
     ['Party', ...SHOP],
-    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed]",
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed, AppStarted, AppStopped, AppRestarted]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],

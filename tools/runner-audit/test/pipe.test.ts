@@ -1,6 +1,7 @@
 /** Records on their way through a real shell: emit, tail, send, and what stands in between. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { shell } from '@runner/testing/run';
 import { startTelegram, type Telegram } from '@runner/testing/telegram';
@@ -40,6 +41,100 @@ const delivered = (events: readonly string[]) =>
       ['telegram', 'discord '].map((channel) => `delivered  ${channel}  ${event}, 1 message\n`),
     )
     .join('');
+
+test('one event of another tool is marked, spoils no verify and is no interrupted deploy', async () => {
+  const { status, stdout } = await shell(
+    `set -e
+     runner-audit emit DeploySuccess --project docs --version v9 | runner-notify send >&2
+     runner-audit emit DeployStarted --project shop --version v1.2.3 >/dev/null
+     echo '{"event":"DeployFailure","app":"docs","version":"v10","source":"ansible","x":{"y":[1]}}' |
+       runner-audit emit >/dev/null
+     for kind in DeploySuccess RollbackSuccess; do
+       runner-audit emit $kind --project api --version v1 --source jenkins --timestamp 2020-01-01T00:00:00Z
+     done >/dev/null
+     runner audit verify >&2
+     runner audit list --json | jq -r '[.project, .source, .x.y[0]] | @csv'
+     runner history --json | jq -r '[.project, .result] | @csv'
+     runner stats | grep recorded`,
+    { root },
+  );
+  assert.is(status, 0);
+  assert.equal(stdout.trimEnd().split('\n'), [
+    '"docs","emit",',
+    '"shop","emit",',
+    '"docs","ansible",1',
+    '"api","jenkins",',
+    '"api","jenkins",',
+    '"docs","success"',
+    '"shop","unknown"',
+    '"docs","failed"',
+    '"api","success"',
+    '"api","success"',
+    '                    1 succeeded, 1 failed, 1 end not recorded',
+  ]);
+});
+
+test('of an error that is larger than memory allows, head and tail are kept and the rest is counted', async () => {
+  const { status, stdout, stderr } = await shell(
+    `{ echo first; head -c 70000000 /dev/zero | tr '\\0' x | fold -w 100; echo; echo last; } |
+       runner-audit emit DeployFailure --project shop --version v1 --error -`,
+    { root },
+  );
+  assert.equal([status, stderr], [0, '']);
+  const { error, truncated } = JSON.parse(stdout);
+  assert.is(truncated, true);
+  assert.match(error, /^first\nx{100}\n[\s\S]+\nlast\n$/);
+  const [note = '', omitted] = /\n… (\d+) bytes left out …\n/.exec(error) ?? [];
+  const whole = 'first\n'.length + 70_000_000 + 700_000 + '\nlast\n'.length - 1;
+  assert.is(Number(omitted) + error.length - note.length, whole);
+});
+
+test('a failure without a previous version says nothing about a rollback that is not known', async () => {
+  const record = '{"event":"DeployFailure","app":"docs","version":"v10","error":"x"}';
+  const { stdout } = await shell(`echo '${record}' | runner notify preview`, { root });
+  assert.match(stdout, /no previous version on record/);
+  assert.not.match(stdout, /no earlier version/);
+});
+
+test('JSON that is spread over lines is reported once, with the remedy, and the rest is taken', async () => {
+  const { status, stdout, stderr } = await shell(
+    `{ jq -n '{event: "DeployFailure", app: "a", version: "v1", deep: {a: [{b: 1}]}}'
+       jq -nc '{event: "DeploySuccess", app: "b", version: "v2"}'; } | runner-audit emit`,
+    { root },
+  );
+  assert.equal([status, JSON.parse(stdout).project], [1, 'b']);
+  assert.is(
+    stderr,
+    'runner audit emit: line 1: the event is not JSON: put one object on a line: jq -c (event_invalid)\n',
+  );
+});
+
+test('audit list takes several kinds of events', async () => {
+  const { stdout, stderr } = await shell(
+    `for kind in DeployStarted DeployFailure AppDown; do
+       runner-audit emit $kind --project shop --version v1 >/dev/null
+     done
+     for count in "" "-n 5"; do
+       runner audit list $count --event DeployFailure,AppDown --json | jq -r .event_type
+     done
+     runner audit list --event DeployFailure,Party`,
+    { root },
+  );
+  assert.is(stdout, 'DeployFailure\nAppDown\n'.repeat(2));
+  assert.match(stderr, /^error: invalid value 'DeployFailure,Party' for '--event <EVENT>'/);
+});
+
+test('emit takes the same kinds as an argument and on standard input', async () => {
+  for (const kind of EMITTED_TYPES) {
+    const { status, stdout, stderr } = await shell(
+      `set -e
+       runner-audit emit ${kind} --project shop --version v1 | jq -r .event_type
+       echo '{"event":"${kind}","app":"shop","version":"v1"}' | runner-audit emit | jq -r .event_type`,
+      { root },
+    );
+    assert.equal([status, stdout, stderr], [0, `${kind}\n${kind}\n`, '']);
+  }
+});
 
 test('a failed build is recorded and announced to both chats by two small programs', async () => {
   const { status, stdout, stderr } = await shell(

@@ -1,5 +1,6 @@
 /** Shared files in a backup, whatever their names are and whatever an app does meanwhile. */
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   mkdirSync,
@@ -17,7 +18,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { Canary, exchanging } from '@runner/testing/exchange';
-import { run } from '@runner/testing/run';
+import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import fc from 'fast-check';
 import { test } from 'uvu';
@@ -178,6 +179,21 @@ test('files that grow, vanish and appear during a backup do not make it larger t
   assert.ok(entries.length <= count);
   const fresh = join(root, '../fresh');
   assert.is((await run('runner-restore', [to, '--identity', identity], { root: fresh })).status, 0);
+});
+
+test('a backup that its reader cuts off is no success, and the pipe of a whole one is', async () => {
+  const { root, shared } = await makeRoot();
+  writeFileSync(join(shared, 'upload'), randomBytes(2_000_000));
+  const pipe = (reader: string) =>
+    `runner backup --with-shared --recipient ${RECIPIENT} --to - | ${reader} >/dev/null; echo "\${PIPESTATUS[0]}"`;
+  for (const [reader, status, said] of [
+    ['head -c 30', '1', /^runner backup: the backup is incomplete: .+ \(output_failed\)\n$/],
+    ['cat', '0', /^$/],
+  ] as const) {
+    const ended = await shell(`exec bash -c ${shellWord(pipe(reader))}`, { root });
+    assert.is(ended.stdout.trim(), status);
+    assert.match(ended.stderr, said);
+  }
 });
 
 test.run();

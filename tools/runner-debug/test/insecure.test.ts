@@ -100,28 +100,26 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   assert.equal(rest(), before);
 });
 
-test('--insecure is on record also for an unknown app and without a log, but makes no root', async () => {
-  const root = rootWith('shop');
-  const noLog = await lastError(root, ['--insecure']);
-  const banner = `${BANNER}*** no guard tripped: --insecure is not needed ***\n`;
-  assert.equal(
-    [noLog.status, noLog.stdout, noLog.stderr],
-    [0, 'No DeployFailure found for shop.\n', banner],
-  );
+test('--insecure is on record also for an unknown app', async () => {
+  const root = goodRoot();
   const unknown = await run('runner-debug', ['last-error', 'nope', '--insecure'], { root });
-  assert.ok(unknown.stderr.startsWith(banner));
+  assert.ok(unknown.stderr.startsWith(BANNER));
   assert.match(unknown.stderr, /\nrunner debug last-error: [^\n]+ \(app_not_found\)\n$/);
-  const records = readFileSync(logPath(root), 'utf8')
-    .trim()
-    .split('\n')
-    .map((each) => JSON.parse(each));
-  assert.equal(
-    records.map(({ event_type, app }) => [event_type, app]),
-    [
-      ['GuardBypassed', 'shop'],
-      ['GuardBypassed', 'nope'],
-    ],
-  );
+  const { event_type, app } = recordsOf(root).at(-1) ?? {};
+  assert.equal([event_type, app], ['GuardBypassed', 'nope']);
+});
+
+test('--insecure creates no audit log and no root', async () => {
+  const root = rootWith('shop');
+  for (const args of [[], ['--insecure'], ['--insecure', '--json'], []]) {
+    const { status, stderr } = await lastError(root, args);
+    assert.is(status, 1);
+    assert.match(
+      stderr,
+      /^runner debug last-error: there is no audit log yet: \S+ \(log_not_found\)\n$/,
+    );
+    assert.not.ok(existsSync(logPath(root)));
+  }
   const mistyped = join(root, 'mistyped');
   const none = await run('runner-debug', ['last-error', 'shop', '--insecure'], { root: mistyped });
   assert.match(none.stderr, /^runner debug last-error: [^\n]+ \(app_not_found\)\n$/);

@@ -82,12 +82,12 @@ test('a token file that is missing or none is named', async () => {
   await refused(
     ['shop', '--token-file', '/none/such'],
     1,
-    'runner edit: there is no token file /none/such (file_unreadable)',
+    'runner edit: there is no file /none/such (file_unreadable)',
   );
   await refused(
     ['shop', '--token-file', '/etc'],
     1,
-    'runner edit: cannot read /etc: it is not a file (file_unreadable)',
+    'runner edit: /etc is a directory (file_unreadable)',
   );
 });
 

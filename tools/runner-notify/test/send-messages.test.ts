@@ -132,7 +132,10 @@ test('a long error makes two messages in each channel, the second with the whole
     ],
   );
   const [first, second] = chats.bot.messages.map(({ text }) => text) as [string, string];
-  assert.match(first, /Rollback: no earlier version exists\n[\s\S]*a\.c:1:1: error: no such thing/);
+  assert.match(
+    first,
+    /Rollback: no previous version on record\n[\s\S]*a\.c:1:1: error: no such thing/,
+  );
   assert.is(
     second,
     `📄 Full error log\nProject: shop\nInstance: prod-1\nDeploy: a1b2c3d4\n${error}`,

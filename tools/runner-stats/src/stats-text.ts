@@ -115,6 +115,7 @@ function outcomesOf(deploys: readonly Deploy[]) {
     ['succeeded', 'green', ({ result }: Deploy) => result === 'success'],
     ['failed', 'red', ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
     ['did not end', 'yellow', ({ result }: Deploy) => /^(interrupted|running)$/.test(result)],
+    ['end not recorded', 'yellow', ({ result }: Deploy) => result === 'unknown'],
   ] as const;
   return groups
     .map(([name, colour, is]) => ({ name, colour, count: deploys.filter(is).length }))

@@ -5,7 +5,7 @@ import { isObject } from '../text/json.ts';
 import { isUsualTime, timeOfIso } from '../text/time.ts';
 import {
   type DeployEvent,
-  EVENT_TYPES,
+  EMITTED_TYPES,
   type EventType,
   isStateEvent,
   newDeployId,
@@ -27,6 +27,7 @@ const TEXT_FIELDS = [
   'reason',
   'from_version',
   'from_commit',
+  'source',
 ] as const;
 
 /** Longest name or version. */
@@ -36,6 +37,8 @@ const SHORT_MAX = 200;
 export interface Completion {
   now(): Date;
   random(): number;
+  /** Bytes that the middle of the error has already lost. */
+  readonly omitted?: number;
 }
 
 /**
@@ -48,8 +51,8 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   const { event, app, seq: _seq, prev: _prev, ...fields } = input;
   const kind = oneName(fields.event_type, event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
-  if (!isOperator && !EVENT_TYPES.includes(kind as EventType)) {
-    throw invalid(`needs an event_type that is one of ${EVENT_TYPES.join(', ')}`);
+  if (!EMITTED_TYPES.includes(kind as EventType | OperatorEvent)) {
+    throw invalid(`needs an event_type that is one of ${EMITTED_TYPES.join(', ')}`);
   }
   const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');
@@ -72,7 +75,13 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
   if (took !== undefined && !(typeof took === 'number' && Number.isFinite(took) && took >= 0)) {
     throw invalid('needs a number of milliseconds in duration_ms');
   }
-  return limitError(done);
+  return limitError(done, completion.omitted ?? 0);
+}
+
+/** The same for an event of another tool: `source` says so, and is `emit` if the tool is unnamed. */
+export function completeForeign(input: unknown, completion: Completion): DeployEvent {
+  const marked = isObject(input) ? { ...input, source: input.source || 'emit' } : input;
+  return completeEvent(marked, completion);
 }
 
 function invalid(why: string): Failure {
@@ -114,17 +123,18 @@ function deployIdOf(kind: EventType, value: unknown, completion: Completion): st
 const NOTE_MAX = 48;
 
 /** Keeps head and tail of a long error: the cause is seldom in the middle. */
-function limitError(event: DeployEvent): DeployEvent {
+function limitError(event: DeployEvent, omitted: number): DeployEvent {
   if (event.error === undefined) return event;
   const error = event.error.toWellFormed();
   const bytes = Buffer.from(error, 'utf8');
-  if (bytes.length <= ERROR_MAX) return { ...event, error };
+  if (bytes.length <= ERROR_MAX)
+    return { ...event, error, ...(omitted > 0 && { truncated: true }) };
   let end = Math.floor((ERROR_MAX - NOTE_MAX) / 3);
   let start = bytes.length - (ERROR_MAX - NOTE_MAX - end);
   // Bytes 10xxxxxx continue a character of UTF-8, which must not be split.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   while (((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  const note = `\n… ${start - end} bytes left out …\n`;
+  const note = `\n… ${start - end + omitted} bytes left out …\n`;
   const text = `${bytes.toString('utf8', 0, end)}${note}${bytes.toString('utf8', start)}`;
   return { ...event, error: text, truncated: true };
 }

@@ -24,6 +24,8 @@ export const OPERATOR_EVENTS = ['AppStarted', 'AppStopped', 'AppRestarted'] as c
 export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];
 /** The kinds that are announced. */
 export const EVENT_TYPES = [...DEPLOY_EVENTS, ...STATE_EVENTS] as const;
+/** The kinds that `emit` takes. */
+export const EMITTED_TYPES = [...EVENT_TYPES, ...OPERATOR_EVENTS] as const;
 /** A kind of event that is announced. */
 export type EventType = (typeof EVENT_TYPES)[number];
 /** A change in the state of an app. */
@@ -82,6 +84,8 @@ export interface DeployEvent {
   log?: string;
   reason?: string;
   from_version?: string;
+  /** The tool that deployed, if it was not runner; absent in runner's own records. */
+  source?: string;
   /** Of a manual rollback: the commit that was left. */
   from_commit?: string;
   /** True if it had to wait until the log was writable. */

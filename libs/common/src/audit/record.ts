@@ -14,6 +14,11 @@ export function kindOf(record: LogRecord): unknown {
   return record.event_type ?? record.event;
 }
 
+/** Whether the record is of one of these kinds, separated by commas. */
+export function isOfKind(record: LogRecord, kinds: string): boolean {
+  return kinds.split(',').some((kind) => kind === kindOf(record));
+}
+
 /** A record's app, in either naming. */
 export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;
@@ -25,6 +30,11 @@ export function instancesOf(record: LogRecord): string[] {
   if (Array.isArray(instances) && instances.every((each) => typeof each === 'string'))
     return instances;
   return (textOf(record, 'instance') || 'default').split(',');
+}
+
+/** Whether another tool made the record, which need not record whole deploys. */
+export function isForeign(record: LogRecord): boolean {
+  return textOf(record, 'source') !== '';
 }
 
 /** Whether a rollback only started the active version again. */

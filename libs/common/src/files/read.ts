@@ -16,7 +16,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
-import { type Io, readAll } from '../foundation/io.ts';
+import { type Io, openSource, readAll } from '../foundation/io.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -57,13 +57,30 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   return readIfThere(path, limit)?.toString('utf8');
 }
 
-/** The text of a file that an option names; of standard input, which is `what`, for `-`. Throws `file_unreadable`. */
+/**
+ * The text of a file that an option names; of standard input, which is `what`, for `-`. The path is
+ * the caller's own, so it may be a link, as Kubernetes and Docker mount secrets, or a pipe, as of
+ * `<(…)`. Blocks until a FIFO has a writer. Throws `file_unreadable`.
+ */
 export function readGiven({ stdin, cwd }: Io, file: string, limit: number, what: string): string {
-  if (file === '-') return readAll(stdin, limit, what);
+  // A socket, and what another user opened, cannot be opened again by the name /dev/stdin.
+  if (file === '-' || file === '/dev/stdin') return readAll(stdin, limit, what);
   const path = resolve(cwd, file);
-  const text = readTextIfThere(path, limit);
-  if (text === undefined) throw new Failure('file_unreadable', `there is no file ${path}`);
-  return text;
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT')
+      throw new Failure('file_unreadable', `there is no file ${path}`);
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  }
+  try {
+    return readAll(openSource(fd, path), limit, path);
+  } catch (error) {
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Reads up to `length` bytes at `position`, fewer only at the end of the file. */

@@ -99,7 +99,8 @@ function openSink(fd: number, name: string): Sink {
   };
 }
 
-function openSource(fd: number): Source {
+/** An open descriptor as a source. */
+export function openSource(fd: number, name = 'standard input'): Source {
   const buffer = Buffer.allocUnsafeSlow(65_536);
   return {
     fd,
@@ -116,7 +117,7 @@ function openSource(fd: number): Source {
           if (code === 'EAGAIN') sleep(5);
           else if (code === 'EOF' || code === 'EBADF') return null;
           else if (code === 'EISDIR')
-            throw new Failure('file_unreadable', 'standard input is a directory');
+            throw new Failure('file_unreadable', `${name} is a directory`);
           else throw error;
         }
       }
@@ -171,4 +172,29 @@ export function readAll(source: Source, limit: number, what: string): string {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * Reads a source to its end as UTF-8 text. Of a longer one only the first and last `half` bytes or a little
+ * more are kept; `omitted` counts the bytes between them.
+ */
+export function readEnds(source: Source, half: number): { text: string; omitted: number } {
+  const head: Uint8Array[] = [];
+  const tail: Uint8Array[] = [];
+  let [headSize, tailSize, omitted] = [0, 0, 0];
+  for (let chunk = source.read(); chunk; chunk = source.read()) {
+    if (headSize < half) {
+      head.push(chunk);
+      headSize += chunk.length;
+      continue;
+    }
+    tail.push(chunk);
+    tailSize += chunk.length;
+    for (let first = tail[0]; first && tailSize - first.length >= half; first = tail[0]) {
+      tail.shift();
+      tailSize -= first.length;
+      omitted += first.length;
+    }
+  }
+  return { text: Buffer.concat([...head, ...tail]).toString('utf8'), omitted };
 }

@@ -6,7 +6,17 @@ import type { Redact } from './known-secrets.ts';
 const NAMES = new Set([
   ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
   ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
-  ...['command', 'user', 'uid', 'sudo_user', 'instances', 'failed_instance', 'subject', 'author'],
+  ...[
+    'command',
+    'user',
+    'uid',
+    'sudo_user',
+    'instances',
+    'failed_instance',
+    'subject',
+    'author',
+    'source',
+  ],
   ...['steps', 'interrupted', 'ms', 'gap_ms', 'changes', 'count', 'subjects', 'authors', 'compare'],
 ]);
 /** Deeper values are left as they are. */

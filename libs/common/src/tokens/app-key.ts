@@ -1,9 +1,8 @@
 /** The key of a GitHub App, stored instead of a token: `github-app:<id>:<the key as PKCS #8, base64>`. */
-import { resolve } from 'node:path';
 import type { AppState } from '../apps/state.ts';
-import { readIfThere } from '../files/read.ts';
+import { readGiven } from '../files/read.ts';
 import { Failure, notProvided, usage } from '../foundation/failure.ts';
-import { type Io, readAll } from '../foundation/io.ts';
+import type { Io } from '../foundation/io.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Keyring } from './keyring.ts';
 import { seal } from './vault.ts';
@@ -33,10 +32,7 @@ export function readAppKey(io: Io, choice: AppChoice): Secret | undefined {
     throw notProvided(id === undefined ? '--app-id <N>' : '--app-key-file <FILE>');
   if (!/^[A-Za-z0-9.]{1,64}$/.test(id))
     throw usage(`invalid value for '--app-id <N>': it is not the id of a GitHub App`);
-  const path = resolve(io.cwd, file);
-  const text =
-    file === '-' ? readAll(io.stdin, FILE_MAX, 'the key') : readIfThere(path, FILE_MAX)?.toString();
-  if (text === undefined) throw new Failure('file_unreadable', `there is no key file ${path}`);
+  const text = readGiven(io, file, FILE_MAX, 'the key');
   return new Secret(`${PREFIX}${id}:${rsaKey(text).toString('base64')}`);
 }
 

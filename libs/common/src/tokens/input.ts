@@ -1,8 +1,6 @@
 /** Reads a token from a flag, a file, stdin, the environment or a prompt. */
-import { resolve } from 'node:path';
-import { readIfThere } from '../files/read.ts';
-import { Failure } from '../foundation/failure.ts';
-import { type Io, readAll } from '../foundation/io.ts';
+import { readGiven } from '../files/read.ts';
+import type { Io } from '../foundation/io.ts';
 import { type Secret, tokenSecret } from '../secrets/secret.ts';
 import { askSecret, canAsk } from './prompt.ts';
 
@@ -21,22 +19,18 @@ export interface TokenChoice {
  * without any of them and without a terminal. Throws `token_invalid`.
  */
 export function readToken(io: Io, choice: TokenChoice, question: string): Secret | undefined {
-  if (choice.token === '-') {
-    const text = canAsk(io) ? askSecret(io, question) : readAll(io.stdin, FILE_MAX, 'the token');
-    return tokenSecret(text);
+  const file = choice.token === '-' ? '-' : choice['token-file'];
+  if (file !== undefined) {
+    const isAsked = file === '-' && canAsk(io);
+    return tokenSecret(
+      isAsked ? askSecret(io, question) : readGiven(io, file, FILE_MAX, 'the token'),
+    );
   }
   if (choice.token !== undefined) {
     choice.note(
       'warning: --token shows the token in the process list, use --token - or --token-file',
     );
     return tokenSecret(choice.token);
-  }
-  const file = choice['token-file'];
-  if (file !== undefined) {
-    const path = resolve(io.cwd, file);
-    const bytes = readIfThere(path, FILE_MAX);
-    if (!bytes) throw new Failure('file_unreadable', `there is no token file ${path}`);
-    return tokenSecret(bytes.toString('utf8'));
   }
   if (io.env.RUNNER_TOKEN) return tokenSecret(io.env.RUNNER_TOKEN);
   return canAsk(io) ? tokenSecret(askSecret(io, question)) : undefined;

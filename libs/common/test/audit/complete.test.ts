@@ -89,7 +89,7 @@ test('times of any zone become UTC with milliseconds', () => {
 });
 
 const TYPES =
-  'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed';
+  'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, CheckRecovered, DeployWaiting, TagChanged, TokenEnding, TokenRenewed, AppStarted, AppStopped, AppRestarted';
 const BAD: readonly (readonly [input: unknown, why: string])[] = [
   [null, 'is not a JSON object'],
   [undefined, 'is not a JSON object'],

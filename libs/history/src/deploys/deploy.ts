@@ -21,10 +21,12 @@ export interface Deploy {
   author?: string | null;
   changes?: Changes;
   user?: string | null;
-  /** `unknown`: no record of its end. */
+  /** `unknown`: another tool recorded no end. */
   result: 'success' | 'failed' | 'rolled_back' | 'interrupted' | 'running' | 'unknown';
   /** `manual`, `fetch`, `recovery`; `rollback` for a manual rollback. */
   trigger: string | null;
+  /** The tool that deployed; null for runner. */
+  source: string | null;
   deploy_id: string | null;
   duration_ms?: number | null;
   /** Downtime during the switch. */

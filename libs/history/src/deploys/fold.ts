@@ -34,6 +34,7 @@ export class Deploys {
       instances: [],
       result: 'unknown',
       trigger: fieldOf(record, 'trigger'),
+      source: fieldOf(record, 'source'),
       deploy_id: fieldOf(record, 'deploy_id'),
       byHand: false,
       switched: false,

@@ -47,10 +47,10 @@ function requireRegistered(paths: Paths, project: string): void {
   }
 }
 
-/** A deploy without an end is running or was killed. */
+/** A deploy of runner without an end is running or was killed. Another tool need not record the end. */
 function settle(paths: Paths, deploys: readonly Deploy[]): void {
   for (const deploy of deploys)
-    if (deploy.result === 'unknown')
+    if (deploy.result === 'unknown' && deploy.source === null)
       deploy.result = isRunning(paths, deploy) ? 'running' : 'interrupted';
 }
 

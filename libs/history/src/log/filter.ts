@@ -1,7 +1,13 @@
 /** Filters and reads records of the log. */
 
 import type { Unread } from '@runner/common/audit/files';
-import { kindOf, type LogRecord, projectOf, readRecord, textOf } from '@runner/common/audit/record';
+import {
+  isOfKind,
+  type LogRecord,
+  projectOf,
+  readRecord,
+  textOf,
+} from '@runner/common/audit/record';
 import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
 import type { Line } from '@runner/common/files/lines-forward';
 import { timeOfIso } from '@runner/common/text/time';
@@ -29,7 +35,7 @@ export interface Sources {
 function matches(record: LogRecord, filter: Filter): boolean {
   const { project, event, instance, deploy, since, until } = filter;
   if (project !== undefined && projectOf(record) !== project) return false;
-  if (event !== undefined && kindOf(record) !== event) return false;
+  if (event !== undefined && !isOfKind(record, event)) return false;
   if (deploy !== undefined && record.deploy_id !== deploy) return false;
   if (instance !== undefined) {
     // The record of a deploy of several instances names them all: `blue,green`.

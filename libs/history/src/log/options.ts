@@ -1,5 +1,5 @@
 /** Parses option values: times (ISO 8601, or how long ago) and numbers of lines. */
-import { EVENT_TYPES, OPERATOR_EVENTS } from '@runner/common/audit/events';
+import { EMITTED_TYPES } from '@runner/common/audit/events';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { timeOfIso } from '@runner/common/text/time';
 
@@ -9,11 +9,12 @@ export const SINCE = {
   about: 'Only deploys that started at this time or later',
 } as const;
 
-/** The option of commands that concern events of one kind. */
+/** The option of commands that concern events of certain kinds. */
 export const EVENT = {
   placeholder: 'EVENT',
-  choices: [...EVENT_TYPES, ...OPERATOR_EVENTS, 'GuardBypassed'],
-  about: 'Only events of this kind',
+  choices: [...EMITTED_TYPES, 'GuardBypassed'],
+  list: true,
+  about: 'Only events of this kind, or of these: A,B',
 } as const;
 
 const UNITS: Readonly<Record<string, number>> = {

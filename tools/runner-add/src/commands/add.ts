@@ -26,7 +26,7 @@ export const add = command({
     'token-file': {
       placeholder: 'FILE',
       conflicts: ['token-from', 'public'],
-      about: 'Read the token from a file',
+      about: 'Read the token from a file; - reads standard input',
     },
     'token-from': {
       placeholder: 'APP',

@@ -1,15 +1,15 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
-import { completeEvent } from '@runner/common/audit/complete';
-import { type DeployEvent, EVENT_TYPES } from '@runner/common/audit/events';
+import { type Completion, completeForeign } from '@runner/common/audit/complete';
+import { type DeployEvent, EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
-import { readAll } from '@runner/common/foundation/io';
+import { type Io, readEnds } from '@runner/common/foundation/io';
 import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
 
-/** Limit of `--error -`, in bytes; a record keeps 64 KiB of it. */
-const ERROR_INPUT_MAX = 67_108_864;
+/** Bytes that are read of each end of `--error -`; a record keeps 64 KiB in all. */
+const ERROR_END = 16_777_216;
 
 /** Each option is a field of the event. */
 const FIELDS = {
@@ -35,6 +35,7 @@ const FIELDS = {
   commit: { placeholder: 'SHA', about: 'Commit' },
   trigger: { placeholder: 'WORD', about: 'What started the deploy, e.g. manual' },
   'duration-ms': { placeholder: 'N', about: 'Duration in milliseconds' },
+  source: { placeholder: 'TOOL', about: 'The tool that deployed [default: emit]' },
   domain: { placeholder: 'NAME', about: 'Domain of the instance' },
   stage: { placeholder: 'STAGE', about: 'Stage that failed' },
   reason: { placeholder: 'TEXT', about: 'Reason for a rollback' },
@@ -51,11 +52,13 @@ export const emit = command({
   details:
     'With EVENT, the options describe one event. Without it, events are read from standard input, one\n' +
     'JSON object per line. Missing timestamp, deploy_id and instance fields are added. An invalid line\n' +
-    'is reported with its number; the others are still appended, and the status is 1.',
+    'is reported with its number; the others are still appended, and the status is 1. The field source\n' +
+    'marks the records of other tools: verify does not expect both ends of their deploys.',
   positionals: {
     event: {
-      about: 'DeployStarted, DeploySuccess, DeployFailure or RollbackSuccess',
-      suggestions: EVENT_TYPES,
+      about:
+        'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess or a change of state, such as AppDown',
+      suggestions: EMITTED_TYPES,
     },
   },
   options: FIELDS,
@@ -75,7 +78,12 @@ export const emit = command({
       return { status: await appendStream(context) };
     }
     // Redact before shortening: half a secret would not be recognised.
-    const event = eventOf(await redacted(fieldsOf(context, args.event), context), context);
+    const { fields, omitted } = withError(fieldsOf(context, args.event), context.io);
+    const event = eventOf(await redacted(fields, context), {
+      now: () => context.io.now(),
+      random: () => context.io.random(),
+      omitted,
+    });
     await context.print(recorded(event, context));
     return {};
   },
@@ -85,20 +93,26 @@ export const emit = command({
 
 type Fields = Record<string, unknown>;
 
-/** The fields as given. Throws `usage`, `file_unreadable`. */
-function fieldsOf({ io, options }: Pick<Context, 'io' | 'options'>, kind: string): Fields {
+/** The fields as given. Throws `usage`. */
+function fieldsOf({ options }: Pick<Context, 'options'>, kind: string): Fields {
   const fields: Fields = { event_type: kind };
   for (const [option, value] of Object.entries(options)) {
     if (value !== undefined && Object.hasOwn(FIELDS, option))
       fields[option.replaceAll('-', '_')] = value;
   }
-  if (fields.error === '-') fields.error = readAll(io.stdin, ERROR_INPUT_MAX, 'the error text');
   if (fields.duration_ms !== undefined) {
     if (!/^\d{1,15}$/.test(String(fields.duration_ms)))
       throw usage("invalid value for '--duration-ms <N>': it must be a whole number");
     fields.duration_ms = Number(fields.duration_ms);
   }
   return fields;
+}
+
+/** The fields with the error that `-` stands for, and how many bytes its middle has lost. */
+function withError(fields: Fields, { stdin }: Io): { fields: Fields; omitted: number } {
+  if (fields.error !== '-') return { fields, omitted: 0 };
+  const { text, omitted } = readEnds(stdin, ERROR_END);
+  return { fields: { ...fields, error: text }, omitted };
 }
 
 /** The fields without secrets. Most events cannot contain any, so the redactor is loaded on demand. */
@@ -124,10 +138,10 @@ function recorded(event: DeployEvent, { paths, note }: Pick<Context, 'paths' | '
 }
 
 /** The complete event. Throws `usage`, since its fields were typed on the command line. */
-function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
-  if (!EVENT_TYPES.some((kind) => kind === fields.event_type)) {
+function eventOf(fields: Fields, completion: Completion) {
+  if (!EMITTED_TYPES.some((kind) => kind === fields.event_type)) {
     throw usage(
-      `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EVENT_TYPES.join(', ')}]`,
+      `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EMITTED_TYPES.join(', ')}]`,
     );
   }
   const missing = [
@@ -136,7 +150,7 @@ function eventOf(fields: Fields, { io }: Pick<Context, 'io'>) {
   ];
   if (missing.length > 0) throw notProvided(missing.join(', '));
   try {
-    return completeEvent(fields, io);
+    return completeForeign(fields, completion);
   } catch (error) {
     throw error instanceof Failure ? usage(error.message) : error;
   }

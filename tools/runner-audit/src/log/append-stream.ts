@@ -1,6 +1,6 @@
 /** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
-import { completeEvent } from '@runner/common/audit/complete';
+import { completeForeign } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
@@ -62,6 +62,8 @@ interface Read {
 class EventReader {
   readonly #context: StreamContext;
   #number = 0;
+  /** Within an object that is spread over lines, which is reported once. */
+  #isSpread = false;
   sawInvalid = false;
 
   constructor(context: StreamContext) {
@@ -126,10 +128,18 @@ class EventReader {
     const text = line?.toString('utf8').trim();
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);
+    if (this.#isSpread) {
+      // Lines within it are indented.
+      this.#isSpread = !/^[}\]]/.test(line?.toString('utf8') ?? '');
+      return undefined;
+    }
+    this.#isSpread = text === '{' || text === '[';
+    if (this.#isSpread)
+      throw new Failure('event_invalid', 'the event is not JSON: put one object on a line: jq -c');
     const parsed = parse(text);
     // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
-    const event = completeEvent(clean, this.#context.io);
+    const event = completeForeign(clean, this.#context.io);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
     return { number: this.#number, event, line: record };

@@ -1,6 +1,7 @@
 /** Checks across records that the events of each deploy are consistent. */
 import {
   instancesOf,
+  isForeign,
   kindOf,
   type LogRecord,
   projectOf,
@@ -72,13 +73,13 @@ export class DeployCheck {
 
   #start(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
-    this.#newest.set(appOf(record), id);
+    if (!isForeign(record)) this.#newest.set(appOf(record), id);
     const names = namesOf(record);
     if (names.some((name) => deploy.started.has(name)))
       this.#report('duplicate_id', `deploy ${id} has a second DeployStarted`, place);
     else if (deploy.ended.size === 0) {
       if (deploy.started.size === 0) this.count += 1;
-      this.#open.set(id, deploy);
+      if (!isForeign(record)) this.#open.set(id, deploy);
     }
     for (const name of names) deploy.started.add(name);
   }
@@ -97,6 +98,7 @@ export class DeployCheck {
     if ([...started].every((name) => ended.has(name)) && this.#open.delete(id))
       this.#remember(id, deploy);
     if (isSecond) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
+    else if (isForeign(record)) return;
     else if (started.size === 0) this.#unstarted(id, deploy, record, place, isFirst);
     else if (!isWhole && !names.every((name) => started.has(name)))
       this.#report('no_start', `deploy ${id} of ${names} ended but has no DeployStarted`, place);
@@ -115,7 +117,8 @@ export class DeployCheck {
   /** One record per instance. A manual rollback has its own ID. */
   #rollback(id: string, record: LogRecord, place: Place): void {
     const deploy = this.#deploy(id, record, place);
-    if (deploy.started.size > 0 && !deploy.failed && record.late !== true)
+    const isInOrder = deploy.started.size === 0 || deploy.failed;
+    if (!isInOrder && record.late !== true && !isForeign(record))
       this.#report('event_order', `deploy ${id} was rolled back before it failed`, place);
     const instance = short(textOf(record, 'instance') || 'default');
     if (deploy.rolledBack.has(instance))
@@ -134,7 +137,7 @@ export class DeployCheck {
     if (known === undefined) {
       const [started, ended] = [new Set<string>(), new Set<string>()];
       const deploy = { app, place, started, ended, failed: false, rolledBack: new Set<string>() };
-      if (kindOf(record) !== 'DeployStarted') this.#remember(id, deploy);
+      if (isForeign(record) || kindOf(record) !== 'DeployStarted') this.#remember(id, deploy);
       return deploy;
     }
     if (known.app !== app)

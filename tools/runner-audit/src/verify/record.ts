@@ -1,5 +1,5 @@
 /** Checks the fields of every record, and its time against earlier records. */
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
+import { isForeign, kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, short } from './problems.ts';
 
@@ -38,8 +38,9 @@ export class RecordCheck {
     const time = timeOfIso(timestamp);
     if (Number.isNaN(time))
       this.#report('not_event', `the time '${short(timestamp)}' cannot be read`);
-    // A late event had to wait for the log, so its position is later than its time.
-    else if (record.late !== true) this.#checkTime(time, timestamp);
+    // A late event had to wait for the log, so its position is later than its time; another tool has
+    // its own clock.
+    else if (record.late !== true && !isForeign(record)) this.#checkTime(time, timestamp);
   }
 
   #checkTime(time: number, timestamp: string): void {

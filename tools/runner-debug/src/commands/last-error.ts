@@ -82,8 +82,8 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
   const asker = { io, command, rootNamed: context.options.root !== undefined };
   const tripped = trippedGuards(paths, [paths.auditLog, ...logs, paths.state(name)], asker);
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
-  // Even for an unknown app or without a log, but never in a mistyped root.
-  if (insecure && isThere(paths.root)) {
+  // Even for an unknown app. Without a log there is nothing to read, and the record would create one.
+  if (insecure && logs.length > 0) {
     const { bypassGuards } = await import('./writing.ts');
     bypassGuards(context, name, tripped);
   }

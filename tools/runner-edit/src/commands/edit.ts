@@ -19,7 +19,7 @@ export const edit = command({
     'token-file': {
       placeholder: 'FILE',
       conflicts: ['token-from', 'public'],
-      about: 'Read the new token from a file',
+      about: 'Read the new token from a file; - reads standard input',
     },
     'token-from': {
       placeholder: 'APP',

@@ -1,4 +1,4 @@
-import { appNames, missingRoot, requireApp } from '@runner/common/apps/store';
+import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -14,6 +14,7 @@ interface NoApps {
 }
 
 export const fetch = command({
+  needsRoot: true,
   about: 'Look for new commits, and deploy them',
   details:
     'Checks the code host for each app and prints one line per app, also to logs/fetch.log. Made for a\n' +
@@ -39,13 +40,11 @@ export const fetch = command({
   ],
   examples: ['runner fetch --deploy --quiet', 'runner fetch shop blog'],
   async run(context) {
-    const { io, paths, args, options, format, print, note } = context;
+    const { io, paths, args, options, format, print } = context;
     for (const name of args.apps) requireApp(paths, name);
     const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
     const jobs = options.jobs === undefined ? undefined : jobsOf(options.jobs);
     if (apps.length === 0) {
-      const missing = missingRoot(paths);
-      if (missing) note(missing);
       if (!options.quiet) await print({ count: 0, apps: [] });
       return { status: 0 };
     }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
+import { isOfKind, kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
@@ -126,7 +126,7 @@ function filterOf({ project, event, since }: Filter, now: Date): (record: LogRec
   const from = since === undefined ? Number.NEGATIVE_INFINITY : timeOf(since, 'since', now);
   return (record) =>
     (project === undefined || projectOf(record) === project) &&
-    (event === undefined || kindOf(record) === event) &&
+    (event === undefined || isOfKind(record, event)) &&
     (since === undefined || timeOfIso(textOf(record, 'timestamp')) >= from);
 }
 

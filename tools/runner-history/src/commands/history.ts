@@ -15,7 +15,8 @@ export const history = command({
   about: 'List the deploys, one per line',
   details:
     'Oldest first, from the audit log. RESULT is success, failed (before the switch, or the rollback\n' +
-    'failed), rolled_back, interrupted or running. A ← marks the version of a manual rollback.\n' +
+    'failed), rolled_back, interrupted, running or unknown (another tool recorded no end). A ← marks the\n' +
+    'version of a manual rollback.\n' +
     'TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --json each\n' +
     'deploy is one line.',
   positionals: { app: { about: 'Only deploys of this app' } },

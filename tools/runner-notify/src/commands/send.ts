@@ -14,8 +14,9 @@ export const send = command({
   about: 'Send notifications for the deploy events on standard input',
   details:
     'Reads one JSON record per line, as `runner audit emit` prints them, and announces DeployStarted,\n' +
-    'DeploySuccess, DeployFailure and RollbackSuccess. Other records are ignored. Prints one result per\n' +
-    'record and channel. The audit log is not written.\n' +
+    'DeploySuccess, DeployFailure, RollbackSuccess, and changes of state such as AppDown or TokenEnding.\n' +
+    'Records of what an operator did, such as AppStopped, are ignored. Prints one result per record and\n' +
+    'channel. The audit log is not written.\n' +
     '\n' +
     'Each record is saved to disk first. What is not delivered within --wait stays queued: the\n' +
     'next `send` or `flush` delivers it, for up to 24 hours. Messages that a service refuses are set\n' +

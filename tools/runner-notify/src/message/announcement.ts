@@ -138,7 +138,7 @@ const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Bra
 
 /** What happened to the previous version. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
-  if (!previousVersion) return ['no earlier version exists'];
+  if (!previousVersion) return ['no previous version on record'];
   if (rolledBack === undefined) return ['stayed on ', { value: previousVersion }];
   if (rolledBack) return ['rolled back to ', { value: previousVersion }];
   const failed: Phrase = ['failed, ', { value: previousVersion }, ' is not active again'];

@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Deploy['result'], string>> = {
   rolled_back: 'rolled back',
   interrupted: 'interrupted',
   running: 'running',
-  unknown: 'interrupted',
+  unknown: 'end not recorded',
 };
 
 function rowOf(deploy: Deploy, link: string): Row {

@@ -16,7 +16,7 @@ export const restore = command({
     identity: {
       placeholder: 'FILE',
       conflicts: ['passphrase-file'],
-      about: 'File with the age secret key (AGE-SECRET-KEY-1…)',
+      about: 'File with the age secret key (AGE-SECRET-KEY-1…); - reads standard input',
     },
     'passphrase-file': {
       placeholder: 'FILE',
