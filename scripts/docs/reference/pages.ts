@@ -102,6 +102,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['reason', 'Reason of a rollback; nothing was switched after a failed deploy with traffic'],
   ['rolled_back', 'true after an automatic rollback, false when that failed too'],
   ['blocked', 'true when the commit is not tried again until the next push'],
+  ['source', "the tool whose event it is; records without it are runner's own"],
   ['late', 'true when the record had to wait in spool/audit until the log could be written'],
   ['seq', 'number of the record in the chain, from 1'],
   ['prev', 'hash of what precedes the record: the first 32 hexadecimal digits of SHA-256'],
