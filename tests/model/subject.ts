@@ -174,7 +174,7 @@ export async function makeSubject(
 }
 
 function isWriter({ command }: Process): boolean {
-  return command.includes('/run/output.log');
+  return command.includes('/output.log');
 }
 
 /** The tool and the arguments of a step. */

@@ -48,7 +48,7 @@ async function write(root: string, writer: number, written: () => void): Promise
   const echoes = running.stdout[Symbol.asyncIterator]();
   for (let number = 0; number < EVENTS; number += 1) {
     const deploy_id = `${writer}${String(number).padStart(7, '0')}`;
-    const more = { event_type: 'RollbackSuccess', deploy_id };
+    const more = { event_type: 'RollbackSuccess', deploy_id, source: 'test' };
     const text = line(record(`v${writer}.${number}`, more));
     running.stdin.write(text);
     const { value } = await echoes.next();

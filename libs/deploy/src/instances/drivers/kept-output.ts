@@ -15,9 +15,10 @@ const FILE_MAX = 10_485_760;
 const DRAINED = 500;
 
 /**
- * Arguments: the file, its size. It waits for the writer of the app before, which may have some output
- * left, but not for one that keeps running because something holds its pipe. The folder is descriptor 3: a link
- * that the app made, of the folder or in it, is not followed. On a full disk output is thrown away: an app that waits for its output would stop serving.
+ * Arguments: the file, its size, and its path for `ps`. It waits for the writer of the app before, which may
+ * have some output left, but not for one that keeps running because something holds its pipe. The folder is
+ * descriptor 3: a link that the app made, of the folder or in it, is not followed. On a full disk output is
+ * thrown away: an app that waits for its output would stop serving.
  */
 const WRITER = `umask 027; LC_ALL=C; export LC_ALL; file=$1 max=$2 flags=append,nofollow
 dd of=/dev/null oflag=nofollow count=0 2>/dev/null || flags=append
@@ -62,7 +63,7 @@ export function keepOutput(path: string): KeptOutput {
       const pipe = openPipe(folder, `${basename(path)}.pipe`);
       // A file system without pipes: the file is written as it is, and grows.
       if (pipe === undefined) return { into: open(folder), file, drained: async () => {}, close };
-      const writer = startWriter(folder, basename(path), pipe.from);
+      const writer = startWriter(folder, path, pipe.from);
       for (const fd of [pipe.both, pipe.from]) closeSync(fd);
       return { into: pipe.into, file, drained: () => endOf(writer), close };
     });
@@ -89,8 +90,9 @@ function openPipe(folder: Folder, name: string) {
   return { both, from, into };
 }
 
-function startWriter(folder: Folder, name: string, from: number): ChildProcess {
-  const args = ['-c', WRITER, 'runner-output', `/proc/self/fd/3/${name}`, String(FILE_MAX)];
+function startWriter(folder: Folder, path: string, from: number): ChildProcess {
+  const file = `/proc/self/fd/3/${basename(path)}`;
+  const args = ['-c', WRITER, 'runner-output', file, String(FILE_MAX), path];
   const held = folder.openSelf();
   const writer = spawn('/bin/sh', args, {
     ...{ cwd: '/', env: ENV, detached: true },
