@@ -31,7 +31,7 @@ const MASKS: readonly (readonly [pattern: RegExp, mask: string])[] = [
   [/\bm_[0-9a-f]{8}\b/g, '<key>'],
   [/\b[0-9a-f]{40}\b/g, '<commit>'],
   [/\b(?=\w*\d)[0-9a-f]{12}\b/g, '<commit>'],
-  [/\b[0-9a-f]{8}\b/g, '<id>'],
+  [/\b(?:[0-9a-f]{8}|[0-9a-f]{32})\b/g, '<id>'],
   [/\b\d+(\.\d+)? (ms|s|m|h)\b/g, '<duration>'],
   [/"duration_ms":\s*\d+/g, '"duration_ms":<n>'],
 ];
