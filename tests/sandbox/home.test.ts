@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { CACHES } from '@runner/deploy/sandbox/home';
+import { distFolder, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -159,5 +160,14 @@ test('the home of the account is hidden, whatever HOME says, and PATH still lead
       rmSync(join(account, mark), { force: true });
     }
   }));
+
+home('docs/sandbox.md lists the caches that stay', () => {
+  const page = readFileSync(join(distFolder(), '../docs/sandbox.md'), 'utf8');
+  const [, list = ''] = /caches stay\*\* and can be written: ([^;]+);/.exec(page) ?? [];
+  assert.equal(
+    [...list.matchAll(/`([^`]+)`/g)].map(([, path]) => path),
+    CACHES,
+  );
+});
 
 home.run();

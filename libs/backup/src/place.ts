@@ -55,7 +55,7 @@ function logsIn(root: Folder): string[] {
   );
 }
 
-/** Names in a folder below, as byte strings; empty if there is none. */
+/** Names in a folder below, a character for each byte; empty if the folder does not exist. */
 function namesIn(folder: Folder, below: readonly Name[]): string[] {
   const names = (inner: Folder) => inner.names().map((name) => name.toString('latin1'));
   return has(folder, below) ? inFolder(folder.below(below), names) : [];

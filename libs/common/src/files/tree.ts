@@ -108,7 +108,7 @@ export class Folder {
     return fstatSync(this.#fd);
   }
 
-  /** Of an entry, a link too; undefined if there is none. */
+  /** Of an entry, of a link itself; undefined if it does not exist. */
   stat(name: Name): Stats | undefined {
     return lstatSync(this.path(name), { throwIfNoEntry: false });
   }

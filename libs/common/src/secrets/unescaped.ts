@@ -131,7 +131,7 @@ class Reader {
     else if (code > 0xffff) {
       this.#push(0xdc00 + ((code - 0x1_0000) & 0x3ff), from, to);
       this.#pushWide(0xd800 + ((code - 0x1_0000) >> 10), from, to);
-      // A byte in the middle of a character is none of its own.
+      // A continuation byte is not a character of its own.
     } else if (code < 0xc0 || !INVISIBLE.test(String.fromCharCode(code)))
       this.#push(code, from, to);
   }

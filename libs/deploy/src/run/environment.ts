@@ -1,10 +1,9 @@
 /** The environment of programs that a deploy runs: an allow-list, without secrets. */
 import { existsSync, readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { APART } from '@runner/common/foundation/apart';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
+import { supervisorFolders } from '../sandbox/supervisors.ts';
 
 /** Not LANG and TZ: an app must not depend on who deployed it. */
 const PASSED = ['PATH', 'USER', 'LOGNAME', 'TMPDIR', 'SHELL'];
@@ -18,14 +17,6 @@ const SUPERVISOR = [
   'DOCKER_CONFIG',
   'PM2_HOME',
 ];
-
-/**
- * Supervisors belong to the user, not to an app: their clients look below the user's home, even though
- * an app has a HOME of its own.
- */
-function supervisorFolders({ HOME: home = userInfo().homedir }: Env): Record<string, string> {
-  return { PM2_HOME: join(home, '.pm2'), DOCKER_CONFIG: join(home, '.docker') };
-}
 
 /** Proxies and certificate stores. */
 const NETWORK = [

@@ -1,4 +1,4 @@
-/** What of the server the commands of an app do not see, and what they need of it in spite of that. */
+/** What of the server the commands of an app do not see, and what of that they need. */
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
@@ -31,7 +31,7 @@ export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 }
 
-/** The real path of a folder other than `/`; undefined if there is none. */
+/** The real path of a folder other than `/`; undefined if it is not a folder. */
 export function realFolder(path: string | undefined): string | undefined {
   if (path === undefined || !isAbsolute(path)) return undefined;
   try {
@@ -55,7 +55,7 @@ export function hiddenFolders(env: Env): string[] {
 }
 
 /** The home that the system knows for this user, which need not be `$HOME`; undefined unless it is the user's. */
-function accountHome(): string | undefined {
+export function accountHome(): string | undefined {
   // Some accounts of the system have a folder such as /usr/sbin.
   const own = () => {
     const { homedir, uid } = userInfo();
@@ -120,11 +120,4 @@ export function agentFolders(): string[] {
 function foldersIn(parent: string): string[] {
   const all = orElse(() => readdirSync(parent, { withFileTypes: true }), []);
   return all.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name));
-}
-
-/** Sockets of the docker engine: the server's, the user's own and the one that DOCKER_HOST names. */
-export function dockerSockets({ DOCKER_HOST = '', XDG_RUNTIME_DIR: own }: Env): string[] {
-  const named = /^unix:\/\/(\/.+)$/.exec(DOCKER_HOST)?.[1];
-  const all = ['/run/docker.sock', own && join(own, 'docker.sock'), named];
-  return all.filter((path) => path !== undefined && path !== '') as string[];
 }

@@ -8,7 +8,6 @@ import type { Paths } from '@runner/common/foundation/paths';
 import {
   agentFolders,
   databaseFolders,
-  dockerSockets,
   hiddenFolders,
   isWithin,
   ownLogFolders,
@@ -20,6 +19,7 @@ import {
 import { homeOptions } from './home.ts';
 import { memoryFoldersOf } from './memory-folders.ts';
 import { namespaceOptions } from './probe.ts';
+import { supervisorPaths } from './supervisors.ts';
 
 /**
  * `build`: writes its release and the shared files. `hook`, also for health checks: writes what is the
@@ -105,7 +105,6 @@ function server(profile: Profile, { paths, app, env, scratch }: Subject): string
   const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
   const isBelow = (path: string) => hidden.some((folder) => isWithin(folder, path));
   const open = (path: string) => bind(isBuild ? scratch().temporary : path, path);
-  const supervisor = { pm2: pm2Home(env), docker: [...dockerSockets(env), ...dockerHome(env)] };
   return [
     ...temporary.filter((path) => !isBelow(path)).flatMap(open),
     ...hidden.flatMap(empty),
@@ -115,9 +114,9 @@ function server(profile: Profile, { paths, app, env, scratch }: Subject): string
       ...resolverFolder(),
     ].flatMap((path) => readOnly(path)),
     ...(isBuild ? [] : ofTheUser({ paths, app, env })),
-    ...(profile === 'pm2' || profile === 'docker' ? supervisor[profile] : []).flatMap((path) =>
-      bind(path),
-    ),
+    ...(profile === 'pm2' || profile === 'docker'
+      ? supervisorPaths(profile, env).flatMap((path) => bind(path))
+      : []),
   ];
 }
 
@@ -134,12 +133,6 @@ function ofTheUser({ paths, app, env }: Confined): string[] {
     ...[...databaseFolders(), ...secrets].flatMap((path) => readOnly(path)),
   ];
 }
-
-const pm2Home = ({ PM2_HOME, HOME }: Env) =>
-  realFolders([PM2_HOME ?? (HOME && join(HOME, '.pm2'))]);
-
-const dockerHome = ({ DOCKER_CONFIG, HOME }: Env) =>
-  realFolders([DOCKER_CONFIG ?? (HOME && join(HOME, '.docker'))]);
 
 /**
  * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot

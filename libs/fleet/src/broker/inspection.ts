@@ -53,7 +53,7 @@ const accountField = object({
   ),
 });
 
-/** What an account of the broker has; undefined if there is none. */
+/** What an account of the broker has; undefined if the broker has no such account. */
 async function realAccess(monitor: Broker, account: string): Promise<Access | undefined> {
   const answer = await monitor.request(`$SYS.REQ.ACCOUNT.${account}.INFO`, '', ANSWER);
   const data = parsedValue(answer ?? '', accountField)?.data;

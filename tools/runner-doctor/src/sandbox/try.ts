@@ -1,7 +1,6 @@
 /** Runs every escape attempt without the sandbox and in its profiles. */
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
@@ -9,6 +8,7 @@ import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { cutOff } from '@runner/deploy/run/outside';
+import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { mountsFor, type Profile } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
@@ -112,18 +112,12 @@ function hasLeft(path: string): Result {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** The home that the system knows for this user; empty unless it is the user's own, and not `$HOME`. */
-function accountHome(): string {
-  const { homedir, uid } = userInfo();
-  return statSync(homedir).uid === uid ? homedir : '';
-}
-
 function variablesOf(io: Server['io'], decoy: Decoy, mark: string, folder: string): Variables {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR, XDG_RUNTIME_DIR } = io.env;
   return {
     ...{ PATH, ROOT: decoy.paths.root, OUTER_HOME: decoy.home, RUNNER: String(decoy.runner.pid) },
     ...{ NODE: process.execPath, MARK: mark, PROOF: join(folder, 'proof'), AGENT: decoy.agent },
-    ...{ MEMORY: decoy.memory, ACCOUNT_HOME: orElse(accountHome, '') },
+    ...{ MEMORY: decoy.memory, ACCOUNT_HOME: accountHome() ?? '' },
     ...(TMPDIR !== undefined && { TMPDIR }),
     ...(XDG_RUNTIME_DIR !== undefined && { XDG_RUNTIME_DIR }),
   };
