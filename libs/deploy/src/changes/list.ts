@@ -8,7 +8,7 @@ import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 
 /** A commit by its name and its id. */
 export interface NamedCommit {

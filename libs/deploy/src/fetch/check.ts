@@ -11,7 +11,7 @@ import { openApi } from '@runner/common/hosts/open';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';

@@ -2,8 +2,8 @@
 import { noteStarting } from '@runner/common/app-secrets/change';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { markStage } from '../record/in-progress.ts';
-import type { Job } from '../record/operation.ts';
+import { markStage } from '../journal/mark.ts';
+import type { Job } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, StepFailure, withEnding } from '../run/step.ts';
 import { bringUp } from './bring-up.ts';

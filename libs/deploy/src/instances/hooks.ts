@@ -1,7 +1,7 @@
 /** Hooks of `.deploy.yml`, and the environment they run in. */
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile, Hook } from '@runner/common/deploy-file/read';
-import type { Job } from '../record/operation.ts';
+import type { Job } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { failureOf, runStep, shellStep } from '../run/step.ts';
 import type { Prefix } from '../sandbox/limits.ts';

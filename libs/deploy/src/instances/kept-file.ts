@@ -16,7 +16,7 @@ import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { onMirror } from '../git/repository.ts';
-import type { Version } from '../record/operation.ts';
+import type { Version } from '../journal/operation.ts';
 import { gitEnvironment } from '../run/environment.ts';
 
 /** In bytes; a longer file is refused before it is parsed. */

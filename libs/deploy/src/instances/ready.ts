@@ -3,7 +3,7 @@
 import { listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { Start } from '@runner/common/deploy-file/start';
-import type { Job } from '../record/operation.ts';
+import type { Job } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { obstacles } from './drivers/availability.ts';
 import { driverFor } from './drivers/choose.ts';

@@ -1,6 +1,6 @@
 /** Rolling back what a failed deploy switched or started. */
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import type { Job, Move } from '../record/operation.ts';
+import type { Job, Move } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { failureOf } from '../run/step.ts';
 import type { Activation } from './activate.ts';

@@ -5,7 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';

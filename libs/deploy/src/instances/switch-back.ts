@@ -1,7 +1,7 @@
 /** Switching one instance back to a release that was active before. */
 import type { Deployed } from '@runner/common/apps/state';
 import { isThere } from '@runner/common/files/read';
-import type { Version } from '../record/operation.ts';
+import type { Version } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { bringUp, type InStage } from './bring-up.ts';
 import { activeRelease, switchOff } from './current-link.ts';

@@ -12,7 +12,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
-import type { Job, Version } from '../record/operation.ts';
+import type { Job, Version } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

@@ -17,10 +17,10 @@ import {
   uninterrupted,
 } from '../instances/target.ts';
 import { unreadSecretsOf } from '../instances/unit-check.ts';
-import { secretsStarted } from '../record/in-progress.ts';
-import { lockApp } from '../record/lock.ts';
-import type { Operation } from '../record/operation.ts';
-import { recover } from '../recovery/recover.ts';
+import { secretsStarted } from '../journal/mark.ts';
+import { lockApp } from '../journal/lock.ts';
+import type { Operation } from '../journal/operation.ts';
+import { recover } from '../operation/recover.ts';
 import { type Reporter, redacting, reported } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';

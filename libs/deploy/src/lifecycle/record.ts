@@ -8,8 +8,8 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
-import { recordAnyway } from '../record/events.ts';
-import type { Operation } from '../record/operation.ts';
+import { recordAnyway } from '../journal/events.ts';
+import type { Operation } from '../journal/operation.ts';
 
 /** What to do. */
 export type Verb = 'start' | 'stop' | 'restart';

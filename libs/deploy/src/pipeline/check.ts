@@ -21,7 +21,7 @@ import { onlyInstance } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
 import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';

@@ -1,7 +1,7 @@
 /** The outcome of a deploy that ended before, from its records. */
 import { textOf } from '@runner/common/audit/record';
 import type { Paths } from '@runner/common/foundation/paths';
-import { recordedEnd } from '../record/given-id.ts';
+import { recordedEnd } from '../journal/given-id.ts';
 import type { DeployOutcome } from './outcome.ts';
 
 /** How a deploy with the given id ended, as the log says; undefined if it is not known or still runs. */

@@ -7,11 +7,11 @@ import { UNSWITCHED } from '../instances/activate.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
-import { failedState, willBlock } from '../record/after-failure.ts';
-import { succeededState } from '../record/after-success.ts';
-import { announce, eventsOf, rolledBackEvents } from '../record/events.ts';
-import { secretsStarted, writeEnd } from '../record/in-progress.ts';
-import { isBack, type Job, type Move, problemsOf } from '../record/operation.ts';
+import { failedState, willBlock } from '../journal/after-failure.ts';
+import { succeededState } from '../journal/after-success.ts';
+import { announce, eventsOf, rolledBackEvents } from '../journal/events.ts';
+import { secretsStarted, writeEnd } from '../journal/mark.ts';
+import { isBack, type Job, type Move, problemsOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */

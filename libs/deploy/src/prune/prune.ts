@@ -9,7 +9,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { packMirror, removeStaleLocks } from '../git/mirror-upkeep.ts';
 import { pruneFiles } from '../instances/kept-file.ts';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 import { leftOf, prunableOf, removedApps } from './prunable.ts';
 
 /** For counting the files of one app, in milliseconds. */

@@ -10,7 +10,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
-import { underLock } from '../record/lock.ts';
+import { underLock } from '../journal/lock.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
 /** What `runner remove` prints. */

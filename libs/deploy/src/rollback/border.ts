@@ -5,7 +5,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { portsOf } from '../instances/ports.ts';
-import type { KeptMove } from '../record/after-rollback.ts';
+import type { KeptMove } from '../journal/after-rollback.ts';
 
 /** Throws `force_needed`, naming what to change in the proxy. */
 export function refuseBorder(paths: Paths, app: string, moves: readonly KeptMove[]): void {

@@ -6,7 +6,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
 import { isRestorable } from '../instances/kept-file.ts';
-import { failedSince, isOlder, isRestart, type KeptMove } from '../record/after-rollback.ts';
+import { failedSince, isOlder, isRestart, type KeptMove } from '../journal/after-rollback.ts';
 
 /** Where the instances go, and in words why others stay as they are. */
 export interface RollbackPlan {

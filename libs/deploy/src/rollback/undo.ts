@@ -2,11 +2,11 @@
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { blockingMoves, stopAll, switchBack } from '../instances/switch-back.ts';
 import { keptTarget, uninterrupted } from '../instances/target.ts';
-import { failedState } from '../record/after-failure.ts';
-import type { KeptMove } from '../record/after-rollback.ts';
-import { announce, eventsOf } from '../record/events.ts';
-import { markFailed, markStageAnyway, writeEnd } from '../record/in-progress.ts';
-import { type Job, type Operation, problemsOf } from '../record/operation.ts';
+import { failedState } from '../journal/after-failure.ts';
+import type { KeptMove } from '../journal/after-rollback.ts';
+import { announce, eventsOf } from '../journal/events.ts';
+import { markFailed, markStageAnyway, writeEnd } from '../journal/mark.ts';
+import { type Job, type Operation, problemsOf } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, failureOf, type StepFailure } from '../run/step.ts';
 import type { RollbackOutcome } from './outcome.ts';

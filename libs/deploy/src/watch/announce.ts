@@ -5,7 +5,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
-import { announce } from '../record/events.ts';
+import { announce } from '../journal/events.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { Change } from './changes.ts';

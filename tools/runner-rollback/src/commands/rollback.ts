@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { givenIdOf, ID_OPTIONS } from '@runner/deploy/record/given-id';
+import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 

@@ -8,7 +8,7 @@ import type { Notifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { DeployLog } from '../run/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { StageClock } from './stage-clock.ts';
+import type { StageClock } from './clock.ts';
 
 /** A command running on one app, under the app's lock. */
 export interface Operation extends Server {

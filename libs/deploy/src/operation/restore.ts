@@ -9,7 +9,7 @@ import { endInstance } from '../instances/drivers/process.ts';
 import { instanceState, stopSlot } from '../instances/slots.ts';
 import { switchBack } from '../instances/switch-back.ts';
 import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
-import type { Move, Operation } from '../record/operation.ts';
+import type { Move, Operation } from '../journal/operation.ts';
 import type { DeployLog } from '../run/log.ts';
 import { failureOf } from '../run/step.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';

@@ -4,8 +4,8 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { previousOfAll } from '../instances/target.ts';
-import { eventsOf, rolledBackEvents } from '../record/events.ts';
-import { isBack, type Operation, problemsOf } from '../record/operation.ts';
+import { eventsOf, rolledBackEvents } from '../journal/events.ts';
+import { isBack, type Operation, problemsOf } from '../journal/operation.ts';
 import { headlineOf, isEarly } from './interrupted.ts';
 import type { RestoredMove } from './restore.ts';
 
