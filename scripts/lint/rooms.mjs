@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line undress collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report journal instances release operation watch rollback lifecycle pipeline checks fetch changes remove prune',
+    'sandbox run git report journal instances release watch operation rollback lifecycle pipeline checks fetch changes remove prune',
   ],
   ['libs/history', 'log deploys figures'],
   ['libs/fleet', 'files order broker events'],

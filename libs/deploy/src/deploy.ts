@@ -5,7 +5,7 @@ export { writeBootFiles } from './instances/boot-files.ts';
 export { stopAllBeforeTraffic } from './instances/stop-before.ts';
 export { unreadSecretsOf } from './instances/unit-check.ts';
 export { startAll } from './lifecycle/boot.ts';
-export { operate } from './lifecycle/operate.ts';
+export { changeRunning } from './lifecycle/verbs.ts';
 export { planDeploy } from './pipeline/check.ts';
 export { deploy } from './pipeline/deploy.ts';
 export { explainFailure, printNextSteps } from './pipeline/explanation.ts';

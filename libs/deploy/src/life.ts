@@ -5,8 +5,8 @@ import type { Style } from '@runner/common/cli/output';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import type { LifeOutcome } from './lifecycle/operate.ts';
 import type { LifeInstance, Verb } from './lifecycle/record.ts';
+import type { LifeOutcome } from './lifecycle/verbs.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
@@ -36,12 +36,12 @@ export async function runLife(
   const wait = options.wait === undefined ? undefined : durationOf(options.wait);
   if (options.wait !== undefined && wait === undefined)
     throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
-  const { operate } = await import('@runner/deploy/deploy');
+  const { changeRunning } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const { reporter } = progress;
     const { instance } = options;
-    const value = await operate({ io, paths, app, instance, reason, wait, reporter }, verb);
+    const value = await changeRunning({ io, paths, app, instance, reason, wait, reporter }, verb);
     return { value, status: value.result === 'failed' ? 1 : 0 };
   } finally {
     progress.end();

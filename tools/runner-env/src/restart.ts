@@ -1,7 +1,7 @@
 /** `--restart`: what a new value is for gets it at once. */
 import type { Answer, Context } from '@runner/common/cli/command';
 import { runLife } from '@runner/deploy/life';
-import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
+import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 import type { SetSecrets } from './change.ts';
 import { listSecrets } from './listing.ts';
 

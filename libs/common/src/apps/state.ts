@@ -50,7 +50,7 @@ export interface InstanceState {
   before_traffic?: Deployed | null;
 }
 
-/** A deploy or manual rollback that is running, or was when its process died. */
+/** The journal of an operation that is running, or was when its process died. */
 export interface Deploying {
   deploy_id: string;
   pid: number;
@@ -73,12 +73,16 @@ export interface Deploying {
   returns?: boolean;
   /** Set by a manual rollback: the target release of each instance. */
   rollback?: Record<string, string>;
+  /** Set by a command that is neither a deploy nor a rollback. */
+  verb?: 'start' | 'stop' | 'restart';
   /** The channels that are notified. */
   notify?: string;
   /** Head of the branch, put on hold if only some instances are deployed. */
   passed_over?: string;
   /** Only one instance is deployed. */
   partial?: boolean;
+  /** What it put into empty places of `shared/`, below that folder, and a hash of what it looked like. */
+  seeds?: { shared: string; path: string; print: string }[];
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }

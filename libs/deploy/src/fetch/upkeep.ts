@@ -3,17 +3,15 @@ import { openSecrets } from '@runner/common/app-secrets/open';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
-import { newDeployId } from '@runner/common/audit/events';
 import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import { bringUp } from '../instances/bring-up.ts';
 import { drainAll } from '../instances/drain.ts';
-import { goLive } from '../instances/slots.ts';
-import { keptTarget, type TargetBase, uninterrupted } from '../instances/target.ts';
-import { openDeployLog } from '../run/log.ts';
-import { asStepFailure, failureOf } from '../run/step.ts';
-import { openSandboxAnyway } from '../sandbox/sandbox.ts';
+import { activationOf } from '../instances/steps.ts';
+import { keptTarget } from '../instances/target.ts';
+import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { runSteps } from '../journal/step.ts';
+import { asStepFailure } from '../run/step.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Starts what is live after a reboot, and ends what drains. Never throws. */
@@ -24,30 +22,17 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     if (!app || app.deploying || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const secrets = openSecrets(paths, io.env, name);
-    const sandbox = openSandboxAnyway({ paths, env: io.env, app: name });
-    const deployId = newDeployId(io.random);
-    const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({
-      io,
-      paths,
-      app,
-      deployId,
-      log,
-      redact,
-      reporter,
-      secrets,
-      sandbox,
-    });
+    const op = uninterrupted(contextOf({ io, paths, reporter }, app, { redact, secrets }));
     const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;
     try {
-      for (const instance of downSinceBoot(paths, app)) await startLive(base, instance);
+      for (const instance of downSinceBoot(paths, app)) await startLive(op, instance);
     } finally {
       lock.release();
     }
-    await drainAll(base, reporter);
-    log.close();
+    await drainAll(op);
+    op.log.close();
   } catch (error) {
     reporter.note(`${name}: ${asStepFailure(error, 'start').message}`);
   }
@@ -70,14 +55,13 @@ function downSinceBoot(paths: FetchRequest['paths'], { app, instances }: AppStat
     .map(([name]) => name);
 }
 
-async function startLive(base: TargetBase, instance: string): Promise<void> {
-  const current = findApp(base.paths, base.app)?.instances[instance]?.current;
-  const target = current && keptTarget(base, instance, current);
+async function startLive(op: Operation, instance: string): Promise<void> {
+  const current = findApp(op.paths, op.app.app)?.instances[instance]?.current;
+  const target = current && keptTarget(op, instance, current);
   if (!target) return;
-  const failure = await failureOf('start', async () => {
-    await bringUp(base, target, (_, body) => body());
-    await goLive(base, target);
-  });
-  const end = failure ? `could not be started: ${failure.message}` : 'was started after a reboot';
-  base.say(`${base.app}: ${instance} ${end}`);
+  const failed = await runSteps(op, activationOf(op, target));
+  const end = failed
+    ? `could not be started: ${failed.error.message}`
+    : 'was started after a reboot';
+  say(op, `${op.app.app}: ${instance} ${end}`);
 }

@@ -9,18 +9,19 @@ import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
 import type { Folder } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
 import { StepFailure } from '../run/step.ts';
 import { ask } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
+import type { Target } from './drivers/driver.ts';
 import { proxies } from './proxies.ts';
 import { userName } from './rights.ts';
-import type { ReleaseTarget, TargetBase } from './target.ts';
 
 /** Of Linux; Node does not name it. */
 const O_PATH = 0o10_000_000;
 
 /** Gives the rights in the slot before the target is started. Throws a StepFailure of stage `start`. */
-export function grantSocket({ paths }: TargetBase, target: ReleaseTarget, slot: Folder): void {
+export function grantSocket({ paths }: Server, target: Target, slot: Folder): void {
   const { dir: folder } = target.paths;
   const maker = driverFor(target.start).user?.(target);
   if (target.instance.traffic?.type !== 'socket' || maker === undefined) return;
@@ -37,7 +38,7 @@ export function grantSocket({ paths }: TargetBase, target: ReleaseTarget, slot: 
 }
 
 /** Checks that the socket is there and the proxy may write to it. Throws a StepFailure of stage `traffic`. */
-export function openSocket({ paths, instance, env }: ReleaseTarget): void {
+export function openSocket({ paths, instance, env }: Target): void {
   if (instance.traffic?.type !== 'socket') return;
   const fd = socketAt(socketIn(paths.dir));
   if (fd === undefined) {

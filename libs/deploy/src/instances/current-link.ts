@@ -19,6 +19,13 @@ export function activeRelease(paths: Paths, app: string, instance: string): stri
   return target && basename(target);
 }
 
+/** Name of the release that was put last into an instance: it may not get the requests yet. */
+export function placedRelease(paths: Paths, app: string, instance: string): string | undefined {
+  const target = targetOf(paths.app(app).instance(instance).current);
+  const isLive = target === undefined || target === 'live/current';
+  return isLive ? activeRelease(paths, app, instance) : basename(target);
+}
+
 /** What a link names; undefined if there is no link. */
 function targetOf(path: string): string | undefined {
   try {

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
-import { type Reporter, reported } from '../report/reporter.ts';
+import { type Operation, say } from '../journal/operation.ts';
+import { reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
 import { failureOf } from '../run/step.ts';
 import { instanceState, stopSlot } from './slots.ts';
-import { keptTarget, type TargetBase } from './target.ts';
+import { keptTarget } from './target.ts';
 
 /** Between two looks at the connections, in milliseconds. */
 const POLL = 200;
@@ -23,10 +24,10 @@ interface Drain {
 }
 
 /** The slots of an app that drain. What is live does not, whatever the state says. */
-function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
+function drainsOf(op: Operation, names: readonly string[]): Drain[] {
   return names.flatMap((instance) => {
-    const { draining } = instanceState(base, instance);
-    const live = liveSlot(base.paths.app(base.app).instance(instance));
+    const { draining } = instanceState(op, instance);
+    const live = liveSlot(op.paths.app(op.app.app).instance(instance));
     if (!draining || draining.slot === live) return [];
     const { slot, since, until } = draining;
     return [{ instance, slot, since, limit: Date.parse(until) - Date.parse(since) }];
@@ -34,38 +35,37 @@ function drainsOf(base: TargetBase, names: readonly string[]): Drain[] {
 }
 
 /** Finishes the drains of an app, as the last thing that an operation does. */
-export async function drainAll(base: TargetBase, reporter: Reporter): Promise<void> {
-  const names = Object.keys(findApp(base.paths, base.app)?.instances ?? {});
-  const drains = drainsOf(base, names);
+export async function drainAll(op: Operation): Promise<void> {
+  const names = Object.keys(findApp(op.paths, op.app.app)?.instances ?? {});
+  const drains = drainsOf(op, names);
   if (drains.length === 0) return;
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
-  const finished = () =>
-    Promise.all(drainsOf(base, names).map((drain) => finishDrain(base, drain)));
-  await reported(reporter, `drain ${where}`, finished);
-  if (drainsOf(base, names).length > 0)
-    base.say('the previous version is still draining; the next command for the app stops it');
+  const finished = () => Promise.all(drainsOf(op, names).map((drain) => finishDrain(op, drain)));
+  await reported(op.reporter, `drain ${where}`, finished);
+  if (drainsOf(op, names).length > 0)
+    say(op, 'the previous version is still draining; the next command for the app stops it');
 }
 
 /**
  * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
  * to stop a version. Ends when it is stopped, or another command has taken over.
  */
-async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
+async function finishDrain(op: Operation, drain: Drain): Promise<void> {
   const isDue = () =>
-    drainsOf(base, [drain.instance]).some(
+    drainsOf(op, [drain.instance]).some(
       ({ slot, since }) => slot === drain.slot && since === drain.since,
     );
-  const open = await idle(base, drain, isDue);
-  const { io } = base;
+  const open = await idle(op, drain, isDue);
+  const { io } = op;
   const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString() };
-  while (isDue() && !base.signal.aborted) {
-    const lock = takeLock(base.paths.lock(base.app), 0, holder);
+  while (isDue() && !op.signal.aborted) {
+    const lock = takeLock(op.paths.lock(op.app.app), 0, holder);
     if (!lock) {
       await sleep(POLL);
       continue;
     }
     try {
-      if (isDue()) await stopDrained(base, drain, open);
+      if (isDue()) await stopDrained(op, drain, open);
       return;
     } finally {
       lock.release();
@@ -74,38 +74,38 @@ async function finishDrain(base: TargetBase, drain: Drain): Promise<void> {
 }
 
 /** Empties a slot that is to be used: waits for its drain, then stops what is in it. */
-export async function vacate(base: TargetBase, name: string, slot: SlotName): Promise<void> {
-  if (!instanceState(base, name).slots?.[slot]) return;
-  const [drain] = drainsOf(base, [name]);
+export async function vacate(op: Operation, name: string, slot: SlotName): Promise<void> {
+  if (!instanceState(op, name).slots?.[slot]) return;
+  const [drain] = drainsOf(op, [name]);
   if (drain?.slot !== slot) {
-    await stopSlot(base, name, slot);
+    await stopSlot(op, name, slot);
     return;
   }
-  await stopDrained(base, drain, await idle(base, drain, () => true));
+  await stopDrained(op, drain, await idle(op, drain, () => true));
 }
 
 /** Waits for a version to be idle, at most its limit. Returns the connections that are left. */
-async function idle(base: TargetBase, drain: Drain, isDue: () => boolean): Promise<number> {
+async function idle(op: Operation, drain: Drain, isDue: () => boolean): Promise<number> {
   const { instance, slot, limit } = drain;
-  const held = instanceState(base, instance).slots?.[slot];
-  const target = held ? keptTarget(base, instance, held, slot) : undefined;
+  const held = instanceState(op, instance).slots?.[slot];
+  const target = held ? keptTarget(op, instance, held, slot) : undefined;
   const address = target?.env.PORT;
   const until = performance.now() + limit;
   let open = 0;
   for (let quiet = 0; quiet < IDLE && address !== undefined; ) {
     open = connectionsTo(address);
     quiet = open === 0 ? quiet + 1 : 0;
-    if (performance.now() >= until || base.signal.aborted || !isDue()) return open;
+    if (performance.now() >= until || op.signal.aborted || !isDue()) return open;
     await sleep(POLL);
   }
   return open;
 }
 
-async function stopDrained(base: TargetBase, drain: Drain, open: number): Promise<void> {
+async function stopDrained(op: Operation, drain: Drain, open: number): Promise<void> {
   const { instance, slot, limit } = drain;
-  if (open > 0) base.say(cutWords(open, limit));
-  const failure = await failureOf('drain', () => stopSlot(base, instance, slot));
-  if (failure) base.say(`${instance}: slot ${slot} could not be stopped: ${failure.message}`);
+  if (open > 0) say(op, cutWords(open, limit));
+  const failure = await failureOf('drain', () => stopSlot(op, instance, slot));
+  if (failure) say(op, `${instance}: slot ${slot} could not be stopped: ${failure.message}`);
 }
 
 function cutWords(open: number, limit: number): string {

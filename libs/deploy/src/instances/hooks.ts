@@ -1,20 +1,20 @@
 /** Hooks of `.deploy.yml`, and the environment they run in. */
-import type { Instance } from '@runner/common/deploy-file/instance';
-import type { DeployFile, Hook } from '@runner/common/deploy-file/read';
-import type { Job } from '../journal/operation.ts';
+import type { Hook } from '@runner/common/deploy-file/read';
+import type { Deploy } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
-import { failureOf, runStep, shellStep } from '../run/step.ts';
+import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import type { Prefix } from '../sandbox/limits.ts';
-import { jobTarget, previousOf, type ReleaseTarget } from './target.ts';
+import type { Target } from './drivers/driver.ts';
 
 /** What hooks get in addition to the instance's environment: the variables of message templates. */
-function hookEnvironment(job: Job, instance: Instance, error: string): Record<string, string> {
+function hookEnvironment(op: Deploy, { instance }: Target, error: string): Record<string, string> {
   const values = {
-    PROJECT: job.app.app,
-    VERSION: job.version,
+    PROJECT: op.app.app,
+    VERSION: op.version,
     INSTANCE: instance.name,
-    PREVIOUS_VERSION: previousOf(job, instance.name)?.version ?? '',
-    DURATION: `${Math.round((job.io.elapsed() - job.began) / 1000)}s`,
+    PREVIOUS_VERSION: op.app.instances[instance.name]?.current?.version ?? '',
+    DURATION: `${Math.round(op.clock.total / 1000)}s`,
     ERROR: error,
     DOMAIN: instance.domain ?? '',
   };
@@ -22,42 +22,45 @@ function hookEnvironment(job: Job, instance: Instance, error: string): Record<st
   return { ...values, ...Object.fromEntries(prefixed) };
 }
 
-/** Runs the commands of a hook in the release's folder. Throws a StepFailure of stage `hook`. */
-export async function runHook(
-  job: Job,
-  target: ReleaseTarget,
-  hook: Hook,
-  {
-    folder = target.release,
-    error = '',
-    prefix,
-  }: { folder?: string; error?: string; prefix?: Prefix | undefined } = {},
-): Promise<void> {
-  const environment = hookEnvironment(job, target.instance, error);
-  const env = { ...target.env, ...environment, RUNNER_RELEASE: folder };
-  const { hookTimeout: timeout } = target.file;
-  const isOfBuild = hook === 'pre_build' || hook === 'post_build';
-  const rest = { stage: 'hook' as const, cwd: folder, env, timeout, prefix };
-  for (const command of target.file.hooks[hook]) {
-    const confinement = target.confine(isOfBuild ? 'build' : 'hook');
-    await reported(job.reporter, `${hook}: ${command}`, () =>
-      runStep(job.log, target.signal, shellStep({ command, confinement, ...rest })),
-    );
-  }
+/** How a hook is run. */
+interface HookRun {
+  /** Where; absent: in the release's folder. */
+  readonly folder?: string;
+  /** Why the deploy failed. */
+  readonly error?: string;
+  readonly prefix?: Prefix | undefined;
 }
 
-/** Runs `on_failure`, uninterrupted; if the hook fails, that is only noted. */
-export async function runFailureHook(
-  job: Job,
-  file: DeployFile,
-  release: string | undefined,
-  error: string,
+/** The commands of a hook, a step each, which throws a StepFailure of stage `hook`. */
+export function hookSteps(
+  op: Deploy,
+  target: Target,
+  hook: Hook,
+  { folder = target.release, error = '', prefix }: HookRun = {},
+): (Step & { readonly title: string })[] {
+  const { hookTimeout: timeout, hooks } = target.file;
+  const isOfBuild = hook === 'pre_build' || hook === 'post_build';
+  return hooks[hook].map((command) => ({
+    stage: isOfBuild ? ('build' as const) : ('hook' as const),
+    title: `${hook}: ${command}`,
+    run() {
+      const env = { ...target.env, ...hookEnvironment(op, target, error), RUNNER_RELEASE: folder };
+      const confinement = target.confine(isOfBuild ? 'build' : 'hook');
+      const step = { stage: 'hook' as const, command, cwd: folder, env, timeout, prefix };
+      return runStep(op.log, target.signal, shellStep({ ...step, confinement }));
+    },
+  }));
+}
+
+/** Runs a hook after the deploy has ended: that it fails is only noted, after `words`. */
+export async function runHookAnyway(
+  op: Deploy,
+  steps: ReturnType<typeof hookSteps>,
+  words: string,
 ): Promise<void> {
-  const [first] = file.instances as [Instance];
-  const { signal } = new AbortController();
-  const target = { ...jobTarget(job, file, first, release ?? 'none'), signal };
-  const folder = release === undefined ? job.paths.app(job.app.app).dir : target.release;
-  const run = () => runHook(job, target, 'on_failure', { folder, error });
-  const failure = await failureOf('hook', run);
-  if (failure) job.reporter.note(failure.message);
+  try {
+    for (const { title, run } of steps) await reported(op.reporter, title, run);
+  } catch (error) {
+    op.reporter.note(`${words}${asStepFailure(error, 'hook').message}`);
+  }
 }

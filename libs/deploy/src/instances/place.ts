@@ -50,19 +50,18 @@ export function portOf({ ports }: Traffic, slot: SlotName): number | undefined {
   return ports?.[slot === 'a' ? 0 : 1];
 }
 
-/** The slot in which a release of an instance is, or is to be started. */
-export function slotFor(
-  { traffic }: Instance,
-  paths: InstancePaths,
+/** The slot in which a release is: the live one, if it is in both. */
+export function slotOf(
   slots: InstanceState['slots'],
+  live: SlotName | undefined,
   release: string,
 ): SlotName | undefined {
-  if (!traffic) return undefined;
-  return SLOTS.find((slot) => slots?.[slot]?.release === release) ?? freeSlot(traffic, paths);
+  const order = live === 'b' ? [...SLOTS].reverse() : SLOTS;
+  return order.find((slot) => slots?.[slot]?.release === release);
 }
 
 /** The slot that may be used next: the one that is not live, unless there may only be one. */
-function freeSlot(traffic: Traffic, paths: InstancePaths): SlotName {
+export function freeSlot(traffic: Traffic, paths: InstancePaths): SlotName {
   const live = liveSlot(paths);
   if (live !== undefined) return traffic.overlap ? otherSlot(live) : live;
   // What ran before without `traffic` may have one of the ports.

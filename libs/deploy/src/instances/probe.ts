@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import { expand } from '@runner/common/deploy-file/variables';
+import type { Target } from './drivers/driver.ts';
 import { portOf } from './place.ts';
 import { localPort } from './ports.ts';
 import { type Address, accepts } from './reach.ts';
-import type { ReleaseTarget } from './target.ts';
 
 /** Between two probes, and the longest time for one, in milliseconds. */
 const INTERVAL = 100;
@@ -30,7 +30,7 @@ export interface Prober {
 const idle: Prober = { end: async () => undefined };
 
 /** Begins to ask an instance as its users reach it; what has no address is not asked. */
-export async function startProber(target: ReleaseTarget): Promise<Prober> {
+export async function startProber(target: Target): Promise<Prober> {
   const probe = probeOf(target);
   if (!probe || !(await probe())) return idle;
   let ended = false;
@@ -71,8 +71,17 @@ export function seenWords({ probes, gap_ms: gap }: Seen): string {
   return gap === 0 ? `${probes} probes, none failed` : `${gap} ms without an answer`;
 }
 
+/** Ends probers: all probes, and the longest gap; undefined if there was nothing to ask. */
+export async function whatWasSeen(probers: readonly Prober[]): Promise<Seen | undefined> {
+  const all = await Promise.all(probers.map((prober) => prober.end()));
+  const seen = all.filter((each) => each !== undefined);
+  if (seen.length === 0) return undefined;
+  const sum = seen.reduce((probes, each) => probes + each.probes, 0);
+  return { probes: sum, gap_ms: Math.max(...seen.map(({ gap_ms }) => gap_ms)) };
+}
+
 /** One question; resolves with whether it was answered. Undefined without an address to ask. */
-function probeOf(target: ReleaseTarget): (() => Promise<boolean>) | undefined {
+function probeOf(target: Target): (() => Promise<boolean>) | undefined {
   const { health, start } = target.file;
   const { traffic } = target.instance;
   if (start.type === 'none' || !health) return undefined;
@@ -92,7 +101,7 @@ function probeOf(target: ReleaseTarget): (() => Promise<boolean>) | undefined {
 }
 
 /** As the proxy finds it: through `live`, at each request. */
-function liveAddress({ instance: { traffic }, paths }: ReleaseTarget): Address | undefined {
+function liveAddress({ instance: { traffic }, paths }: Target): Address | undefined {
   const own = { dir: dirname(paths.shared) };
   const live = liveSlot(own);
   if (live === undefined || !traffic) return undefined;
@@ -100,7 +109,7 @@ function liveAddress({ instance: { traffic }, paths }: ReleaseTarget): Address |
   return port === undefined ? { socketPath: socketIn(liveLink(own)) } : { port };
 }
 
-function ownAddress({ file: { health }, env }: ReleaseTarget): Address | undefined {
+function ownAddress({ file: { health }, env }: Target): Address | undefined {
   if (!health || health.kind === 'cmd') return undefined;
   const port = localPort(expand(health.target, env));
   return port === undefined ? undefined : { port };

@@ -3,25 +3,25 @@
 import { listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { Start } from '@runner/common/deploy-file/start';
-import type { Job } from '../journal/operation.ts';
+import type { Operation } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { obstacles } from './drivers/availability.ts';
 import { driverFor } from './drivers/choose.ts';
+import type { Target } from './drivers/driver.ts';
 import { unitsOf } from './drivers/unit-state.ts';
 import { isRefused, unlistedUnits, unlistedWords } from './drivers/units.ts';
 import { fileOfRelease } from './kept-file.ts';
-import type { ReleaseTarget } from './target.ts';
 
 /** Throws a StepFailure of stage `start`. */
-export function checkReady(job: Job, target: ReleaseTarget): void {
+export function checkReady(op: Operation, target: Target): void {
   const { start, instance } = target;
-  const [obstacle] = obstacles({ start, instances: [instance] }, job.io.env);
+  const [obstacle] = obstacles({ start, instances: [instance] }, op.io.env);
   if (obstacle) throw new StepFailure('start', obstacle.words, obstacle.blame);
   // Only if systemd refuses as well: another polkit rule may allow it.
   const [unlisted] = unlistedUnits({ start, instances: [instance] });
   if (unlisted !== undefined && isRefused(unlisted, target.outerEnv))
     throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, 'server');
-  const owner = start.type === 'systemd' ? ownerOfUnit(job, start, instance) : undefined;
+  const owner = start.type === 'systemd' ? ownerOfUnit(op, start, instance) : undefined;
   if (owner !== undefined) {
     const words = `the unit ${owner}: give this app its own unit`;
     throw new StepFailure('start', `start: ${words}`);
@@ -31,7 +31,7 @@ export function checkReady(job: Job, target: ReleaseTarget): void {
 
 /** The active instance of another app that has this unit, in words. */
 function ownerOfUnit(
-  { paths, app }: Job,
+  { paths, app }: Operation,
   start: Extract<Start, { type: 'systemd' }>,
   instance: Instance,
 ): string | undefined {

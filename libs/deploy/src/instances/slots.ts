@@ -10,56 +10,50 @@ import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
 import { Failure } from '@runner/common/foundation/failure';
-import { failureOf, runStep, StepFailure, shellStep } from '../run/step.ts';
+import type { Operation } from '../journal/operation.ts';
+import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { refuseDetour } from '../sandbox/mounts.ts';
 import { grantSocket, openSocket } from './access.ts';
 import { linkTo, switchTo } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
+import type { Target } from './drivers/driver.ts';
 import { endInstance } from './drivers/process.ts';
 import { portOf } from './place.ts';
 import { portHolder, socketProblem } from './reach.ts';
-import { keptTarget, type ReleaseTarget, releaseOf, type TargetBase } from './target.ts';
+import { keptTarget, releaseOf } from './target.ts';
 
 const NEW: InstanceState = { current: null, previous: [] };
 const EMPTY = { a: null, b: null };
 
 /** What the state says of an instance. */
 export function instanceState(
-  { paths, app }: Pick<TargetBase, 'paths' | 'app'>,
+  { paths, app }: Pick<Operation, 'paths' | 'app'>,
   name: string,
 ): InstanceState {
-  return findApp(paths, app)?.instances[name] ?? NEW;
+  return findApp(paths, app.app)?.instances[name] ?? NEW;
 }
 
-function changeInstance(
-  { paths, io, app }: TargetBase,
-  name: string,
-  change: (now: InstanceState) => InstanceState,
-  slot?: SlotName,
-): void {
-  changeApp(paths, io, 'deploy', app, (state) => ({
+type Change = (now: InstanceState) => InstanceState;
+
+function changeInstance({ paths, io, app }: Operation, name: string, change: Change): void {
+  changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
     instances: { ...state.instances, [name]: change(state.instances[name] ?? NEW) },
-    deploying: state.deploying && { ...state.deploying, ...(slot && { slot }) },
   }));
 }
 
 /** The same where a full disk must not end what is under way. */
-function noteInstance(
-  base: TargetBase,
-  name: string,
-  change: (now: InstanceState) => InstanceState,
-): void {
+function noteInstance(op: Operation, name: string, change: Change): void {
   try {
-    changeInstance(base, name, change);
+    changeInstance(op, name, change);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    base.log.line(`${error.message}; the next command corrects the state (${error.code})`);
+    op.log.line(`${error.message}; the next command corrects the state (${error.code})`);
   }
 }
 
-/** Makes a place ready for a release: its link, and the files of a slot. Throws a StepFailure. */
-export function occupy(base: TargetBase, target: ReleaseTarget): void {
+/** Puts a release in its place: the link to it, and the files of a slot. Throws a StepFailure. */
+export function put(op: Operation, target: Target): void {
   const { slot, paths, instance } = target;
   if (slot === undefined) {
     switchTo(paths, target.release);
@@ -67,32 +61,34 @@ export function occupy(base: TargetBase, target: ReleaseTarget): void {
   }
   const { traffic } = instance;
   const port = traffic && portOf(traffic, slot);
-  refuseLongPath(base, target);
+  refuseLongPath(op, target);
   if (port !== undefined) refuseBusyPort(instance.name, port);
-  refuseDetour(base, paths.dir);
+  refuseDetour({ paths: op.paths, app: op.app.app }, paths.dir);
   makeFolder(paths.dir);
   for (const folder of [paths.dir, dirname(paths.dir), dirname(dirname(paths.dir))])
     letPass(folder);
   const { PORT = '', RUNNER_SLOT = '' } = target.env;
   inFolder(openBelowInstance(paths.dir), (folder) => {
     folder.unlink(basename(socketIn(paths.dir)));
-    grantSocket(base, target, folder);
+    grantSocket(op, target, folder);
     const env = `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`;
     writeBelowInstance(join(paths.dir, 'env'), env, 0o644);
     if (port !== undefined) makeFlag(folder, String(port));
   });
   switchTo(paths, target.release);
-  const { RUNNER_VERSION: version = '', RUNNER_COMMIT: commit = '' } = target.env;
   const held = {
-    ...{ release: releaseOf(target), version, commit, deploy_id: base.deployId },
-    ...{ port: port ?? null, started_at: base.io.now().toISOString(), boot_id: bootId() },
+    release: releaseOf(target),
+    version: target.version,
+    commit: target.commit,
+    deploy_id: op.deployId,
+    port: port ?? null,
+    started_at: op.io.now().toISOString(),
+    boot_id: bootId(),
   };
-  changeInstance(
-    base,
-    instance.name,
-    (now) => ({ ...now, slots: { ...EMPTY, ...now.slots, [slot]: held } }),
-    slot,
-  );
+  changeInstance(op, instance.name, (now) => ({
+    ...now,
+    slots: { ...EMPTY, ...now.slots, [slot]: held },
+  }));
 }
 
 /** Lets other users, such as a proxy's, through a folder; what it holds stays unlisted. */
@@ -111,9 +107,9 @@ function makeFlag(folder: Folder, name: string): void {
   closeSync(openSync(folder.path(name), O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
 }
 
-function refuseLongPath(base: TargetBase, { instance }: ReleaseTarget): void {
+function refuseLongPath({ paths, app }: Operation, { instance }: Target): void {
   if (instance.traffic?.type !== 'socket') return;
-  const problem = socketProblem(base.paths.app(base.app).instance(instance.name));
+  const problem = socketProblem(paths.app(app.app).instance(instance.name));
   if (problem) throw new StepFailure('start', `start: ${problem}`, 'operator');
 }
 
@@ -128,29 +124,32 @@ function refuseBusyPort(name: string, port: number): void {
  * Sends the requests of an instance to a target that is healthy. What got them until now drains; what
  * ran without `traffic` keeps running. Throws a StepFailure of stage `traffic`.
  */
-export async function goLive(base: TargetBase, target: ReleaseTarget): Promise<void> {
+export async function serve(op: Operation, target: Target): Promise<void> {
   const { slot, instance } = target;
-  const own = base.paths.app(base.app).instance(instance.name);
+  const own = op.paths.app(op.app.app).instance(instance.name);
   const before = liveSlot(own);
   if (slot === undefined) {
+    // It may still have run, so that nothing was put in its place.
+    switchTo(own, target.release);
     if (before === undefined) return;
-    noteInstance(base, instance.name, (now) => leaving(base, target, now, before));
+    noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
     removeIfThere(liveLink(own));
     return;
   }
   openSocket(target);
-  await movePort(base, target);
-  if (before !== slot)
-    noteInstance(base, instance.name, (now) => leaving(base, target, now, before));
-  if (before !== slot) linkTo(liveLink(own), slot);
+  await movePort(op, target);
+  if (before !== slot) {
+    noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
+    linkTo(liveLink(own), slot);
+  }
   linkTo(own.current, 'live/current');
   await driverFor(target.start).live?.(target);
 }
 
 /** The state once the requests have left `before`. */
 function leaving(
-  { io }: TargetBase,
-  target: ReleaseTarget,
+  { io }: Operation,
+  target: Target,
   now: InstanceState,
   before: SlotName | undefined,
 ): InstanceState {
@@ -174,32 +173,31 @@ function leaving(
 const MOVE_TIMEOUT = 60_000;
 
 /** Type `command`: status 0 means that new requests go to PORT. */
-async function movePort(base: TargetBase, target: ReleaseTarget): Promise<void> {
-  const { run } = target.instance.traffic ?? {};
-  if (run === undefined) return;
+async function movePort({ log, signal }: Operation, target: Target): Promise<void> {
+  const { run: command } = target.instance.traffic ?? {};
+  if (command === undefined) return;
   const { release: cwd, env } = target;
   const confinement = target.confine('hook');
-  const step = { stage: 'traffic' as const, cwd, env, timeout: MOVE_TIMEOUT, confinement };
-  await runStep(base.log, base.signal, shellStep({ command: run, ...step }));
-}
-
-/** Runs the mover for the slot that is live, since one that failed may have moved some requests. */
-export async function movePortBack(base: TargetBase, name: string): Promise<void> {
-  const live = liveSlot(base.paths.app(base.app).instance(name));
-  const held = live && instanceState(base, name).slots?.[live];
-  const target = held && keptTarget(base, name, held, live);
-  const failure = target && (await failureOf('traffic', () => movePort(base, target)));
-  if (failure) base.log.line(failure.message);
+  const step = shellStep({
+    stage: 'traffic',
+    command,
+    cwd,
+    env,
+    timeout: MOVE_TIMEOUT,
+    confinement,
+  });
+  await runStep(log, signal, step);
 }
 
 /** Stops what is in a slot, and forgets it. Throws a StepFailure. */
-export async function stopSlot(base: TargetBase, name: string, slot: SlotName): Promise<void> {
-  const held = instanceState(base, name).slots?.[slot];
-  const paths = slotPaths(base.paths.app(base.app).instance(name), slot);
-  const target = held && keptTarget(base, name, held, slot);
+export async function stopSlot(op: Operation, name: string, slot: SlotName): Promise<void> {
+  const { app } = op.app;
+  const held = instanceState(op, name).slots?.[slot];
+  const paths = slotPaths(op.paths.app(app).instance(name), slot);
+  const target = held && keptTarget(op, name, held, slot);
   if (target) await driverFor(target.start).stop(target);
-  else await endInstance({ app: base.app, instance: { name }, slot, paths });
-  noteInstance(base, name, (now) => without(now, slot));
+  else await endInstance({ app, instance: { name }, slot, paths });
+  noteInstance(op, name, (now) => without(now, slot));
 }
 
 function without(now: InstanceState, slot: SlotName): InstanceState {
@@ -208,6 +206,6 @@ function without(now: InstanceState, slot: SlotName): InstanceState {
 }
 
 /** What ran before `traffic` has been stopped. */
-export function forgetBeforeTraffic(base: TargetBase, name: string): void {
-  changeInstance(base, name, ({ before_traffic: _, ...now }) => now);
+export function forgetBeforeTraffic(op: Operation, name: string): void {
+  changeInstance(op, name, ({ before_traffic: _, ...now }) => now);
 }

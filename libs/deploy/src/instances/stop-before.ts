@@ -1,16 +1,11 @@
 /** Stopping what ran before an app had `traffic`, once the proxy sends nothing there. */
 import { requireApp } from '@runner/common/apps/store';
-import { newDeployId } from '@runner/common/audit/events';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { underLock } from '../journal/lock.ts';
-import { openDeployLog } from '../run/log.ts';
 import { asStepFailure } from '../run/step.ts';
-import { openSandboxAnyway } from '../sandbox/sandbox.ts';
-import { secretsAnyway, stopBeforeTraffic } from './stop.ts';
-import { uninterrupted } from './target.ts';
+import { stopBeforeTraffic, stopping } from './stop.ts';
 
 /** What `runner stop --before-traffic` prints. */
 export interface StoppedBefore {
@@ -32,22 +27,17 @@ export async function stopAllBeforeTraffic(
 ): Promise<StoppedBefore> {
   return underLock({ io, paths, app: name }, 'stop', async () => {
     const app = requireApp(paths, name);
-    const redact = await redactorForAny({ paths, env: io.env }, name);
-    const sandbox = openSandboxAnyway({ paths, env: io.env, app: name });
-    const secrets = secretsAnyway(io, paths, name);
-    const deployId = newDeployId(io.random);
     const running = Object.keys(app.instances).filter(
       (each) => app.instances[each]?.before_traffic,
     );
     if (running.length === 0) return { app: name, result: 'nothing_running', instances: [] };
-    const log = openDeployLog(paths, name, deployId, redact, () => {});
-    const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
+    const op = await stopping({ io, paths }, app);
     const instances = [];
     for (const instance of running) {
-      const stopped = await stopBeforeTraffic(base, instance).catch(failed);
+      const stopped = await stopBeforeTraffic(op, instance).catch(failed);
       if (stopped) instances.push({ instance, version: stopped.version });
     }
-    log.close();
+    op.log.close();
     return { app: name, result: 'stopped', instances };
   });
 }

@@ -3,35 +3,39 @@ import { type AppSecrets, NO_SECRETS, openSecrets } from '@runner/common/app-sec
 import { changeApp } from '@runner/common/apps/change';
 import { SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
-import { newDeployId } from '@runner/common/audit/events';
+import { requireApp } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import { openDeployLog } from '../run/log.ts';
+import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
-import { openSandboxAnyway } from '../sandbox/sandbox.ts';
 import { switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
+import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { forgetBeforeTraffic, instanceState, stopSlot } from './slots.ts';
-import { stopUnlessBeside } from './switch-back.ts';
-import { keptTarget, type ReleaseTarget, type TargetBase, uninterrupted } from './target.ts';
+import { stopUnlessBeside } from './steps.ts';
+import { keptTarget } from './target.ts';
+
+/** The context of stopping something of an app, which needs no key. */
+export async function stopping(server: Server, app: AppState): Promise<Operation> {
+  const { io, paths } = server;
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
+  return uninterrupted(
+    contextOf(server, app, { redact, secrets: secretsAnyway(io, paths, app.app) }),
+  );
+}
 
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
-export async function stopInstances(io: Io, paths: Paths, app: AppState): Promise<string[]> {
-  const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  const deployId = newDeployId(io.random);
-  const secrets = secretsAnyway(io, paths, app.app);
-  const log = openDeployLog(paths, app.app, deployId, redact, () => {});
-  const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app, note: log.line });
-  const base = uninterrupted({ io, paths, app, deployId, log, redact, secrets, sandbox });
+export async function stopInstances(server: Server, app: AppState): Promise<string[]> {
+  const op = await stopping(server, app);
   const problems: string[] = [];
   for (const [name, { current }] of Object.entries(app.instances)) {
-    const problem = current && (await stopOne(base, name, current));
-    if (problem) problems.push(redact(problem));
+    const problem = current && (await stopOne(op, name, current));
+    if (problem) problems.push(op.redact(problem));
   }
-  log.close();
+  op.log.close();
   return problems;
 }
 
@@ -53,62 +57,54 @@ export function unstoppable(paths: Paths, { app, instances }: AppState): string[
 
 /** Stops one instance as the `.deploy.yml` of its version says. Returns why it could not. */
 async function stopOne(
-  base: TargetBase,
+  op: Operation,
   name: string,
   current: Deployed,
 ): Promise<string | undefined> {
-  const running = keptTarget(base, name, current);
+  const running = keptTarget(op, name, current);
   if (!running) return `${name} was not stopped: its .deploy.yml cannot be read`;
-  const failure = await failureOf('start', () => stopAllOf(base, name, running));
+  const failure = await failureOf('start', () => stopAllOf(op, name, running));
   return failure && `${name} could not be stopped: ${failure.message}`;
 }
 
 /** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
-export async function stopAllOf(
-  base: TargetBase,
-  name: string,
-  running: ReleaseTarget,
-): Promise<void> {
-  const { slots, before_traffic: before } = instanceState(base, name);
-  await stopUnlessBeside(base, running, undefined);
-  for (const slot of SLOTS) if (slots?.[slot]) await stopSlot(base, name, slot);
-  if (before) await stopBeforeTraffic(base, name);
+export async function stopAllOf(op: Operation, name: string, running: Target): Promise<void> {
+  const { slots, before_traffic: before } = instanceState(op, name);
+  await stopUnlessBeside(op, running, undefined);
+  for (const slot of SLOTS) if (slots?.[slot]) await stopSlot(op, name, slot);
+  if (before) await stopBeforeTraffic(op, name);
 }
 
 /** Stops what ran before the app had `traffic`, and forgets it. Returns its version, if there is one. */
 export async function stopBeforeTraffic(
-  base: TargetBase,
+  op: Operation,
   name: string,
 ): Promise<Deployed | undefined> {
-  const { before_traffic: before } = instanceState(base, name);
+  const { before_traffic: before } = instanceState(op, name);
   if (!before) return undefined;
-  const target = keptTarget(base, name, before);
+  const target = keptTarget(op, name, before);
   if (!target || target.slot !== undefined)
     throw new StepFailure(
       'start',
       `${before.version} cannot be stopped: its .deploy.yml cannot be read`,
     );
   await driverFor(target.start).stop(target);
-  forgetBeforeTraffic(base, name);
+  forgetBeforeTraffic(op, name);
   return before;
 }
 
 /** Stops and forgets instances that are no longer in `.deploy.yml`, which ends the deploy. */
-export async function stopRemoved(
-  base: TargetBase,
-  app: AppState,
-  gone: readonly string[],
-): Promise<AppState> {
-  if (gone.length === 0) return app;
-  const { io, paths, say } = base;
+export async function stopRemoved(op: Operation, gone: readonly string[]): Promise<AppState> {
+  const { io, paths, app } = op;
+  if (gone.length === 0) return requireApp(paths, app.app);
   const unstopped = unstoppable(paths, app);
   for (const name of gone) {
     const current = app.instances[name]?.current;
-    const problem = current && (await stopOne(base, name, current));
-    if (problem) say(problem);
+    const problem = current && (await stopOne(op, name, current));
+    if (problem) say(op, problem);
     switchOff(paths.app(app.app).instance(name));
     const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
-    say(`the instance ${name} is no longer in .deploy.yml: ${what}`);
+    say(op, `the instance ${name} is no longer in .deploy.yml: ${what}`);
   }
   return changeApp(paths, io, 'deploy', app.app, (now) => ({
     ...now,

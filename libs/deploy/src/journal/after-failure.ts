@@ -4,7 +4,7 @@ import { readConfig } from '@runner/common/config/file';
 import { maxDeployRetries } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Blame } from '../run/step.ts';
-import type { Job, Move } from './operation.ts';
+import type { Deploy, Move } from './operation.ts';
 
 /** Limit of a reason and an error, in characters: the audit log has the full text. */
 const TEXT_MAX = 500;
@@ -83,7 +83,7 @@ function countReturn(app: AppState, failure: FailureNote): object {
 
 /** Whether a failure is the last one before automatic deploys of its commit stop. */
 export function willBlock(
-  { paths, app, commit, skippedHead = commit }: Job,
+  { paths, app, commit, skippedHead = commit }: Deploy,
   blame: Blame,
 ): boolean {
   if (blame !== 'commit' || skippedHead !== commit) return false;

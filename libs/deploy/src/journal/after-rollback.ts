@@ -57,10 +57,9 @@ export function recordedMoves(app: AppState): KeptMove[] {
 export function rolledBackState(
   app: AppState,
   moves: readonly KeptMove[],
-  now: Date,
-  by: string | undefined,
+  { now, by }: { now: Date; by: string },
 ): AppState {
-  const hold = { since: now.toISOString(), ...(by !== undefined && { by }) };
+  const hold = { since: now.toISOString(), by };
   const instances = moved(app, moves, hold);
   const held = holdAfter(app, instances, moves, hold);
   const last_failure = followed(

@@ -10,6 +10,8 @@ export interface Choice {
   readonly skippedHead: string | undefined;
   /** Only one instance was deployed: the others stay. */
   readonly partial: boolean;
+  /** How many versions are kept. */
+  readonly keep: number;
   readonly by: string;
   /** It ran before a restore: what keeps the head from being deployed stays. */
   readonly returns: boolean;
@@ -34,10 +36,9 @@ export function succeededState(
   app: AppState,
   names: readonly string[],
   deployed: Deployed,
-  keep: number,
   choice: Choice,
 ): AppState {
-  const instances = withCurrent(app, names, deployed, keep, choice.by);
+  const instances = withCurrent(app, names, deployed, choice);
   const forgiven = {
     failures: null,
     attempts: null,
@@ -74,8 +75,7 @@ function withCurrent(
   app: AppState,
   names: readonly string[],
   deployed: Deployed,
-  keep: number,
-  by: string,
+  { keep, by }: Pick<Choice, 'keep' | 'by'>,
 ): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {

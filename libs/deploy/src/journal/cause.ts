@@ -7,7 +7,7 @@ import { readRange } from '@runner/common/files/read';
 import type { ProcessExit } from '../run/child.ts';
 import type { LogPart } from '../run/log.ts';
 import type { StepFailure } from '../run/step.ts';
-import type { Job } from './operation.ts';
+import type { Operation } from './operation.ts';
 
 /** Limit of a step's output, in bytes, from its end: a few seconds for the extractor. */
 const FAILED_OUTPUT_MAX = 268_435_456;
@@ -18,7 +18,7 @@ const BLOCK = 262_144;
  * The lines that say why the step failed; '' if it printed nothing and its exit is unknown. Never
  * throws: without a cause the failure is still reported with its full error.
  */
-export async function causeOf(job: Job, error: StepFailure): Promise<string> {
+export async function causeOf(op: Operation, error: StepFailure): Promise<string> {
   // Its last line would be taken for the cause.
   if (error.blame === 'operator') return '';
   try {
@@ -27,15 +27,15 @@ export async function causeOf(job: Job, error: StepFailure): Promise<string> {
     const { ended, stage, output } = error;
     const part = ended?.part;
     const extractor = createExtractor({
-      redact: job.redact,
-      baseline: readBaseline(job.paths, job.app.app, part?.step),
+      redact: op.redact,
+      baseline: readBaseline(op.paths, op.app.app, part?.step),
       ...(ended && {
         step: stage,
-        command: job.redact(ended.title),
+        command: op.redact(ended.title),
         exit: exitOf(ended.exit),
       }),
     });
-    if (part) readPart(job, part, FAILED_OUTPUT_MAX, extractor.push);
+    if (part) readPart(op, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);
     // It comes first, since `history` and messages show the first line.
     return [error.seen, extractor.end().text].filter(Boolean).join('\n');
@@ -49,26 +49,26 @@ function exitOf({ code, signal, timedOut }: ProcessExit): object {
 }
 
 /** Keeps the shapes of the output of a successful deploy. An error is only noted. */
-export async function keepBaseline(job: Job): Promise<void> {
+export async function keepBaseline(op: Operation): Promise<void> {
   try {
     const { createShapeReader } = await import('@runner/extract/extract');
     const { writeBaseline } = await import('@runner/extract/baseline-file');
     const readers = new Map<string, ReturnType<typeof createShapeReader>>();
-    for (const part of job.log.parts) {
-      const reader = readers.get(part.step) ?? createShapeReader(job.redact);
+    for (const part of op.log.parts) {
+      const reader = readers.get(part.step) ?? createShapeReader(op.redact);
       readers.set(part.step, reader);
-      readPart(job, part, GOOD_OUTPUT_MAX, reader.push);
+      readPart(op, part, GOOD_OUTPUT_MAX, reader.push);
     }
     const steps = new Map([...readers].map(([step, reader]) => [step, reader.end()]));
-    writeBaseline(job.paths, job.app.app, job.deployId, steps);
+    writeBaseline(op.paths, op.app.app, op.deployId, steps);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    job.reporter.note(`the output of this deploy could not be kept for comparison: ${why}`);
+    op.reporter.note(`the output of this deploy could not be kept for comparison: ${why}`);
   }
 }
 
 function readPart(
-  { log }: Job,
+  { log }: Operation,
   { from, to }: LogPart,
   most: number,
   push: (chunk: Uint8Array) => void,

@@ -1,23 +1,24 @@
-/** How long a deploy spends in each of its stages. */
+/** How long an operation spends in each of its stages. */
 import type { Io } from '@runner/common/foundation/io';
 import type { Stage } from '../run/step.ts';
 
-/** Measures from `began`, the beginning of the stage `fetch`, after which `stage` begins. */
+/** Measures from its making, or from `ago` milliseconds before; begins in the stage `fetch`. */
 export class StageClock {
   readonly #io: Pick<Io, 'elapsed'>;
   readonly #spent = new Map<string, number>();
+  readonly #began: number;
   #entered: number;
-  #now: Stage;
+  #now: Stage = 'fetch';
 
-  constructor(io: Pick<Io, 'elapsed'>, began: number, stage: Stage) {
+  constructor(io: Pick<Io, 'elapsed'>, ago = 0) {
     this.#io = io;
-    this.#entered = io.elapsed();
-    this.#now = stage;
-    this.#spent.set('fetch', this.#entered - began);
+    this.#began = io.elapsed() - ago;
+    this.#entered = this.#began;
   }
 
-  get now(): Stage {
-    return this.#now;
+  /** In milliseconds. */
+  get total(): number {
+    return Math.round(this.#io.elapsed() - this.#began);
   }
 
   enter(stage: Stage): void {
@@ -25,8 +26,12 @@ export class StageClock {
     this.#now = stage;
   }
 
-  /** In the order they began; the same stage of several instances counts as one. */
+  /**
+   * In the order they began; the same stage of several instances counts as one. Empty if none was
+   * entered.
+   */
   steps(): { stage: string; ms: number }[] {
+    if (this.#spent.size === 0) return [];
     this.#leave();
     return [...this.#spent].map(([stage, ms]) => ({ stage, ms: Math.round(ms) }));
   }

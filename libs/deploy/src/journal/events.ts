@@ -5,36 +5,44 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
-import { initiatorOf } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
-import type { Job, MoveBack } from './operation.ts';
+import type { Deploy, Move, Operation } from './operation.ts';
 
-/** What identifies the deploy that an event belongs to. */
-export type EventOrigin = Pick<
-  Job,
-  'io' | 'app' | 'redact' | 'deployId' | 'trigger' | 'commit' | 'version'
-> &
-  Partial<Pick<Job, 'about'>>;
+/** What identifies the operation that an event belongs to, and the version that it is about. */
+export type EventOrigin = Pick<Deploy, 'io' | 'app' | 'redact' | 'deployId' | 'trigger' | 'user'> &
+  Pick<Deploy, 'commit' | 'version'> &
+  Partial<Pick<Deploy, 'about'>>;
 
 type Fields = Partial<DeployEvent>;
 
+/** Which event: of what, of which instances; `file` names their domains. */
+interface EventRequest {
+  readonly origin: EventOrigin;
+  readonly kind: DeployEvent['event_type'];
+  readonly instances: readonly string[];
+  readonly file?: DeployFile | undefined;
+}
+
 /**
- * An event of a deploy: a record for each of its instances, redacted, with the fields that every event
- * of a deploy has. `file` names their domains.
+ * An event of an operation: a record for each of its instances, redacted, with the fields that every
+ * event of a deploy has.
  */
 export function eventsOf(
-  origin: EventOrigin,
-  kind: DeployEvent['event_type'],
-  instances: readonly string[],
-  file: DeployFile | undefined,
+  { origin, kind, instances, file }: EventRequest,
   fields: Fields | ((instance: string) => Fields),
 ): DeployEvent[] {
-  const { io, app, redact, deployId, trigger, commit, version, about } = origin;
+  const { io, app, redact, deployId, trigger, user, commit, version, about } = origin;
   const common = {
     // The same time in all: they are one event.
     timestamp: io.now().toISOString(),
-    ...{ event_type: kind, project: app.app, version, deploy_id: deployId },
-    ...{ commit, trigger, user: initiatorOf(io, trigger), ...about },
+    event_type: kind,
+    project: app.app,
+    version,
+    deploy_id: deployId,
+    commit,
+    trigger,
+    user,
+    ...about,
   };
   return instances.map((instance) => {
     const domain = file?.instances.find(({ name }) => name === instance)?.domain;
@@ -44,37 +52,44 @@ export function eventsOf(
   });
 }
 
-/** What an event says about instances that rolled back; `file` is the `.deploy.yml` they rolled back to. */
-interface BackFacts {
+/** An instance that is back on a version. */
+type Back = Move & { readonly to: NonNullable<Move['to']> };
+
+/** What an event says about an instance that rolled back. */
+interface BackFacts extends Fields {
   readonly file: DeployFile | undefined;
   readonly reason: string;
-  readonly more?: Fields;
 }
 
 /** The events of instances that rolled back. Those with the same versions and reason are one event. */
-export function rolledBackEvents<M extends MoveBack>(
-  { io, app, redact, deployId, trigger }: Omit<EventOrigin, 'commit' | 'version' | 'about'>,
-  moves: readonly M[],
-  factsOf: (move: M) => BackFacts,
+export function rolledBackEvents<M extends Move>(
+  op: Operation,
+  moves: readonly (M & Back)[],
+  factsOf: (move: M & Back) => BackFacts,
 ): DeployEvent[] {
-  const wayOf = (move: M) => {
+  const wayOf = (move: M & Back) => {
     const { from, to } = move;
-    const { reason } = factsOf(move);
-    return JSON.stringify([from.version, from.commit, to.version, to.commit, reason]);
+    return JSON.stringify([from.version, from.commit, to.version, to.commit, factsOf(move).reason]);
   };
   return [...new Set(moves.map(wayOf))].flatMap((way) => {
-    const [first, ...others] = moves.filter((move) => wayOf(move) === way) as [M, ...M[]];
-    const { file, reason, more } = factsOf(first);
+    const [first, ...others] = moves.filter((move) => wayOf(move) === way) as [
+      M & Back,
+      ...(M & Back)[],
+    ];
+    const { file, ...facts } = factsOf(first);
     const { commit, version } = first.to;
-    const origin = { io, app, redact, deployId, trigger, commit, version };
+    const { io, app, redact, deployId, trigger, user } = op;
+    const origin = { io, app, redact, deployId, trigger, user, commit, version };
     const names = [first, ...others].map(({ instance }) => instance);
-    const fields = { from_version: first.from.version, reason, ...more };
-    return eventsOf(origin, 'RollbackSuccess', names, file, fields);
+    const fields = { from_version: first.from.version, ...facts };
+    return eventsOf({ origin, kind: 'RollbackSuccess', instances: names, file }, fields);
   });
 }
 
 /** What recording needs. */
-type Recorder = Pick<Job, 'paths'> & { readonly reporter: Pick<Job['reporter'], 'note'> };
+type Recorder = Pick<Operation, 'paths'> & {
+  readonly reporter: Pick<Operation['reporter'], 'note'>;
+};
 
 /**
  * Records events without holding up the operation: those that cannot be appended are kept for the
@@ -106,8 +121,8 @@ function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Fa
 
 /** Records events and sends them to the chats. */
 export function announce(
-  operation: Recorder & Pick<Job, 'notifier'>,
+  op: Recorder & Pick<Operation, 'notifier'>,
   events: readonly DeployEvent[],
 ): void {
-  for (const event of recordAnyway(operation, events)) operation.notifier.send(event);
+  for (const event of recordAnyway(op, events)) op.notifier.send(event);
 }

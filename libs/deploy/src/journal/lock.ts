@@ -25,19 +25,29 @@ export interface LockRequest extends Server {
   note?(text: string): void;
 }
 
+/** What takes it, for others who want it. */
+export interface LockHolder {
+  readonly command: string;
+  readonly trigger?: string | undefined;
+  readonly deployId?: string;
+}
+
 /** Takes the lock of an app. Throws `guard_tripped`, `app_not_found`, `locked`, `interrupted`. */
 export async function lockApp(
   request: LockRequest,
-  command: string,
-  trigger = 'manual',
-  deployId?: string,
+  { command, trigger = 'manual', deployId }: LockHolder,
 ): Promise<Lock> {
   const { io, paths, wait = 0, signal, note } = request;
   const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {
-    ...{ pid: io.pid, command, trigger, ...(deployId !== undefined && { deploy_id: deployId }) },
-    ...{ since: io.now().toISOString(), user: initiatorOf(io, trigger), start_time },
+    pid: io.pid,
+    command,
+    trigger,
+    ...(deployId !== undefined && { deploy_id: deployId }),
+    since: io.now().toISOString(),
+    user: initiatorOf(io, trigger),
+    start_time,
   };
   const until = io.elapsed() + wait;
   for (let attempt = 1; ; attempt += 1) {
@@ -59,7 +69,7 @@ export async function underLock<T>(
   work: () => T | Promise<T>,
   trigger?: string,
 ): Promise<T> {
-  const lock = await lockApp(request, command, trigger);
+  const lock = await lockApp(request, { command, trigger });
   try {
     return await work();
   } finally {

@@ -1,23 +1,58 @@
-/** What a deploy, a rollback and a recovery share. */
+/** The context of an operation: deploy, rollback, start, stop, restart, or the recovery of one that died. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
-import type { AppState, Changes, Deployed } from '@runner/common/apps/state';
+import type { AppState, Changes, Deployed, Deploying } from '@runner/common/apps/state';
+import { newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import type { CommitInfo } from '../git/commit-info.ts';
-import type { Notifier } from '../report/notifier.ts';
-import type { Reporter } from '../report/reporter.ts';
-import type { DeployLog } from '../run/log.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { StageClock } from './clock.ts';
+import { type Notifier, silent } from '../report/notifier.ts';
+import { type Reporter, redacting } from '../report/reporter.ts';
+import { type DeployLog, openDeployLog } from '../run/log.ts';
+import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
+import { StageClock } from './clock.ts';
 
-/** A command running on one app, under the app's lock. */
+/** What an operation on one app has at hand. All but the last two stay as they are. */
 export interface Operation extends Server {
+  readonly deployId: string;
+  readonly trigger: string;
+  /** Who began it. */
+  readonly user: string;
   /** As it was when the lock was taken. */
   readonly app: AppState;
   readonly reporter: Reporter;
   readonly redact: Redactor;
   /** As they were when the lock was taken. */
   readonly secrets: AppSecrets;
+  /** Which of them processes get: those of today, or those with which they were last started. */
+  readonly values: 'today' | 'started';
+  readonly sandbox: Sandbox;
+  readonly log: DeployLog;
+  readonly signal: AbortSignal;
+  readonly clock: StageClock;
+  notifier: Notifier;
+  /** What has been done so far, to be undone; undefined for what needs no undo. */
+  journal: Journal | undefined;
+}
+
+/** What an operation does, in the state of its app: what a kill leaves to be undone. */
+export type Journal = Deploying;
+
+/** The deploy of a commit. */
+export interface Deploy extends Operation {
+  readonly commit: string;
+  readonly version: string;
+  /** Names of the instances that are deployed. */
+  readonly instances: readonly string[];
+  /** Head of the branch, if the operator chose another commit, or only one instance. */
+  readonly skippedHead: string | undefined;
+  /** Only one instance is deployed: the others stay as they are. */
+  readonly partial: boolean;
+  /** It ran before a restore. */
+  readonly returns: boolean;
+  /** Author and subject of the commit, if git knows them. */
+  readonly about: CommitInfo;
+  readonly changes: Changes;
 }
 
 /** What names a version of an app. */
@@ -33,11 +68,8 @@ export interface Move {
   readonly problem?: string | undefined;
 }
 
-/** An instance that rolled back to an earlier version. */
-export type MoveBack<M extends Move = Move> = M & { readonly to: NonNullable<Move['to']> };
-
 /** Whether an instance is back on an earlier version. */
-export function isBack<M extends Move>(move: M): move is MoveBack<M> {
+export function isBack<M extends Move>(move: M): move is M & { readonly to: Deployed } {
   return move.to !== null && move.problem === undefined;
 }
 
@@ -48,29 +80,68 @@ export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'):
   );
 }
 
-/** A deploy in progress: what its stages share. */
-export interface Job extends Operation {
-  readonly deployId: string;
-  readonly commit: string;
-  readonly version: string;
-  readonly trigger: string;
-  /** Names of the instances that are deployed. */
-  readonly instances: readonly string[];
-  /** Head of the branch, if the operator chose another commit, or only one instance. */
-  readonly skippedHead: string | undefined;
-  /** Only one instance is deployed: the others stay as they are. */
-  readonly partial: boolean;
-  /** It ran before a restore. */
-  readonly returns: boolean;
-  readonly signal: AbortSignal;
-  readonly log: DeployLog;
-  readonly sandbox: Sandbox;
-  /** When the deploy began, by `io.elapsed()`. */
-  readonly began: number;
-  notifier: Notifier;
-  /** Where the deploy is, and how long its stages took. */
-  readonly stages: StageClock;
-  /** Author and subject of the commit, if git knows them. */
-  readonly about: CommitInfo;
-  readonly changes: Changes;
+/** What a context is made from, beside the app and its secrets. */
+export interface ContextRequest extends Server {
+  readonly reporter?: Reporter;
+  /** Gets what is to be said of the sandbox; absent: the log. */
+  note?(text: string): void;
+  readonly trigger?: string;
+  readonly user?: string | undefined;
+  readonly deployId?: string | undefined;
+  readonly signal?: AbortSignal;
+  /** Without a sandbox that config.yml requires, nothing is done. */
+  readonly isStrict?: boolean;
+}
+
+const SILENT: Reporter = {
+  begin: () => {},
+  done: () => {},
+  failed: () => {},
+  output: () => {},
+  note: () => {},
+};
+
+/** The context of an operation. Throws `sandbox_unavailable`, `config_invalid`. */
+export function contextOf(
+  request: ContextRequest,
+  app: AppState,
+  { secrets, redact }: Pick<Operation, 'secrets' | 'redact'>,
+): Operation {
+  const { io, paths, reporter = SILENT, trigger = 'manual' } = request;
+  const deployId = request.deployId ?? newDeployId(io.random);
+  const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: reporter.output });
+  const open = request.isStrict ? openSandbox : openSandboxAnyway;
+  return {
+    io,
+    paths,
+    app,
+    redact,
+    secrets,
+    reporter: redacting(reporter, redact),
+    deployId,
+    trigger,
+    log,
+    user: request.user ?? initiatorOf(io, trigger),
+    values: 'today',
+    sandbox: open({ paths, env: io.env, app: app.app, note: request.note ?? log.line }),
+    signal: request.signal ?? new AbortController().signal,
+    clock: new StageClock(io),
+    notifier: silent,
+    journal: undefined,
+  };
+}
+
+/**
+ * For what must not be interrupted, and leaves nothing to be undone: rolling back, and stopping. It
+ * uses the secrets that ran a moment ago.
+ */
+export function uninterrupted<O extends Operation>(op: O): O {
+  const { signal } = new AbortController();
+  return { ...op, signal, values: 'started', journal: undefined };
+}
+
+/** Prints a line, and logs it. */
+export function say({ log, reporter }: Pick<Operation, 'log' | 'reporter'>, text: string): void {
+  log.line(text);
+  reporter.note(text);
 }

@@ -5,7 +5,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { type LifeOutcome, operate } from './operate.ts';
+import { changeRunning, type LifeOutcome } from './verbs.ts';
 
 /** Starts what is active of each app, unless an operator stopped it. One that fails does not stop the others. */
 export async function startAll(
@@ -23,7 +23,7 @@ export async function startAll(
       const file = current && fileOfRelease(paths, app, current);
       if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;
       try {
-        const outcome = await operate(
+        const outcome = await changeRunning(
           { io, paths, app, instance, wait: 60_000, reporter },
           'start',
         );

@@ -1,11 +1,12 @@
 /** A command in the active release of an app; terminal, signals, input and status pass through. */
+
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { isThere } from '@runner/common/files/read';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { ReleaseTarget } from '../instances/target.ts';
+import type { Target } from '../instances/drivers/driver.ts';
 import { insideOf, REPORT } from '../run/inside.ts';
 import { startCutOff } from '../run/outside.ts';
 import { isExecutable, USUAL_PATH } from '../sandbox/probe.ts';
@@ -17,7 +18,7 @@ import { hasTerminal, onOwnTerminal } from './terminal.ts';
  */
 export function execIn(
   io: Io,
-  target: ReleaseTarget,
+  target: Target,
   [file = '', ...args]: readonly string[],
 ): Promise<number> {
   const { release: cwd, confine } = target;

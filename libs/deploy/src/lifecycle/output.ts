@@ -8,7 +8,6 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { newestOf } from '../instances/drivers/journal.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
-import type { ReleaseTarget } from '../instances/target.ts';
 import type { Command, Confinement } from '../sandbox/sandbox.ts';
 import { processFiles } from './followed.ts';
 
@@ -36,7 +35,7 @@ export interface Shown extends Command {
 }
 
 /** Where an instance prints to. Throws `log_not_found`. */
-export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Extent): Output[] {
+export function outputOf(paths: Paths, target: Target, wanted: Extent): Output[] {
   const { start, app } = target;
   if (start.type === 'systemd') return [journal(target, start, wanted)];
   if (start.type === 'compose')
@@ -50,14 +49,14 @@ export function outputOf(paths: Paths, target: ReleaseTarget, wanted: Extent): O
 }
 
 /** The places in which an instance may run: both slots, if it has them. */
-function inSlots(paths: Paths, target: ReleaseTarget): ReleaseTarget[] {
+function inSlots(paths: Paths, target: Target): Target[] {
   const own = paths.app(target.app).instance(target.instance.name);
   if (target.slot === undefined) return [target];
   return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
 function journal(
-  { instance, outerEnv: env }: ReleaseTarget,
+  { instance, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
   { lines, follow, since }: Extent,
 ): Shown {
@@ -76,7 +75,7 @@ function journal(
 }
 
 /** `docker compose logs -f` ends with the containers. */
-function containers(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
+function containers(target: Target, { lines, follow, since }: Extent): Shown {
   const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
@@ -90,7 +89,7 @@ function containers(target: ReleaseTarget, { lines, follow, since }: Extent): Sh
 }
 
 /** `logs` of the `.deploy.yml`, confined as a hook is. */
-function ownCommand(target: ReleaseTarget, { lines, follow, since }: Extent): Shown {
+function ownCommand(target: Target, { lines, follow, since }: Extent): Shown {
   const { release: cwd, file, confine } = target;
   if (file.logs === undefined) throw unknownOutput(target);
   const shell = { file: '/bin/sh', args: ['-c', file.logs] };
@@ -103,7 +102,7 @@ function ownCommand(target: ReleaseTarget, { lines, follow, since }: Extent): Sh
   return { ...shell, cwd, env, confinement: confine('hook') };
 }
 
-function unknownOutput({ app, start }: ReleaseTarget): Failure {
+function unknownOutput({ app, start }: Target): Failure {
   const how =
     start.type === 'command' ? 'add the key logs to its .deploy.yml' : 'look in its supervisor';
   return new Failure(

@@ -1,82 +1,117 @@
-/** Recovery from a deploy or rollback that was killed: what it had touched is restored. */
-import { changeApp } from '@runner/common/apps/change';
-import { liveSlot } from '@runner/common/apps/slots';
-import type { AppState, Deployed, Deploying } from '@runner/common/apps/state';
+/**
+ * What an operation whose process died has left: if it had arrived, its success is recorded, otherwise
+ * what it did is undone and its failure is recorded.
+ */
+import { liveSlot, type SlotState } from '@runner/common/apps/slots';
+import type { AppState, Changes } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { instancesOf, kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
+import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
-import { removeTree } from '@runner/common/files/tree-change';
-import type { Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
+import { askNow } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
+import { unobserved } from '../instances/drivers/driver.ts';
+import { waitHealthy } from '../instances/health.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { serve } from '../instances/slots.ts';
 import { stopRemoved } from '../instances/stop.ts';
-import { activeFile, type TargetBase, uninterrupted } from '../instances/target.ts';
-import { failedState } from '../journal/after-failure.ts';
-import { reasonOf, recordedMoves, rolledBackState } from '../journal/after-rollback.ts';
-import { leaving, succeededState } from '../journal/after-success.ts';
-import { announce, eventsOf, recordAnyway, rolledBackEvents } from '../journal/events.ts';
-import { clearMark, secretsStarted } from '../journal/mark.ts';
-import type { Operation } from '../journal/operation.ts';
-import { unfinishedReleases } from '../release/folder.ts';
-import { type Notifier, startNotifier } from '../report/notifier.ts';
+import { activeFile, keptTarget } from '../instances/target.ts';
+import { recordedMoves } from '../journal/after-rollback.ts';
+import { leaving } from '../journal/after-success.ts';
+import { StageClock } from '../journal/clock.ts';
+import { clearJournal } from '../journal/journal.ts';
+import { type Deploy, type Journal, type Operation, uninterrupted } from '../journal/operation.ts';
+import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
-import { openSandboxAnyway } from '../sandbox/sandbox.ts';
-import { eventsLike, missingEvents, startOf, unsentEvents } from './events.ts';
-import { hasArrived } from './forward.ts';
-import { headlineOf, isEarly } from './interrupted.ts';
-import { restoreAfterKill } from './restore.ts';
+import { failureOf, StepFailure } from '../run/step.ts';
+import { conclude, type Ending } from './conclude.ts';
+import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
+import { undo } from './undo.ts';
 
-/**
- * Called under the app's lock: the process named in `deploying` is dead. If its success is in the
- * log, the state follows the log; otherwise its failure is recorded and what it had touched is
- * restored. Returns the app as it is now.
- */
-export async function recover(operation: Operation): Promise<AppState> {
-  const { app, paths } = operation;
-  const dead = app.deploying;
-  if (!dead) return app;
-  const own = paths.app(app.app);
-  for (const folder of unfinishedReleases(own)) {
-    const problem = removeTree(folder);
-    if (problem) operation.reporter.note(problem);
-  }
-  const records = eventsOfDeploy(paths, dead.deploy_id);
-  const kind = dead.rollback ? 'RollbackSuccess' : 'DeploySuccess';
-  const success = records.find((record) => kindOf(record) === kind);
-  if (success && !dead.rollback) return finishDeploy(operation, dead, success, records);
-  if (success) return finishRollback(operation, dead, records);
-  const live = liveReleases(paths, app);
-  const hasMoved = (base: TargetBase) => hasArrived(base, app, dead);
-  if (live.size > 0 && (await atWork(operation, dead, hasMoved)))
-    return goForward(operation, dead, records);
-  // What gets requests ends once its instance has rolled back.
-  endDeploy(own.dir, dead.deploy_id, (release) => !live.has(release));
-  // Killed before its start was recorded: nothing had been done.
-  if (!dead.rollback && records.length === 0 && isEarly(dead)) return clearMark(operation);
-  return cleanUp(operation, dead, records);
+/** What is known of an operation whose process died. */
+interface Dead {
+  readonly op: Deploy;
+  readonly journal: Journal;
+  /** In the audit log, the newest first. */
+  readonly records: readonly LogRecord[];
 }
 
-/** Goes on with what the dead deploy had begun. */
-async function atWork<T>(
-  operation: Operation,
-  { deploy_id: deployId }: Deploying,
-  body: (base: TargetBase) => Promise<T>,
-): Promise<T> {
-  const { io, paths, app, redact } = operation;
-  const log = openDeployLog(paths, app.app, deployId, redact, () => {});
+/** Called under the app's lock. Returns the app as it is now. */
+export async function recover(op: Operation): Promise<AppState> {
+  const { paths, app } = op;
+  const journal = app.deploying;
+  if (!journal) return app;
+  const records = eventsOfDeploy(paths, journal.deploy_id);
+  const dead = { op: deployOf(op, journal, records), journal, records };
   try {
-    const sandbox = openSandboxAnyway({ paths, env: io.env, app: app.app });
-    return await body(uninterrupted({ ...operation, deployId, log, sandbox }));
+    return await recoverFrom(dead);
   } finally {
-    log.close();
+    dead.op.log.close();
+    for (const line of await dead.op.notifier.finish()) op.reporter.note(line);
   }
+}
+
+async function recoverFrom(dead: Dead): Promise<AppState> {
+  const { op, journal, records } = dead;
+  const { paths, app } = op;
+  const kind = journal.rollback ? 'RollbackSuccess' : 'DeploySuccess';
+  if (records.some((record) => kindOf(record) === kind)) return succeeded(dead);
+  const live = liveReleases(op);
+  if (live.size > 0 && !journal.verb && (await hasArrived(op, journal))) {
+    const after = `was interrupted during ${journal.stage}, after the switch`;
+    op.reporter.note(
+      `${wordOf(journal)} ${op.deployId} ${after}: ${op.version} is healthy and stays`,
+    );
+    return succeeded(dead);
+  }
+  // What gets requests ends once its instance has rolled back.
+  endDeploy(paths.app(app.app).dir, op.deployId, (release) => !live.has(release));
+  // Killed before its start was recorded: nothing had been done.
+  const isUnrecorded = !journal.rollback && !journal.verb && records.length === 0;
+  if (isUnrecorded && isEarly(journal)) return clearJournal(op);
+  return failed(dead);
+}
+
+/** The context of the dead operation. */
+function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]): Deploy {
+  const { io, paths, app, redact } = op;
+  const { deploy_id: deployId, commit, version, user, passed_over, returns = false } = journal;
+  const start = records.find((record) => kindOf(record) === 'DeployStarted');
+  const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: () => {} });
+  const { subject, author, changes } = (start ?? {}) as Partial<DeployEvent>;
+  const none: Changes = { count: null, subjects: [], authors: [] };
+  return {
+    ...uninterrupted(op),
+    deployId,
+    commit,
+    version,
+    returns,
+    log,
+    trigger: 'recovery',
+    user: user ?? op.user,
+    clock: new StageClock(io, Math.max(0, io.now().getTime() - Date.parse(journal.started))),
+    notifier: startNotifier(io, paths.root, journal.verb ? 'none' : channelsOf(op, journal)),
+    instances: journal.instance.split(','),
+    skippedHead: passed_over,
+    // Absent in a journal of an older version.
+    partial: journal.partial ?? passed_over !== undefined,
+    about: { ...(subject !== undefined && { subject }), ...(author !== undefined && { author }) },
+    changes: changes ?? none,
+  };
+}
+
+/** The channels it had chosen, else those of the active release, else all. */
+function channelsOf({ paths, app }: Operation, { notify }: Journal): NotifyChoice | undefined {
+  if (notify !== undefined && isChannelList(notify)) return notify;
+  return activeFile(paths, app)?.notify;
 }
 
 /** The releases that get requests through a slot. */
-function liveReleases(paths: Paths, { app, instances }: AppState): ReadonlySet<string> {
+function liveReleases({ paths, app: { app, instances } }: Operation): ReadonlySet<string> {
   const found = Object.entries(instances).map(([name, { slots }]) => {
     const live = liveSlot(paths.app(app).instance(name));
     return live && slots?.[live]?.release;
@@ -84,165 +119,111 @@ function liveReleases(paths: Paths, { app, instances }: AppState): ReadonlySet<s
   return new Set(found.filter((release) => release !== undefined));
 }
 
-/** Killed when all requests had moved to its version, which is healthy: it has succeeded. */
-async function goForward(
-  operation: Operation,
-  dead: Deploying,
-  records: readonly LogRecord[],
-): Promise<AppState> {
-  const { io, app, redact, reporter } = operation;
-  const { deploy_id: deployId, commit, version } = dead;
-  const what = dead.rollback ? 'rollback' : 'deploy';
-  const after = `was interrupted during ${dead.stage}, after the switch`;
-  reporter.note(`${what} ${deployId} ${after}: ${version} is healthy and stays`);
-  if (dead.rollback) return finishRollback(operation, dead, records);
-  const origin = { io, app, redact, deployId, commit, version, trigger: 'recovery' };
-  const duration_ms = Math.max(0, io.now().getTime() - Date.parse(dead.started));
-  const events = eventsOf(
-    origin,
-    'DeploySuccess',
-    dead.instance.split(','),
-    undefined,
-    (instance) => ({
-      duration_ms,
-      ...(dead.user !== undefined && { user: dead.user }),
-      ...startOf(records, instance),
-    }),
+/** Whether every instance of a deploy or rollback has its requests at the new version, healthy. */
+async function hasArrived(op: Operation, journal: Journal): Promise<boolean> {
+  const targets = journal.instance.split(',').map((name) => {
+    const held = arrivedIn(op, journal, name);
+    return held && keptTarget(op, name, held);
+  });
+  for (const target of targets) {
+    const { health } = target?.file ?? {};
+    if (!target || !health) return false;
+    if (askNow(driverFor(target.start).status(target)) === 'stopped') return false;
+    if (await failureOf('health', () => waitHealthy(health, target, unobserved))) return false;
+  }
+  // The command that moves requests may have been killed.
+  for (const target of targets) {
+    const failure = target && (await failureOf('traffic', () => serve(op, target)));
+    if (failure) op.log.line(failure.message);
+  }
+  return true;
+}
+
+/** What gets the requests of an instance, if the killed operation moved them there. */
+function arrivedIn(op: Operation, journal: Journal, name: string): SlotState | undefined {
+  const { app, instances } = op.app;
+  const live = liveSlot(op.paths.app(app).instance(name));
+  const held = live && instances[name]?.slots?.[live];
+  if (!held) return undefined;
+  const isIts = held.deploy_id === journal.deploy_id;
+  const isRestart = held.release === instances[name]?.current?.release;
+  const isGoal = journal.rollback ? held.release === journal.rollback[name] : isIts;
+  return isGoal && (!isRestart || isIts) ? held : undefined;
+}
+
+/** Its success is recorded, or it has arrived: every instance runs its version. */
+async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
+  const { paths, app, instances } = op;
+  if (journal.rollback) {
+    conclude(op, rollbackSucceeded({ ...op, trigger: 'manual' }, recordedMoves(app)), records);
+    return requireApp(paths, app.app);
+  }
+  const release = activeRelease(paths, app.app, instances[0] as string);
+  if (release === undefined) return clearJournal(op);
+  const file = fileOfRelease(paths, app.app, { release, commit: op.commit });
+  const isKnown = instances.every(
+    (name) => app.instances[name]?.current?.deploy_id === journal.deploy_id,
   );
-  const recorded = recordAnyway(operation, events);
-  return finishDeploy(operation, dead, recorded[0] as LogRecord, [...recorded].reverse());
+  if (!file) return clearJournal(op);
+  if (!isKnown) conclude(op, deploySucceeded(op, { file, release }), records);
+  return stopRemoved(op, leaving(app, instances, op));
 }
 
-async function cleanUp(
-  operation: Operation,
-  dead: Deploying,
-  records: readonly LogRecord[],
-): Promise<AppState> {
-  const { io, paths, reporter, redact, app } = operation;
-  const log = openDeployLog(paths, app.app, dead.deploy_id, redact, () => {});
-  log.line(headlineOf(dead));
-  const what = dead.rollback ? 'rollback' : 'deploy';
-  reporter.note(`${what} ${dead.deploy_id} was interrupted during ${dead.stage}: cleaning up`);
-  const moves = await restoreAfterKill(operation, dead, log);
-  log.close();
-  return notifying(operation, dead, (notifier) => {
-    for (const event of unsentEvents(dead, records)) notifier.send(event);
-    for (const event of missingEvents(operation, dead, records, moves)) {
-      announce({ ...operation, notifier }, [event]);
-    }
-    return changeApp(paths, io, 'deploy', app.app, (now) =>
-      failedState(now, failureOf(dead, records, io.now()), moves),
-    );
-  });
+async function failed(dead: Dead): Promise<AppState> {
+  const { op, journal, records } = dead;
+  const headline = `${wordOf(journal)} interrupted during ${journal.stage}`;
+  op.log.line(headline);
+  op.reporter.note(
+    `${wordOf(journal)} ${op.deployId} was interrupted during ${journal.stage}: cleaning up`,
+  );
+  const moves = await undo(op, journal);
+  if (journal.verb) return clearJournal(op);
+  // The last recorded event may not have been sent: each is sent before the next step begins.
+  const [last] = records;
+  if (last && (kindOf(last) !== 'DeployStarted' || isEarly(journal)))
+    for (const event of eventsLike(last, records)) op.notifier.send(event);
+  const facts = { ...failureOfDead(dead, headline), moves, reason: journal.failed?.error };
+  const known = (instance: string) => domainOf(records, instance);
+  const ending: Ending = journal.rollback
+    ? rollbackFailed(op, facts)
+    : deployFailed(op, { ...facts, known });
+  conclude(op, ending, records);
+  return requireApp(op.paths, op.app.app);
 }
 
-/** The failure as it was recorded before the kill, or the kill itself. */
-function failureOf(dead: Deploying, records: readonly LogRecord[], now: Date) {
-  const { commit, version, deploy_id: deployId, failed, rollback } = dead;
+const wordOf = ({ rollback, verb }: Journal) => verb ?? (rollback ? 'rollback' : 'deploy');
+
+/** Whether it was killed in a stage in which its start is recorded and announced. */
+function isEarly({ stage }: Journal): boolean {
+  return stage === 'config' || stage === 'export';
+}
+
+/** The failure as it was recorded or noted before the kill, or the kill itself. */
+function failureOfDead({ op, journal: { failed, stage }, records }: Dead, headline: string) {
   const record = records.find((each) => kindOf(each) === 'DeployFailure');
-  const what = record
-    ? {
-        stage: textOf(record, 'stage'),
-        error: textOf(record, 'error'),
-        at: new Date(textOf(record, 'timestamp')),
-        interrupted: record.interrupted === true,
-      }
-    : {
-        stage: failed?.stage ?? dead.stage,
-        error: headlineOf(dead),
-        at: now,
-        interrupted: !failed,
-      };
+  const at = (record ? textOf(record, 'stage') : (failed?.stage ?? stage)) as StepFailure['stage'];
   // A kill is not the commit's fault; what failed before it may be.
-  const blame = failed?.blame === 'commit' ? ('commit' as const) : undefined;
-  return { commit, version, deployId, ...what, blame, byHand: rollback !== undefined };
+  const blame = failed?.blame === 'commit' ? 'commit' : 'operator';
+  const error = record
+    ? new StepFailure(at, textOf(record, 'error'), blame)
+    : new StepFailure(at, op.redact(headline), blame, failed?.error);
+  return { error, isInterrupted: record ? record.interrupted === true : !failed };
 }
 
-/** Killed between the event of its success and the state: the state follows the event. */
-async function finishDeploy(
-  operation: Operation,
-  dead: Deploying,
-  event: LogRecord,
-  records: readonly LogRecord[],
-): Promise<AppState> {
-  const { io, paths, app } = operation;
-  const names = instancesOf(event);
-  const release = activeRelease(paths, app.app, names[0] as string);
-  if (release === undefined) return clearMark(operation);
-  const { version, commit, deploy_id } = dead;
-  const deployed_at = String(event.timestamp);
-  const deployed: Deployed = { version, commit, release, deployed_at, deploy_id };
-  const keep = fileOfRelease(paths, app.app, deployed)?.keep ?? 5;
-  const choice = choiceOf(dead);
-  const gone = leaving(app, names, choice);
-  const isKnown = names.every((name) => app.instances[name]?.current?.deploy_id === deploy_id);
-  const known = isKnown
-    ? app
-    : await notifying(operation, dead, (notifier) => {
-        secretsStarted(operation);
-        // The kill may have come before it was sent.
-        for (const sent of eventsLike(event, records)) notifier.send(sent);
-        return changeApp(paths, io, 'deploy', app.app, (state) =>
-          succeededState(state, names, deployed, keep, choice),
-        );
-      });
-  return atWork(operation, dead, (base) => stopRemoved(base, known, gone));
+function domainOf(records: readonly LogRecord[], instance: string): Partial<DeployEvent> {
+  const start = records.find(
+    (record) => kindOf(record) === 'DeployStarted' && record.instance === instance,
+  );
+  const domain = start ? textOf(start, 'domain') : '';
+  return domain === '' ? {} : { domain };
 }
 
-/** Every instance runs its version when the first of the events is written. */
-async function finishRollback(
-  operation: Operation,
-  dead: Deploying,
-  records: readonly LogRecord[],
-): Promise<AppState> {
-  const { io, paths, redact, app } = operation;
-  const moves = recordedMoves(app);
-  const origin = { io, app, redact, deployId: dead.deploy_id, trigger: 'manual' };
-  secretsStarted(operation);
-  return notifying(operation, dead, (notifier) => {
-    const events = rolledBackEvents(origin, moves, (move) => ({
-      file: fileOfRelease(paths, app.app, move.to),
-      reason: reasonOf(move),
-      more: {
-        from_commit: move.from.commit,
-        ...(dead.user !== undefined && { user: dead.user }),
-      },
-    }));
-    for (const event of events) {
-      const written = records.find((record) => record.instance === event.instance);
-      const [sent] = written ? [written as DeployEvent] : recordAnyway(operation, [event]);
-      if (sent) notifier.send(sent);
-    }
-    return changeApp(paths, io, 'rollback', app.app, (state) =>
-      rolledBackState(state, moves, io.now(), dead.user),
-    );
-  });
-}
-
-/** What was chosen to be deployed. A mark of an older version lacks `partial`. */
-function choiceOf({
-  passed_over: skippedHead,
-  partial = skippedHead !== undefined,
-  returns = false,
-  user,
-}: Deploying) {
-  return { skippedHead, partial, returns, by: user ?? 'unknown' };
-}
-
-async function notifying(
-  operation: Operation,
-  dead: Deploying,
-  body: (notifier: Notifier) => AppState,
-): Promise<AppState> {
-  const { io, paths, reporter } = operation;
-  const notifier = startNotifier(io, paths.root, channelsOf(operation, dead));
-  const app = body(notifier);
-  for (const line of await notifier.finish()) reporter.note(line);
-  return app;
-}
-
-/** The channels it had chosen, else those of the active release, else all. */
-function channelsOf({ paths, app }: Operation, { notify }: Deploying): NotifyChoice | undefined {
-  if (notify !== undefined && isChannelList(notify)) return notify;
-  return activeFile(paths, app)?.notify;
+/** The records of one event, which has one for each instance; `records` begin with the newest. */
+function eventsLike(one: LogRecord, records: readonly LogRecord[]): DeployEvent[] {
+  const wayOf = (record: LogRecord) => JSON.stringify([kindOf(record), record.instances]);
+  // As of 0.1.0 one record stands for all instances.
+  const same = records.filter((record) =>
+    Array.isArray(one.instances) ? wayOf(record) === wayOf(one) : record === one,
+  );
+  return same.reverse() as DeployEvent[];
 }

@@ -1,28 +1,29 @@
 /**
- * A deploy from top to bottom: lock, recover, fetch the commit, free space, DeployStarted, release
- * (export, build), then switch, start and health for each instance, rollback on error, state,
- * DeploySuccess or DeployFailure, prune, unlock, and the chats last.
+ * A deploy from top to bottom: lock, recover, fetch the commit, free space, DeployStarted, the steps
+ * (export, build, then switch, start and health of each instance), undone on error, DeploySuccess or
+ * DeployFailure, state, prune, unlock, drain, and the chats last.
  */
-import { newDeployId } from '@runner/common/audit/events';
-import type { DeployFile } from '@runner/common/deploy-file/read';
-import { removeTree } from '@runner/common/files/tree-change';
+import { isThere } from '@runner/common/files/read';
 import type { Contents } from '../git/contents.ts';
+import { sourceOf } from '../git/open.ts';
 import type { GitSource } from '../git/source.ts';
-import { activate } from '../instances/activate.ts';
-import { drainAll } from '../instances/drain.ts';
-import { seenWords } from '../instances/probe.ts';
-import { rollBackSwitched } from '../instances/roll-back.ts';
-import { interruptible } from '../instances/target.ts';
-import { markFailed } from '../journal/mark.ts';
-import { lockApp } from '../journal/lock.ts';
-import type { Job } from '../journal/operation.ts';
-import { checkSpace } from '../release/folder.ts';
-import { makeRelease, type Release } from '../release/make.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { hookSteps } from '../instances/hooks.ts';
+import { startsBeside } from '../instances/place.ts';
+import { type Prober, seenWords, startProber, whatWasSeen } from '../instances/probe.ts';
+import { checkReady } from '../instances/ready.ts';
+import { type ActiveStage, activation } from '../instances/steps.ts';
+import { keptTarget } from '../instances/target.ts';
+import { secretsStarting } from '../journal/journal.ts';
+import type { Deploy } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { execute, type Failed } from '../operation/execute.ts';
+import { operate } from '../operation/operate.ts';
+import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder.ts';
+import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
-import { takeBack } from '../release/shared.ts';
-import { asStepFailure, StepFailure } from '../run/step.ts';
-import { announceOver } from '../watch/over.ts';
-import { type DeployRequest, fetchCommit, openApp, openJob, recordStart } from './begin.ts';
+import { StepFailure } from '../run/step.ts';
+import { beginDeploy, type DeployRequest, fetchCommit, tidyUp } from './begin.ts';
 import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import type { DeployOutcome } from './outcome.ts';
@@ -32,78 +33,77 @@ import type { DeployOutcome } from './outcome.ts';
  * did not begin (unknown app, ref or instance, lock, network, token, disk, audit log).
  */
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
-  const { io, paths } = request;
-  const deployId = request.deployId ?? newDeployId(io.random);
-  const ended = deployInLog(paths, request.app, request.deployId);
+  const { paths, app: name, deployId } = request;
+  const ended = deployInLog(paths, name, deployId);
   if (ended) return ended;
-  const note = (text: string) => request.reporter.note(text);
-  const lock = await lockApp({ ...request, note }, 'deploy', request.trigger, deployId);
-  let job: Job | undefined;
-  try {
-    const { source, operation } = await openApp(request);
-    const endedMeanwhile = deployInLog(paths, request.app, request.deployId);
+  let source: GitSource;
+  const open = (app: Deploy['app']) => {
+    const { source: opened, ...secrets } = sourceOf(request, app);
+    source = opened;
+    return secrets;
+  };
+  return operate({ ...request, isStrict: true }, 'deploy', open, async (op) => {
+    const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
-    const began = io.elapsed();
-    const fetched = await fetchCommit(source, operation, request);
-    checkSpace(paths.app(operation.app.app));
-    job = openJob(operation, fetched, request, { deployId, began });
-    recordStart(job, fetched, request.notify);
-    return await runDeploy(job, source, fetched.contents);
-  } finally {
-    lock.release();
-    // After the lock is released: a drain may be cut short by a rollback, a slow chat delays no one.
-    if (job) await drainAll(interruptible(job), job.reporter);
-    job?.sandbox.close(removeTree);
-    job?.log.close();
-    for (const line of (await job?.notifier.finish()) ?? []) request.reporter.note(line);
-    await announceOver(request, 'deploy');
-  }
+    tidyUp(op);
+    const fetched = await fetchCommit(source, op, request);
+    checkSpace(paths.app(name));
+    return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents);
+  });
 }
 
-/** Makes the release and brings it to its instances. */
+/** Makes the release and makes it active in its instances. */
 async function runDeploy(
-  job: Job,
+  op: Deploy,
   source: GitSource,
   contents: Contents | StepFailure,
 ): Promise<DeployOutcome> {
-  if (contents instanceof StepFailure) return failEarly(job, contents, undefined);
-  const { file } = contents;
-  let release: Release;
-  try {
-    release = await makeRelease(job, source, contents);
-  } catch (error) {
-    return failEarly(job, asStepFailure(error, job.stages.now), file);
+  const { commit, version, instances } = op;
+  const appPaths = op.paths.app(op.app.app);
+  const release = freeReleaseName(appPaths, op.io.now(), commit);
+  const probers: Prober[] = [];
+  function* steps(): Generator<Step> {
+    if (contents instanceof StepFailure) throw contents;
+    yield* releaseSteps(op, { source, contents, name: release });
+    const targets = instances.map(
+      (name) => keptTarget(op, name, { release, version, commit }) as Target,
+    );
+    yield* targets.map((target) => readiness(op, target));
+    yield { stage: 'release', run: async () => void probers.push(...(await observe(op, targets))) };
+    const before = (target: Target) => hookSteps(op, target, 'pre_switch');
+    yield* activation(op, targets, { title, before, isPartial: op.partial });
   }
-  const { name, seeds } = release;
-  const activation = await activate(job, file, name);
-  const { switched, failure, seen } = activation;
-  if (seen) job.reporter.note(seenWords(seen));
-  if (!failure) return finishSuccess(job, file, name, seen);
-  const folder = job.paths.app(job.app.app).release(name);
-  const error = reasoned(failure.error, folder, job.deployId);
-  logHeadline(job, error);
-  if (switched.length > 0) {
-    markFailed(job, error, job.redact(error.message));
-    job.stages.enter('rollback');
-  }
-  const moves = await rollBackSwitched(job, file, name, activation);
-  // What could not be stopped may still use them.
-  if (moves.every(({ problem }) => problem === undefined)) takeBack(seeds);
-  return finishFailure(job, { error, at: failure.instance.name, moves, file, seen }, name);
+  const failed = await execute(op, steps(), (error) => {
+    // Before it is removed, which makes room again.
+    const temporary = temporaryRelease(appPaths, op.deployId);
+    if (isThere(temporary)) return reasoned(error, temporary);
+    return reasoned(error, appPaths.release(release), op.deployId);
+  });
+  const seen = await whatWasSeen(probers);
+  if (seen) op.reporter.note(seenWords(seen));
+  if (failed || contents instanceof StepFailure)
+    return finishFailure(op, failed as Failed, { contents, release, seen });
+  return finishSuccess(op, { file: contents.file, release, seen });
 }
 
-/** A failure before anything was switched. */
-function failEarly(
-  job: Job,
-  error: StepFailure,
-  file: DeployFile | undefined,
-): Promise<DeployOutcome> {
-  logHeadline(job, error);
-  return finishFailure(job, { error, at: undefined, moves: [], file, seen: undefined });
+/** Asked before anything is touched. */
+function readiness(op: Deploy, target: Target): Step {
+  const { instance, slot } = target;
+  return { stage: 'release', instance: instance.name, slot, run: () => checkReady(op, target) };
 }
 
-/** The log names the failure before the rollback is logged: `debug log` looks for the cause above. */
-function logHeadline({ log }: Job, { message, ended: step }: StepFailure): void {
-  // The headline of a program that failed is in the log already.
-  if (!step) log.line(message);
+/** Begins to ask what is active, as its users do, and notes the secrets of what will be. */
+function observe(op: Deploy, targets: readonly Target[]): Promise<Prober[]> {
+  secretsStarting(op, op.instances);
+  const wasActive = ({ instance }: Target) => op.app.instances[instance.name]?.current;
+  return Promise.all(targets.filter(wasActive).map(startProber));
+}
+
+/** What is reported of a stage. */
+function title(stage: ActiveStage, { instance, slot, start, file }: Target): string | undefined {
+  const where = startsBeside(instance) ? `${instance.name} in slot ${slot}` : instance.name;
+  if (stage === 'switch') return `switch ${where}`;
+  if (stage === 'start') return start.type === 'none' ? undefined : `start ${where}`;
+  if (stage === 'health') return file.health && `health of ${where}`;
+  return startsBeside(instance) ? `switch ${instance.name} to slot ${slot}` : undefined;
 }

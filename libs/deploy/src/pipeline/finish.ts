@@ -1,83 +1,117 @@
 /** The end of a deploy, either way: records, hooks, old releases, old logs. */
 import { requireApp } from '@runner/common/apps/store';
+import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { removeIfThere } from '@runner/common/files/read';
+import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
-import { runFailureHook, runHook } from '../instances/hooks.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { hookSteps, runHookAnyway } from '../instances/hooks.ts';
 import type { Seen } from '../instances/probe.ts';
 import { stopRemoved } from '../instances/stop.ts';
-import { jobTarget, uninterrupted } from '../instances/target.ts';
+import { keptTarget, targetOf } from '../instances/target.ts';
 import { leaving } from '../journal/after-success.ts';
 import { causeOf, keepBaseline } from '../journal/cause.ts';
-import type { Job } from '../journal/operation.ts';
+import { type Deploy, problemsOf, uninterrupted } from '../journal/operation.ts';
+import { conclude } from '../operation/conclude.ts';
+import { deployFailed, deploySucceeded, errorText, type Made } from '../operation/endings.ts';
+import type { Failed } from '../operation/execute.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
-import { endDeploy, releasesInUse } from '../run/processes.ts';
-import { failureOf } from '../run/step.ts';
-import {
-  concludeFailure,
-  concludeSuccess,
-  type DeployOutcome,
-  type FailedDeploy,
-} from './outcome.ts';
+import { releasesInUse } from '../run/processes.ts';
+import { StepFailure, withEnding } from '../run/step.ts';
+import { aboutDeploy, type DeployOutcome } from './outcome.ts';
+
+/** What a failed deploy had come to. */
+interface Attempted {
+  readonly contents: Contents | StepFailure;
+  readonly release: string;
+  readonly seen: Seen | undefined;
+}
 
 /** Records the failure, then runs its hook: a slow hook cannot delay the record. */
 export async function finishFailure(
-  job: Job,
-  failed: Omit<FailedDeploy, 'cause'>,
-  release?: string,
+  op: Deploy,
+  failed: Failed,
+  { contents, release, seen }: Attempted,
 ): Promise<DeployOutcome> {
-  const { error, file } = failed;
-  endFailed(job, file, release);
-  const outcome = concludeFailure(job, { ...failed, cause: await causeOf(job, error) });
-  if (file) await runFailureHook(job, file, release, outcome.error ?? '');
-  prune(job, { failed: release });
-  return outcome;
+  const file = contents instanceof StepFailure ? undefined : contents.file;
+  const { moves, step } = failed;
+  const unswitched = unswitchedOf(failed);
+  const error = unswitched === undefined ? failed.error : servingOn(op, failed, unswitched);
+  const cause = await causeOf(op, error);
+  // An operator can also be to blame for a command that cannot succeed.
+  const isInterrupted = error.blame === 'operator' && op.signal.aborted;
+  const at = step?.instance;
+  const facts = { error, moves, at, file, cause, seen, isInterrupted, unswitched };
+  conclude(op, deployFailed(op, facts));
+  const text = errorText(op, facts);
+  const isMade = isThere(op.paths.app(op.app.app).release(release));
+  if (file) await runFailureHook(op, file, isMade ? release : undefined, text);
+  prune(op, { failed: isMade ? release : undefined });
+  const problems = problemsOf(moves, 'rollback');
+  const about = aboutDeploy(op, at === undefined ? op.instances : [at]);
+  const isBack = moves.some(({ to }) => to) && problems.length === 0;
+  return {
+    ...about,
+    result: isBack ? 'rolled_back' : 'failed',
+    active_version: problems.length > 0 ? null : about.previous_version,
+    stage: error.stage,
+    error: text,
+    ...(cause !== '' && { cause }),
+    ...(problems.length > 0 && { rollback_error: problems.join('; ') }),
+    ...(isInterrupted && { interrupted: true }),
+    ...seen,
+  };
 }
 
-/**
- * Ends what the failed release left running. Of `start.type: command` only what its build left: the
- * supervisor may have kept a process through the rollback.
- */
-function endFailed(
-  { paths, app, deployId }: Job,
-  file: DeployFile | undefined,
+/** Said of a deploy that failed in a slot, before any request moved. */
+function unswitchedOf({ step, moves }: Failed): string | undefined {
+  return step?.slot !== undefined && moves.length === 0 ? 'nothing was switched' : undefined;
+}
+
+function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
+  const previous = op.app.instances[step?.instance ?? '']?.current;
+  const serving = previous ? `${previous.version} keeps serving, ` : '';
+  return withEnding(error, `; ${serving}${unswitched}`);
+}
+
+/** Uninterrupted. Without a release it runs in the folder of the app. */
+async function runFailureHook(
+  op: Deploy,
+  file: DeployFile,
   release: string | undefined,
-): void {
-  endDeploy(
-    paths.app(app.app).dir,
-    deployId,
-    (name) =>
-      name.startsWith('.tmp-') ||
-      (name === release &&
-        file?.start.type !== 'command' &&
-        !slotReleases(requireApp(paths, app.app)).has(name)),
-  );
+  error: string,
+): Promise<void> {
+  const { version, commit } = op;
+  const [first] = file.instances as [Instance];
+  const calm = { ...uninterrupted(op), values: 'today' as const };
+  const what = { file, instance: first, release: release ?? 'none', version, commit };
+  const target = targetOf(calm, what);
+  const folder = release === undefined ? op.paths.app(op.app.app).dir : target.release;
+  await runHookAnyway(op, hookSteps(op, target, 'on_failure', { folder, error }), '');
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
-export async function finishSuccess(
-  job: Job,
-  file: DeployFile,
-  release: string,
-  seen: Seen | undefined,
-): Promise<DeployOutcome> {
-  const outcome = concludeSuccess(job, file, release, seen);
-  for (const instance of file.instances) {
-    const failure = await failureOf('hook', async () =>
-      runHook(job, jobTarget(job, file, instance, release), 'post_deploy'),
-    );
-    if (failure) job.reporter.note(`the deploy succeeded, but ${failure.message}`);
+export async function finishSuccess(op: Deploy, made: Made): Promise<DeployOutcome> {
+  const { version, commit } = op;
+  const { release, seen } = made;
+  conclude(op, deploySucceeded(op, made));
+  const outcome = { ...aboutDeploy(op), active_version: version, ...seen };
+  for (const name of op.instances) {
+    const target = keptTarget(op, name, { release, version, commit }) as Target;
+    const hooks = hookSteps(op, target, 'post_deploy');
+    await runHookAnyway(op, hooks, 'the deploy succeeded, but ');
   }
-  await stopRemoved(uninterrupted(job), job.app, leaving(job.app, job.instances, job));
-  await keepBaseline(job);
-  prune(job);
-  await tidyMirrorAnyway(job);
-  return outcome;
+  await stopRemoved(uninterrupted(op), leaving(op.app, op.instances, op));
+  await keepBaseline(op);
+  prune(op);
+  await tidyMirrorAnyway(op);
+  return { ...outcome, result: 'deployed' };
 }
 
-async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void> {
+async function tidyMirrorAnyway({ io, paths, app, reporter }: Deploy): Promise<void> {
   try {
     const why = await tidyMirror(io, paths.app(app.app).repo);
     if (why) reporter.note(`the mirror could not be tidied: ${why}`);
@@ -91,9 +125,9 @@ async function tidyMirrorAnyway({ io, paths, app, reporter }: Job): Promise<void
  * Removes old releases and logs; if that fails, it is only noted. The newest failed release stays,
  * until a deploy succeeds or makes another one.
  */
-function prune(job: Job, failure?: { readonly failed: string | undefined }): void {
-  const { paths, log, reporter } = job;
-  const { app, instances } = job.app;
+function prune(op: Deploy, failure?: { readonly failed: string | undefined }): void {
+  const { paths, log, reporter } = op;
+  const { app, instances } = op.app;
   try {
     if (!failure || failure.failed !== undefined) {
       const appPaths = paths.app(app);

@@ -5,80 +5,61 @@ import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf } from '@runner/common/config/sandbox';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { removeTree } from '@runner/common/files/tree-change';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
 import type { GitSource } from '../git/source.ts';
-import { runHook } from '../instances/hooks.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { hookSteps } from '../instances/hooks.ts';
 import { keepFile } from '../instances/kept-file.ts';
-import { jobTarget } from '../instances/target.ts';
-import { markStage } from '../journal/mark.ts';
-import type { Job } from '../journal/operation.ts';
-import { reported } from '../report/reporter.ts';
-import { asStepFailure, runStep, type Stage, StepFailure, shellStep } from '../run/step.ts';
+import { targetOf } from '../instances/target.ts';
+import { noteSeeds } from '../journal/journal.ts';
+import type { Deploy } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
-import {
-  finishRelease,
-  freeReleaseName,
-  makeTemporary,
-  submoduleFolder,
-  temporaryRelease,
-} from './folder.ts';
-import { reasoned } from './reason.ts';
-import { linkShared, lostLink, type Seed, takeBack } from './shared.ts';
+import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
+import { linkShared, lostLink, type Seed } from './shared.ts';
 
-/** A release that was made, and what it put into `shared/`. */
-export interface Release {
+/** What to make a release of, and its name. */
+export interface ReleaseRequest {
+  readonly source: GitSource;
+  readonly contents: Contents;
   readonly name: string;
-  readonly seeds: readonly Seed[];
 }
 
-/**
- * Exports and builds the commit in `.tmp-<deploy_id>` and renames that to a release. Throws a
- * StepFailure, after removing the unfinished folder.
- */
-export async function makeRelease(
-  job: Job,
-  source: GitSource,
-  { file, bytes, submodules }: Contents,
-): Promise<Release> {
-  const appPaths = job.paths.app(job.app.app);
-  const temporary = temporaryRelease(appPaths, job.deployId);
+/** The steps that export and build a commit in `.tmp-<deploy_id>` and rename that to a release. */
+export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<Step> {
+  const { source, contents, name } = request;
+  const { file, bytes, submodules } = contents;
+  const appPaths = op.paths.app(op.app.app);
+  const folder = temporaryRelease(appPaths, op.deployId);
   const [first] = file.instances as [Instance];
   const { shared } = appPaths.instance(first.name);
-  let seeds: readonly Seed[] = [];
-  let stage: Stage = 'export';
-  try {
-    await reported(job.reporter, `export ${job.version}`, async () => {
-      makeTemporary(temporary);
-      await exportCommit(source, job.commit, temporary);
+  yield {
+    stage: 'export',
+    title: `export ${op.version}`,
+    async run() {
+      makeTemporary(folder);
+      await exportCommit(source, op.commit, folder);
       for (const { path, commit, source: inner } of submodules) {
-        await exportCommit(inner, commit, submoduleFolder(temporary, path));
+        await exportCommit(inner, commit, submoduleFolder(folder, path));
       }
-      refuseDetour({ paths: job.paths, app: job.app.app }, shared);
-      seeds = linkSharedOf(file, temporary, shared);
-    });
-    stage = 'build';
-    // A mark is written durably, which takes time: only for a real build.
-    if (hasBuild(file)) markStage(job, stage);
-    await build(job, file, temporary);
-    const lost = lostLink(temporary, shared, file.shared);
-    if (lost) throw new StepFailure('build', `build: ${lost}`);
-    stage = 'release';
-    const name = freeReleaseName(appPaths, job.io.now(), job.commit);
-    keepFile(appPaths, name, bytes);
-    finishRelease(temporary, appPaths.release(name));
-    return { name, seeds };
-  } catch (error) {
-    // Before the folder is removed, which makes room again.
-    const failure = reasoned(asStepFailure(error, stage), temporary);
-    takeBack(seeds);
-    const problem = removeTree(temporary);
-    if (problem) job.reporter.note(problem);
-    throw failure;
-  }
+      refuseDetour({ paths: op.paths, app: op.app.app }, shared);
+      noteSeeds(op, linkSharedOf(file, folder, shared));
+    },
+  };
+  yield* buildSteps(op, file, folder);
+  yield {
+    stage: 'release',
+    run() {
+      const lost = lostLink(folder, shared, file.shared);
+      if (lost) throw new StepFailure('build', `build: ${lost}`);
+      keepFile(appPaths, name, bytes);
+      finishRelease(folder, appPaths.release(name));
+    },
+  };
 }
 
 /** A missing shared file counts as the commit's fault: otherwise the timer would retry for ever. */
@@ -91,13 +72,9 @@ function linkSharedOf({ shared: entries }: DeployFile, release: string, shared: 
   }
 }
 
-function hasBuild({ build: { run }, hooks }: DeployFile): boolean {
-  return run.length + hooks.pre_build.length + hooks.post_build.length > 0;
-}
-
 /** The secrets that `build.env` names; the build gets no others. */
 function buildSecrets(
-  { secrets, app }: Job,
+  { secrets, app }: Deploy,
   { build: { env } }: DeployFile,
   { name }: Instance,
 ): Record<string, string> {
@@ -113,28 +90,31 @@ export function missingSecret(app: string, name: string): string {
   return `build.env lists ${name}, which is not set: run runner env set ${app} ${name}`;
 }
 
-async function build(job: Job, file: DeployFile, folder: string): Promise<void> {
+function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
+  const { hooks, build } = file;
   const [first] = file.instances as [Instance];
-  const secrets = buildSecrets(job, file, first);
-  const { shared } = job.paths.app(job.app.app).instance(first.name);
-  const limits = stricter(buildLimitsOf(readConfig(job.paths)), file.build.limits);
+  const secrets = buildSecrets(op, file, first);
+  if (build.run.length + hooks.pre_build.length + hooks.post_build.length === 0) return;
+  const { version, commit } = op;
+  const { shared } = op.paths.app(op.app.app).instance(first.name);
+  const limits = stricter(buildLimitsOf(readConfig(op.paths)), build.limits);
   const folders = { release: folder, shared, network: limits.network };
-  const target = {
-    ...jobTarget(job, file, first, 'none', secrets),
-    confine: (profile: Profile) => job.sandbox.confine(profile, folders),
+  const target: Target = {
+    ...targetOf(op, { file, instance: first, release: 'none', version, commit, secrets }),
+    confine: (profile: Profile) => op.sandbox.confine(profile, folders),
   };
   const env = { ...target.env, RUNNER_RELEASE: folder };
-  const prefix = hasBuild(file)
-    ? prefixFor(limits, target.outerEnv, target.confine('build'))
-    : undefined;
-  await runHook(job, target, 'pre_build', { folder, prefix });
-  const until = job.io.elapsed() + file.build.timeout;
-  for (const command of file.build.run) {
-    const timeout = Math.max(1, Math.ceil(until - job.io.elapsed()));
-    const confinement = target.confine('build');
-    const how = { cwd: folder, env, timeout, confinement, prefix };
-    const step = shellStep({ stage: 'build', command, ...how });
-    await reported(job.reporter, `build: ${command}`, () => runStep(job.log, job.signal, step));
+  const prefix = prefixFor(limits, target.outerEnv, target.confine('build'));
+  yield* hookSteps(op, target, 'pre_build', { folder, prefix });
+  const until = op.io.elapsed() + build.timeout;
+  for (const command of build.run) {
+    const run = () => {
+      const timeout = Math.max(1, Math.ceil(until - op.io.elapsed()));
+      const confinement = target.confine('build');
+      const how = { cwd: folder, env, timeout, confinement, prefix };
+      return runStep(op.log, op.signal, shellStep({ stage: 'build', command, ...how }));
+    };
+    yield { stage: 'build', title: `build: ${command}`, run };
   }
-  await runHook(job, target, 'post_build', { folder, prefix });
+  yield* hookSteps(op, target, 'post_build', { folder, prefix });
 }

@@ -1,4 +1,5 @@
 /** Shared paths: links from a release to what stays when the release changes. */
+import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -7,17 +8,13 @@ import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { copyEntry, removeEntry } from '@runner/common/files/tree-change';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import type { Journal } from '../journal/operation.ts';
 import { notPlain } from './folder.ts';
 
 type Entry = DeployFile['shared'][number];
 
-/** Contents from a commit that a deploy put into an empty place of `shared/`. */
-export interface Seed {
-  readonly shared: string;
-  /** Below `shared`. */
-  readonly path: string;
-  readonly print: string;
-}
+/** Contents from a commit that a deploy put into an empty place of `shared/`; `path` is below that. */
+export type Seed = NonNullable<Journal['seeds']>[number];
 
 /**
  * Links the shared paths of an instance into a release. A shared path that does not exist yet starts
@@ -37,7 +34,7 @@ export function linkShared(release: string, shared: string, entries: readonly En
       });
       removeEntry(inside, name);
       inside.makeLink(name, target);
-      const print = () => inFolderOf(shared, path, plainOutside, printOf);
+      const print = () => hashOf(inFolderOf(shared, path, plainOutside, printOf));
       return isSeeded ? [{ shared, path, print: print() }] : [];
     });
   });
@@ -105,13 +102,15 @@ export function takeBack(seeds: readonly Seed[]): void {
   for (const { shared, path, print } of seeds) {
     try {
       inFolderOf(shared, path, plainOutside, (outside, name) => {
-        if (printOf(outside, name) === print) removeEntry(outside, name);
+        if (hashOf(printOf(outside, name)) === print) removeEntry(outside, name);
       });
     } catch {
       // The deploy has failed for another reason.
     }
   }
 }
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Names, sizes and times of everything below an entry. */
 function printOf(folder: Folder, name: Name): string {

@@ -35,7 +35,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
   return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
-    const problems = await stopInstances(io, paths, state);
+    const problems = await stopInstances({ io, paths }, state);
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
     for (const problem of [...problems, ...unstopped]) request.note(problem);

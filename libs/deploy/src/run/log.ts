@@ -31,10 +31,12 @@ export interface LogPart {
   readonly to: number;
 }
 
-/** An open log. */
+/** A log; its file is made with the first line. */
 export interface DeployLog {
   /** Path of the file. */
   readonly path: string;
+  /** Makes the file now. Throws `not_writable`, `disk_full`. */
+  open(): void;
   /** The steps so far, in order. */
   readonly parts: readonly LogPart[];
   /** Writes a line of our own. */
@@ -50,29 +52,31 @@ export interface DeployLog {
   close(): void;
 }
 
-/**
- * Opens the log of a deploy. `onOutput` gets each piece of a step's output as it is appended. Throws
- * `not_writable`, `disk_full`.
- */
-export function openDeployLog(
-  paths: Paths,
-  app: string,
-  deployId: string,
-  redact: Redactor,
-  onOutput: (text: string) => void,
-): DeployLog {
+/** Whose log it is. */
+export interface LogRequest {
+  readonly paths: Paths;
+  readonly app: string;
+  readonly deployId: string;
+  readonly redact: Redactor;
+  /** Gets each piece of a step's output as it is appended. */
+  onOutput(text: string): void;
+}
+
+/** The log of a deploy. */
+export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogRequest): DeployLog {
   const path = paths.deployLog(app, deployId);
-  makeFolder(dirname(path));
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  const how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW;
-  const file = orFail(() => openSync(path, how, 0o640), `write ${path}`);
+  let opened: number | undefined;
+  const file = () => {
+    opened ??= openFile(path);
+    return opened;
+  };
   let isLineOpen = false;
   const append = (text: string) => {
     if (text !== '') isLineOpen = !text.endsWith('\n');
     try {
-      writeFully(file, Buffer.from(withPictures(text), 'utf8'));
+      writeFully(file(), Buffer.from(withPictures(text), 'utf8'));
     } catch {
-      // A full disk ends the log here; the step that filled it fails anyway.
+      // A full disk ends the log here, and must not prevent a rollback.
     }
   };
   // The output of a step may lack a final newline: what comes next starts on its own line.
@@ -81,13 +85,14 @@ export function openDeployLog(
   return {
     path,
     parts,
+    open: () => void file(),
     line(text) {
       endLine();
       append(`${redact(text)}\n`);
     },
     async capture(step, body) {
       endLine();
-      const from = fstatSync(file).size;
+      const from = fstatSync(file()).size;
       const raw = openOutput(dirname(path), deployId);
       let output = '';
       const copy = copierOf(raw, redact, (text) => {
@@ -103,15 +108,24 @@ export function openDeployLog(
       } finally {
         clearInterval(timer);
         closeSync(raw);
-        const to = fstatSync(file).size;
+        const to = fstatSync(file()).size;
         parts.push({ step: redact(step).slice(0, STEP_NAME_MAX), from, to });
       }
     },
     close() {
-      closeSync(file);
+      if (opened === undefined) return;
+      closeSync(opened);
+      opened = undefined;
       shorten(path);
     },
   };
+}
+
+function openFile(path: string): number {
+  makeFolder(dirname(path));
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW;
+  return orFail(() => openSync(path, how, 0o640), `write ${path}`);
 }
 
 /** Limit of a kept log, in bytes; half of it for its head, half for its tail. */

@@ -13,6 +13,7 @@ import type { DeployLog, LogPart } from './log.ts';
 
 /** The stages of a deploy at which it can fail. */
 export type Stage =
+  | 'fetch'
   | 'config'
   | 'export'
   | 'build'

@@ -6,9 +6,9 @@ import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/founda
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import type { Plan } from '@runner/deploy/pipeline/check';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
-import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';

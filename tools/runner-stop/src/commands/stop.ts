@@ -3,7 +3,7 @@ import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
 import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life';
-import type { LifeOutcome } from '@runner/deploy/lifecycle/operate';
+import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 
 export const stop = command({
   about: 'Stop an app',

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import type { SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Start } from '@runner/common/deploy-file/start';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
@@ -12,6 +13,10 @@ import type { Confinement } from '../../sandbox/sandbox.ts';
 /** One instance of an app at one release. */
 export interface Target<S extends Start = Start> {
   readonly app: string;
+  readonly version: string;
+  readonly commit: string;
+  /** `.deploy.yml` of the release. */
+  readonly file: DeployFile;
   readonly instance: Instance;
   /** Folder of the release. */
   readonly release: string;

@@ -1,0 +1,165 @@
+/**
+ * The journal of an operation, in the state of its app: from it the next command sees that the
+ * operation was killed, and undoes what it had done.
+ */
+import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
+import { changeApp } from '@runner/common/apps/change';
+import type { AppState } from '@runner/common/apps/state';
+import { bootId, startTimeOf } from '@runner/common/files/process';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Stage, StepFailure } from '../run/step.ts';
+import type { Journal, Operation } from './operation.ts';
+
+/** Limit of the error in the journal, in characters: the log has the full text. */
+const ERROR_MAX = 4_000;
+
+/** What an operation is about to do. */
+export type Intent = Omit<
+  Journal,
+  'deploy_id' | 'pid' | 'started' | 'boot_id' | 'start_time' | 'user'
+>;
+
+/** Begins the journal: from here on a kill is noticed. */
+export function beginJournal(op: Operation, intent: Intent): void {
+  const { io, paths, app, deployId, user } = op;
+  const now = io.now().toISOString();
+  const start_time = startTimeOf(io.pid);
+  const own = { pid: io.pid, boot_id: bootId(), ...(start_time !== undefined && { start_time }) };
+  const journal: Journal = { ...intent, ...own, deploy_id: deployId, user, started: now };
+  op.journal = journal;
+  const { commit, version, passed_over: head = commit } = intent;
+  const isDeploy = !isByHand(journal);
+  changeApp(paths, io, 'deploy', app.app, (state) => ({
+    ...state,
+    ...(isDeploy && { last_checked: now, check_failed: null, head }),
+    ...(isDeploy && head === commit && { head_version: { commit, version } }),
+    deploying: journal,
+  }));
+}
+
+/** The same for what must be done even if a kill would not be noticed, as on a full disk. */
+export function beginAnyway(op: Operation, intent: Intent): void {
+  try {
+    beginJournal(op, intent);
+  } catch (error) {
+    // Another command is at work, and nothing has been changed yet.
+    if (!(error instanceof Failure) || error.code === 'locked') throw error;
+    op.reporter.note(`${error.message}; this continues (${error.code})`);
+  }
+}
+
+/** Ends the journal and changes nothing else. */
+export function clearJournal({ io, paths, app }: Operation): AppState {
+  return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
+}
+
+/** Seconds that it waits for another command's change: instances may be down meanwhile. */
+const WRITE_WAIT = 5;
+/** Operations that have found the registry busy: they do not wait again. */
+const metBusy = new WeakSet<Operation>();
+
+function write(op: Operation, journal: Journal, wait?: number): void {
+  op.journal = journal;
+  const { io, paths, app } = op;
+  const noted = (state: AppState) => ({ ...state, deploying: state.deploying && journal });
+  changeApp(paths, io, 'deploy', app.app, noted, wait);
+}
+
+function writeAnyway(op: Operation, journal: Journal): void {
+  anyway(op, () => write(op, journal, metBusy.has(op) ? 0 : WRITE_WAIT));
+}
+
+/** How far an operation is. */
+export interface Progress {
+  readonly stage: Stage;
+  readonly slot?: Journal['slot'] | undefined;
+  /** The instance that is changed from here on. */
+  readonly touched?: string | undefined;
+}
+
+/**
+ * Writes how far an operation is. A deploy that cannot write it goes no further; what an operator does
+ * to an app that runs must continue.
+ */
+export function enterStage(op: Operation, { stage, slot, touched: name }: Progress): void {
+  const { journal } = op;
+  if (!journal) return;
+  op.clock.enter(stage);
+  const { touched = [] } = journal;
+  const isNew = name !== undefined && !touched.includes(name);
+  if (journal.stage === stage && journal.slot === slot && !isNew) return;
+  const { slot: _, ...rest } = journal;
+  const next = {
+    ...rest,
+    stage,
+    ...(slot && { slot }),
+    ...(isNew && { touched: [...touched, name] }),
+  };
+  if (isByHand(journal)) writeAnyway(op, next);
+  else write(op, next);
+}
+
+/** What an operator does to versions that are kept: it needs no disk, and must not stop for one. */
+function isByHand({ rollback, verb }: Journal): boolean {
+  return rollback !== undefined || verb !== undefined;
+}
+
+/** Notes what it has put into empty places of `shared/`. */
+export function noteSeeds(op: Operation, seeds: NonNullable<Journal['seeds']>): void {
+  if (op.journal && seeds.length > 0) write(op, { ...op.journal, seeds });
+}
+
+/** Records why it fails: undoing takes time, and a kill must not lose the cause. */
+export function markFailed(op: Operation, error: StepFailure): void {
+  const { stage, blame } = error;
+  const text = op.redact(error.message).slice(0, ERROR_MAX);
+  if (!op.journal) return;
+  if (op.journal.touched) op.clock.enter('rollback');
+  writeAnyway(op, { ...op.journal, stage: 'rollback', failed: { stage, error: text, blame } });
+}
+
+/**
+ * Writes how it ended. If that fails, the journal stays: the next command finds the last event in the
+ * log and corrects the state. Throws a Failure where that would not be enough.
+ */
+export function writeEnd(
+  op: Operation,
+  change: (app: AppState) => AppState,
+  mustSave: boolean,
+): void {
+  const { io, paths, app } = op;
+  const save = () => changeApp(paths, io, 'deploy', app.app, change);
+  if (!mustSave) {
+    anyway(op, save);
+    return;
+  }
+  try {
+    save();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure(error.code, `${error.message}; the change was not saved`);
+  }
+}
+
+/** The secrets with which these instances are about to be started. */
+export function secretsStarting(op: Operation, names: readonly string[]): void {
+  const note = () => noteStarting(op, op.app.app, names, op.secrets);
+  // A full disk must not prevent a rollback: an automatic one would then restore older secrets.
+  if (op.journal && isByHand(op.journal)) anyway(op, note);
+  else note();
+}
+
+/** The secrets with which instances were started are those that run now. */
+export function secretsStarted(op: Operation): void {
+  anyway(op, () => noteStarted(op, op.app.app));
+}
+
+function anyway(op: Operation, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.code === 'locked') metBusy.add(op);
+    op.reporter.note(`${error.message}; the next command corrects the state (${error.code})`);
+  }
+}

@@ -1,0 +1,63 @@
+/** The steps of an operation, and running them: the journal has each before it runs. */
+import type { SlotName } from '@runner/common/apps/slots';
+import { asStepFailure, type Stage, StepFailure } from '../run/step.ts';
+import { enterStage } from './journal.ts';
+import type { Operation } from './operation.ts';
+
+/** One step. What it does is undone by what the journal has, also after a kill. */
+export interface Step {
+  readonly stage: Stage;
+  /** What is reported; the same title as the step before continues it. */
+  readonly title?: string | undefined;
+  readonly instance?: string | undefined;
+  readonly slot?: SlotName | undefined;
+  /** The instance is changed from here on. */
+  readonly isTouched?: boolean;
+  run(): void | Promise<void>;
+}
+
+/** A failed step. */
+export interface FailedStep {
+  readonly error: StepFailure;
+  readonly step: Step | undefined;
+}
+
+/** Runs steps, made one after the other, until one fails. Returns that one. */
+export async function runSteps(
+  op: Operation,
+  steps: Iterable<Step>,
+): Promise<FailedStep | undefined> {
+  const { reporter } = op;
+  let shown: string | undefined;
+  let now: Step | undefined;
+  try {
+    for (const step of steps) {
+      now = step;
+      if (step.title !== shown) {
+        if (shown !== undefined) reporter.done();
+        shown = undefined;
+      }
+      refuseInterrupted(op, step.stage);
+      const touched = step.isTouched ? step.instance : undefined;
+      enterStage(op, { stage: step.stage, slot: step.slot, touched });
+      if (step.title !== shown) reporter.begin(step.title as string);
+      shown = step.title;
+      await step.run();
+    }
+    if (shown !== undefined) reporter.done();
+    return undefined;
+  } catch (error) {
+    if (shown !== undefined) reporter.failed();
+    return { error: asStepFailure(error, now?.stage ?? 'config'), step: now };
+  }
+}
+
+/** Runs steps. Throws the StepFailure of the first that fails. */
+export async function runOrThrow(op: Operation, steps: Iterable<Step>): Promise<void> {
+  const failed = await runSteps(op, steps);
+  if (failed) throw failed.error;
+}
+
+function refuseInterrupted({ signal }: Operation, stage: Stage): void {
+  if (signal.aborted) throw new StepFailure(stage, `${stage}: was interrupted`, 'operator');
+}

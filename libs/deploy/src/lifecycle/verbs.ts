@@ -1,0 +1,144 @@
+/** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
+import { otherSlot } from '@runner/common/apps/slots';
+import type { Deployed } from '@runner/common/apps/state';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { askNow } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { startsBeside } from '../instances/place.ts';
+import { activationOf } from '../instances/steps.ts';
+import { secretsAnyway, stopAllOf } from '../instances/stop.ts';
+import { keptTarget } from '../instances/target.ts';
+import { unreadSecretsOf } from '../instances/unit-check.ts';
+import { beginAnyway } from '../journal/journal.ts';
+import { type Operation, uninterrupted } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { execute } from '../operation/execute.ts';
+import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import { asStepFailure, StepFailure } from '../run/step.ts';
+import { chosenInstances } from './chosen.ts';
+import { concludeVerb, type LifeInstance, rememberAhead, type Verb } from './record.ts';
+
+/** What the command line asks for. */
+export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {
+  /** Only this instance; undefined: all. */
+  readonly instance: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** What `start`, `stop` and `restart` print. */
+export interface LifeOutcome {
+  app: string;
+  result: LifeInstance['result'];
+  instances: LifeInstance[];
+  duration_ms: number;
+}
+
+/** The past tense of each verb. */
+export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } as const;
+
+/** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
+export async function changeRunning(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
+  const { io, paths, reason } = request;
+  const began = io.elapsed();
+  const open = async (app: Operation['app']) => {
+    if (verb !== 'stop' || app.deploying) return secretsOf(request, app);
+    // A lost key must not keep an app running; what a killed deploy left is started with them.
+    const redact = await redactorForAny({ paths, env: io.env }, app.app);
+    return { redact, secrets: secretsAnyway(io, paths, app.app) };
+  };
+  return operate({ ...request, trigger: 'manual', notify: true }, verb, open, async (op) => {
+    const { app, reporter } = op;
+    const chosen = chosenInstances(app, request.instance);
+    const [[, { commit, version }]] = chosen as [[string, Deployed]];
+    const instance = chosen.map(([name]) => name).join(',');
+    beginAnyway(op, {
+      verb,
+      commit,
+      version,
+      instance,
+      stage: verb === 'stop' ? 'switch' : 'start',
+    });
+    const instances: LifeInstance[] = [];
+    for (const each of chosen) instances.push(await one(op, verb, each, reason));
+    concludeVerb(op, verb, instances, reason);
+    if (verb !== 'stop')
+      for (const { words } of unreadSecretsOf(request, app)) reporter.note(words);
+    const result = overall(instances, verb);
+    const duration_ms = Math.round(io.elapsed() - began);
+    return { app: app.app, result, instances, duration_ms };
+  });
+}
+
+async function one(
+  op: Operation,
+  verb: Verb,
+  [instance, current]: [string, Deployed],
+  reason: string | undefined,
+): Promise<LifeInstance> {
+  const { version } = current;
+  // What stops it gets what it was started with.
+  const found = keptTarget(verb === 'stop' ? uninterrupted(op) : op, instance, current);
+  try {
+    const target = usable(op, verb, found ?? `${version} of ${instance}`);
+    const wasStopped = op.app.stopped?.instances.includes(instance) ?? false;
+    if (isDone(target, { verb, reason }, wasStopped))
+      return { instance, version, result: 'unchanged' };
+    const takeBack = rememberAhead(op, verb, instance, reason);
+    const failed = await execute(op, stepsOf(op, verb, target, current));
+    if (!failed) return { instance, version, result: DONE[verb] };
+    takeBack();
+    throw failed.error;
+  } catch (error) {
+    const failure = asStepFailure(error, 'start');
+    const text = [failure.message, failure.output.trimEnd()].filter(Boolean).join('\n');
+    return { instance, version, result: 'failed', error: op.redact(text) };
+  }
+}
+
+/** Throws a StepFailure if there is nothing that could be done with it. */
+function usable({ app }: Operation, verb: Verb, target: Target | string): Target {
+  if (typeof target === 'string') {
+    const words = `${target} has no readable .deploy.yml: run runner deploy ${app.app}`;
+    throw new StepFailure('start', words, 'server');
+  }
+  const { instance, start, stop } = target;
+  if (start.type === 'none') {
+    const words = `start.type of ${instance.name} is none: there is nothing to ${verb}`;
+    throw new StepFailure('start', words, 'operator');
+  }
+  if (verb === 'stop' && start.type === 'command' && stop === undefined) {
+    const words = `the .deploy.yml of ${instance.name} has no stop command`;
+    throw new StepFailure('start', words, 'operator');
+  }
+  return target;
+}
+
+/** Whether an instance is as it is to be. A new reason is recorded. */
+function isDone(
+  target: Target,
+  { verb, reason }: { verb: Verb; reason: string | undefined },
+  wasStopped: boolean,
+): boolean {
+  const status = () => askNow(driverFor(target.start).status(target));
+  if (verb === 'start') return status() === 'running';
+  return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
+}
+
+/** A restart is a deploy of the same release: in the other slot, where there are two. */
+function stepsOf(op: Operation, verb: Verb, target: Target, current: Deployed): Step[] {
+  const { name } = target.instance;
+  const title = `${verb} ${name}`;
+  if (verb === 'stop') {
+    const run = () => stopAllOf(uninterrupted(op), name, target);
+    return [{ stage: 'switch', title, instance: name, isTouched: true, run }];
+  }
+  const isBeside = verb === 'restart' && target.slot && startsBeside(target.instance);
+  const beside = isBeside && keptTarget(op, name, current, otherSlot(target.slot as 'a'));
+  return activationOf(op, beside || target, { title: () => title, isFresh: true });
+}
+
+function overall(instances: readonly LifeInstance[], verb: Verb): LifeInstance['result'] {
+  if (instances.some(({ result }) => result === 'failed')) return 'failed';
+  return instances.every(({ result }) => result === 'unchanged') ? 'unchanged' : DONE[verb];
+}

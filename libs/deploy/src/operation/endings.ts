@@ -1,0 +1,174 @@
+/** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
+import type { Changes } from '@runner/common/apps/state';
+import type { DeployEvent } from '@runner/common/audit/events';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import type { Seen } from '../instances/probe.ts';
+import { previousOfAll } from '../instances/target.ts';
+import { failedState, willBlock } from '../journal/after-failure.ts';
+import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
+import { succeededState } from '../journal/after-success.ts';
+import { eventsOf, rolledBackEvents } from '../journal/events.ts';
+import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
+import type { StepFailure } from '../run/step.ts';
+import type { Ending } from './conclude.ts';
+import type { Undone } from './undo.ts';
+
+type Fields = Partial<DeployEvent>;
+
+/** A release that is active in all instances of a deploy. */
+export interface Made {
+  readonly file: DeployFile;
+  readonly release: string;
+  /** What a prober saw; undefined if nothing had been there to ask. */
+  readonly seen?: Seen | undefined;
+}
+
+export function deploySucceeded(op: Deploy, { file, release, seen }: Made): Ending {
+  const { version, commit, deployId: deploy_id, changes, instances } = op;
+  const end = { ...spent(op), ...gapOf(seen) };
+  return {
+    hasStarted: true,
+    events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
+      ...end,
+      changes,
+      ...previousFields(op, instance),
+    })),
+    state(app, deployed_at) {
+      const { type: start } = file.start;
+      const deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
+      return succeededState(app, instances, deployed, { ...op, keep: file.keep, by: op.user });
+    },
+  };
+}
+
+/** Why an operation failed, and what became of the instances that it had touched. */
+export interface FailureFacts {
+  readonly error: StepFailure;
+  readonly moves: readonly Undone[];
+  /** The instance at which it failed; undefined before the first one. */
+  readonly at?: string | undefined;
+  /** undefined: `.deploy.yml` itself is wrong, or not known. */
+  readonly file?: DeployFile | undefined;
+  /** The lines of the step's output that say why; empty if it printed nothing. */
+  readonly cause?: string;
+  readonly seen?: Seen | undefined;
+  /** It was ended by an operator, or its process died. */
+  readonly isInterrupted: boolean;
+  /** Why the previous version still got all requests. */
+  readonly unswitched?: string | undefined;
+  /** Why it was rolled back; undefined: the message of the error. */
+  readonly reason?: string | undefined;
+  /** What is known of an instance from the start of a deploy that died. */
+  known?(instance: string): Fields;
+}
+
+/** The whole error: its headline, what could not be undone, and the output of the step. */
+export function errorText(op: Operation, { error, moves }: FailureFacts): string {
+  const verb = op.journal?.rollback ? 'return' : 'rollback';
+  const parts = [error.message, ...problemsOf(moves, verb), error.output.trimEnd()];
+  return op.redact(parts.filter((part) => part !== '').join('\n'));
+}
+
+export function deployFailed(op: Deploy, facts: FailureFacts): Ending {
+  const { error, at, moves, cause = '', seen, isInterrupted, unswitched } = facts;
+  const { instances } = op;
+  const problems = problemsOf(moves, 'rollback');
+  const back = moves.filter(isBack).filter(({ wasSwitched }) => wasSwitched);
+  const end = op.trigger === 'recovery' ? {} : { ...spent(op), log: op.log.path };
+  const origin = { origin: op, kind: 'DeployFailure' as const, instances, file: facts.file };
+  const failures = eventsOf(origin, (instance) => ({
+    ...end,
+    ...gapOf(seen),
+    error: errorText(op, facts),
+    stage: error.stage,
+    ...facts.known?.(instance),
+    ...previousFields(op, instance),
+    ...(at !== undefined && instances.length > 1 && { failed_instance: at }),
+    ...(cause !== '' && { cause }),
+    ...(isInterrupted && { interrupted: true }),
+    ...(willBlock(op, error.blame) && { blocked: true }),
+    // Absent when nothing had been switched: the previous version never stopped.
+    ...(problems.length > 0
+      ? { rolled_back: false, reason: problems.join('; ') }
+      : back.length > 0
+        ? { rolled_back: true }
+        : unswitched !== undefined && { reason: unswitched }),
+  }));
+  const restored = rolledBackEvents(op, back, ({ to }) => ({
+    file: fileOfRelease(op.paths, op.app.app, to),
+    reason: facts.reason ?? error.message,
+  }));
+  return {
+    hasStarted: false,
+    events: [...failures, ...restored],
+    state: (app) => failedState(app, noteOf(op, facts, false), moves),
+  };
+}
+
+export function rollbackSucceeded(op: Operation, moves: readonly KeptMove[]): Ending {
+  const { duration_ms } = spent(op);
+  return {
+    hasStarted: true,
+    events: rolledBackEvents(op, moves, (move) => ({
+      file: fileOfRelease(op.paths, op.app.app, move.to),
+      reason: reasonOf(move),
+      from_commit: move.from.commit,
+      duration_ms,
+      ...subjectOf(move.to.changes),
+    })),
+    state: (app) => rolledBackState(app, moves, { now: op.io.now(), by: op.user }),
+  };
+}
+
+/** The version that an operation was to make active, and the instances that failed. */
+type Goal = Operation & Pick<Deploy, 'commit' | 'version' | 'instances'>;
+
+export function rollbackFailed(op: Goal, facts: FailureFacts): Ending {
+  const { error, moves, file, isInterrupted } = facts;
+  const problems = problemsOf(moves, 'return');
+  const origin = { origin: op, kind: 'DeployFailure' as const, instances: op.instances, file };
+  return {
+    hasStarted: false,
+    events: eventsOf(origin, (instance) => ({
+      stage: error.stage,
+      error: errorText(op, facts),
+      log: op.log.path,
+      ...previousFields(op, instance),
+      // As in every event of a manual rollback: it does not end a deploy.
+      from_version: op.app.instances[instance]?.current?.version ?? '',
+      ...(isInterrupted && { interrupted: true }),
+      ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
+    })),
+    state: (app) => failedState(app, noteOf(op, facts, true), moves),
+  };
+}
+
+function noteOf(op: Goal, facts: FailureFacts, byHand: boolean) {
+  const { commit, version, deployId } = op;
+  const { stage, blame } = facts.error;
+  const what = { commit, version, deployId, stage, blame, byHand };
+  const error = errorText(op, facts);
+  return { ...what, error, interrupted: facts.isInterrupted, at: op.io.now() };
+}
+
+/** The version that an instance had before. */
+export function previousFields({ app }: Pick<Deploy, 'app'>, instance: string): Fields {
+  const previous = previousOfAll(app, [instance])?.version;
+  return previous === undefined ? {} : { previous_version: previous };
+}
+
+function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { duration_ms: number } {
+  const steps = clock.steps();
+  return { duration_ms: clock.total, ...(steps.length > 0 && { steps }) };
+}
+
+function gapOf(seen: Seen | undefined): Fields {
+  return seen ? { gap_ms: seen.gap_ms } : {};
+}
+
+/** The subject of a version's own commit: the newest of those that it brought. */
+function subjectOf(changes: Changes | undefined): { subject?: string } {
+  const [subject] = changes?.subjects ?? [];
+  return subject === undefined ? {} : { subject };
+}

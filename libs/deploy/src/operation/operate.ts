@@ -1,0 +1,66 @@
+/** An operation on an app from its lock to its last message. */
+import { openSecrets } from '@runner/common/app-secrets/open';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { newDeployId } from '@runner/common/audit/events';
+import { removeTree } from '@runner/common/files/tree-change';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { drainAll } from '../instances/drain.ts';
+import { StageClock } from '../journal/clock.ts';
+import { lockApp } from '../journal/lock.ts';
+import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
+import type { Reporter } from '../report/reporter.ts';
+import { announceOver } from '../watch/over.ts';
+import { recover } from './recover.ts';
+
+/** What the command line asks for. */
+export interface OperationRequest extends ContextRequest {
+  readonly app: string;
+  readonly reporter: Reporter;
+  readonly trigger: string;
+  readonly notify: boolean;
+  /** How long to wait for the lock, in milliseconds; undefined: not at all. */
+  readonly wait?: number | undefined;
+}
+
+type Secrets = Pick<Operation, 'secrets' | 'redact'>;
+
+/** The secrets of an app, and what redacts them. Throws `key_missing` and the like. */
+export async function secretsOf(
+  { io, paths }: ContextRequest,
+  { app }: AppState,
+): Promise<Secrets> {
+  const redact = await redactorForAny({ paths, env: io.env }, app);
+  return { redact, secrets: openSecrets(paths, io.env, app) };
+}
+
+/**
+ * Does something with an app under its lock, once what a killed operation left is undone. Then it ends
+ * what drains, and waits for the chats, both without the lock: a drain may be cut short by a rollback, a
+ * slow chat delays no one. Throws `app_not_found`, `locked`.
+ */
+export async function operate<T>(
+  request: OperationRequest,
+  verb: string,
+  open: (app: AppState) => Secrets | Promise<Secrets>,
+  body: (op: Operation) => Promise<T>,
+): Promise<T> {
+  const { io, paths, trigger, reporter } = request;
+  const deployId = request.deployId ?? newDeployId(io.random);
+  const note = (text: string) => reporter.note(text);
+  const lock = await lockApp({ ...request, note }, { command: verb, trigger, deployId });
+  let op: Operation | undefined;
+  try {
+    const known = requireApp(paths, request.app);
+    const context = contextOf({ ...request, deployId }, known, await open(known));
+    op = { ...context, app: await recover(context), clock: new StageClock(io) };
+    return await body(op);
+  } finally {
+    lock.release();
+    if (op) await drainAll(op);
+    op?.sandbox.close(removeTree);
+    op?.log.close();
+    for (const line of (await op?.notifier.finish()) ?? []) note(line);
+    await announceOver(request, verb);
+  }
+}

@@ -1,0 +1,122 @@
+/** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { start } from '@runner/testing/run';
+import { trafficFiles } from '@runner/testing/traffic-app';
+import { request, startLoad } from '@runner/testing/traffic-proxy';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, impatient } from '../deploys/world.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+
+const test = suite<{ world: TrafficWorld }>('seams of traffic');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+});
+test.after.each(async ({ world }) => {
+  await world.close();
+});
+
+function pidInSlot(world: TrafficWorld, slot: string | null): number {
+  const file = join(world.dir, 'run', String(slot), 'pid.json');
+  return JSON.parse(readFileSync(file, 'utf8')).pid;
+}
+
+const livePid = (world: TrafficWorld) => pidInSlot(world, world.live());
+/** '' if no one answers. */
+const versionAt = async (port: number) => (await request(port)).version;
+
+test('each restart serves from a new process, loses no request, and leaves nothing behind', async ({
+  world,
+}) => {
+  await world.ship('v0');
+  const pids = [livePid(world)];
+  const load = startLoad(world.proxy.port);
+  for (let round = 0; round < 3; round += 1) {
+    const done = await world.runner('restart', 'shop');
+    assert.is(done.status, 0, done.stderr);
+    assert.match(done.stdout, /^Restarted shop v0 \(default\)\n$/);
+    pids.push(livePid(world));
+    assert.equal(runningSlots(world), [world.live()]);
+    assert.is(world.instance().draining, null);
+  }
+  assert.is(new Set(pids).size, 4, String(pids));
+  assert.equal((await load.end()).failed, []);
+});
+
+test('a restart that was killed leaves one process, which gets the requests', async ({ world }) => {
+  await world.ship('v0');
+  const load = startLoad(world.proxy.port);
+  for (const stage of ['start', 'health', 'traffic']) {
+    const restart = start('runner-restart', ['shop'], { root: world.root });
+    const stageNow = () => (world.state().deploying as { stage: string } | null)?.stage;
+    let isOver = false;
+    void restart.done.then(() => (isOver = true));
+    await until(() => stageNow() === stage || isOver, `no stage ${stage}`);
+    process.kill(restart.pid, 'SIGKILL');
+    await restart.done;
+    const next = await world.runner('fetch', 'shop', '--deploy');
+    assert.is(next.status, 0, next.stderr);
+    const started = await world.runner('start', 'shop');
+    assert.is(started.status, 0, started.stderr);
+    assert.is(world.state().deploying, null);
+    assert.is((await request(world.proxy.port)).version, 'v0');
+    await until(() => runningSlots(world).length === 1, 'two processes');
+  }
+  assert.equal((await load.end()).failed, []);
+});
+
+test('a rollback to what still runs without traffic links current to it', async ({ world }) => {
+  await world.push('v0', { deploy: deployFile(world.port), files: trafficFiles('v0') });
+  assert.is((await world.deploy()).status, 0);
+  assert.is((await world.ship('v1')).status, 0);
+  const done = await world.runner('rollback', 'shop', '--force');
+  assert.is(done.status, 0, done.stderr);
+  assert.is(world.live(), null);
+  assert.ok(existsSync(join(world.dir, 'current')), readlinkSync(join(world.dir, 'current')));
+  assert.is(readFileSync(join(world.dir, 'current/VERSION'), 'utf8').trim(), 'v0');
+  assert.is(await versionAt(world.port), 'v0');
+});
+
+test('a version without traffic that fails leaves both that serve: in a slot, and from before', async ({
+  world,
+}) => {
+  await world.push('v0', { deploy: deployFile(world.port), files: trafficFiles('v0') });
+  await world.deploy();
+  await world.ship('v1');
+  const before = livePid(world);
+  const load = startLoad(world.proxy.port);
+  for (const manner of ['unhealthy', 'crashing'] as const) {
+    const files = trafficFiles(`v2-${manner}`, manner);
+    await world.push(`v2-${manner}`, { deploy: impatient(world.port), files });
+    const failed = await world.deploy();
+    assert.is(failed.status, 1);
+    assert.is(await versionAt(world.port), 'v0');
+    assert.is(livePid(world), before);
+    assert.is(readlinkSync(join(world.dir, 'current')), 'live/current');
+  }
+  assert.equal((await load.end()).failed, []);
+  const stopped = await world.runner('stop', 'shop', '--before-traffic');
+  assert.match(stopped.stdout, /^Stopped v0 of default/);
+});
+
+test('an app that an operator stopped stays stopped after a deploy that fails', async ({
+  world,
+}) => {
+  const { port } = world;
+  await world.push('v0', { deploy: deployFile(port), files: trafficFiles('v0') });
+  await world.deploy();
+  await world.runner('stop', 'shop', '--reason', 'moving the database');
+  await world.push('v1', { deploy: impatient(port), files: trafficFiles('v1', 'unhealthy') });
+  assert.is((await world.deploy()).status, 1);
+  assert.is(await versionAt(port), '');
+  assert.is(readFileSync(join(world.dir, 'current/VERSION'), 'utf8').trim(), 'v0');
+  assert.equal((world.state().stopped as { instances: string[] }).instances, ['default']);
+  const started = await world.runner('start', 'shop');
+  assert.is(started.status, 0, started.stderr);
+  assert.is(await versionAt(port), 'v0');
+});
+
+test.run();
