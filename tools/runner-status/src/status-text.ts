@@ -3,7 +3,7 @@ import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import type { Paused, Stopped } from '@runner/common/apps/operator';
-import { progressText } from '@runner/common/apps/progress';
+import { operationWord, progressText } from '@runner/common/apps/progress';
 import type { Deployed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
@@ -132,6 +132,13 @@ function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, s
   return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
 }
 
+const LABELS: Readonly<Record<string, string>> = {
+  rollback: 'rolling back:',
+  start: 'starting:',
+  stop: 'stopping:',
+  restart: 'restarting:',
+};
+
 function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
@@ -145,7 +152,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;
     rows.push([
-      app.deploying.rollback ? 'rolling back:' : 'deploying:',
+      LABELS[operationWord(app.deploying)] ?? 'deploying:',
       [
         `${version}, ${progressText(stage, started, now)}`,
         `${user === undefined ? '' : `begun by ${user}, `}deploy ${deploy_id}, process ${pid}`,

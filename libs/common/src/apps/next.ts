@@ -1,8 +1,10 @@
 /** When the next automatic deploy of an app happens, in words. */
+
 import { inWords } from '../text/time.ts';
 import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { shortTime } from './operator.ts';
+import { operationWord } from './progress.ts';
 import { ranWords, returnCommand, returnsOf } from './restored.ts';
 import { leftAlone, retryWait } from './retries.ts';
 import type { AppState } from './state.ts';
@@ -51,7 +53,7 @@ export function nextOf(
   if (restored) return restored;
   switch (state) {
     case 'deploying':
-      return `${app.deploying?.rollback ? 'a rollback' : 'a deploy'} is running`;
+      return `a ${operationWord(app.deploying ?? {})} is running`;
     case 'interrupted':
       if (!app.deploying) return retry();
       return 'the next deploy, rollback or fetch --deploy cleans up first';

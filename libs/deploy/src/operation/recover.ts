@@ -2,6 +2,7 @@
  * What an operation whose process died has left: if it had arrived, its success is recorded, otherwise
  * what it did is undone and its failure is recorded.
  */
+import { operationWord } from '@runner/common/apps/progress';
 import { liveSlot, type SlotState } from '@runner/common/apps/slots';
 import type { AppState, Changes } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
@@ -64,7 +65,7 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   if (live.size > 0 && !journal.verb && (await hasArrived(op, journal))) {
     const after = `was interrupted during ${journal.stage}, after the switch`;
     op.reporter.note(
-      `${wordOf(journal)} ${op.deployId} ${after}: ${op.version} is healthy and stays`,
+      `${operationWord(journal)} ${op.deployId} ${after}: ${op.version} is healthy and stays`,
     );
     return succeeded(dead);
   }
@@ -171,10 +172,10 @@ async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
 
 async function failed(dead: Dead): Promise<AppState> {
   const { op, journal, records } = dead;
-  const headline = `${wordOf(journal)} interrupted during ${journal.stage}`;
+  const headline = `${operationWord(journal)} interrupted during ${journal.stage}`;
   op.log.line(headline);
   op.reporter.note(
-    `${wordOf(journal)} ${op.deployId} was interrupted during ${journal.stage}: cleaning up`,
+    `${operationWord(journal)} ${op.deployId} was interrupted during ${journal.stage}: cleaning up`,
   );
   const moves = await undo(op, journal);
   if (journal.verb) return clearJournal(op);
@@ -190,8 +191,6 @@ async function failed(dead: Dead): Promise<AppState> {
   conclude(op, ending, records);
   return requireApp(op.paths, op.app.app);
 }
-
-const wordOf = ({ rollback, verb }: Journal) => verb ?? (rollback ? 'rollback' : 'deploy');
 
 /** Whether it was killed in a stage in which its start is recorded and announced. */
 function isEarly({ stage }: Journal): boolean {

@@ -1,6 +1,8 @@
 /** Leftovers of killed deploys, apps that are no longer deployed, and missing releases. */
+
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { operationWord } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
@@ -47,7 +49,7 @@ function stateOf(summary: AppSummary): Found[] {
   if (state === 'interrupted' && deploying)
     return [
       warning(
-        `a deploy of ${app} was killed during ${deploying.stage}: the next deploy cleans up`,
+        `a ${operationWord(deploying)} of ${app} was killed during ${deploying.stage}: the next deploy cleans up`,
         `runner deploy ${app}`,
       ),
     ];
