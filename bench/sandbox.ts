@@ -34,7 +34,10 @@ if ('problem' in found) {
   const sandbox = openSandbox({ paths, env: { ...process.env, RUNNER_SANDBOX: 'auto' }, app: 'a' });
   const env = { PATH: process.env.PATH ?? '', HOME: app.home };
   const command = (script: string) => ({
-    ...{ file: '/bin/sh', args: ['-c', script], cwd: folders.release, env },
+    file: '/bin/sh',
+    args: ['-c', script],
+    cwd: folders.release,
+    env,
   });
   const timed = (script: string, isConfined: boolean) => {
     const begun = performance.now();

@@ -73,7 +73,9 @@ const CLOSE = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
 function upgrade(what: string, limit?: number): void {
   begin(what, (life, done) => {
     const headers = {
-      ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
       'sec-websocket-key': Buffer.from('the load of bench').toString('base64').slice(0, 24),
     };
     const sent = request({ port, path: '/ws', agent: false, headers });

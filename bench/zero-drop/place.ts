@@ -56,7 +56,10 @@ export async function underLoad(
     const load = await startLoad(proxy.port, rate, world.dir);
     try {
       await body({
-        ...{ world, proxy, load, memory },
+        world,
+        proxy,
+        load,
+        memory,
         push: (version, manner) => push(version, manner, proxy),
         async ship(version, manner) {
           await push(version, manner, proxy);

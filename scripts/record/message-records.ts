@@ -74,7 +74,8 @@ const ROWS: readonly (readonly [title: string, event_type: string, fields: objec
     'A tag was moved',
     'TagChanged',
     {
-      ...{ ...BRANCH, version: 'tags v*' },
+      ...BRANCH,
+      version: 'tags v*',
       reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
     },
   ],
@@ -92,7 +93,10 @@ const ROWS: readonly (readonly [title: string, event_type: string, fields: objec
     'The digest of a week',
     'Digest',
     {
-      ...{ project: 'all apps', deploy_id: null, version: '', error: DIGEST },
+      project: 'all apps',
+      deploy_id: null,
+      version: '',
+      error: DIGEST,
       since: '2026-04-27T09:30:00.000Z',
     },
   ],
@@ -101,7 +105,12 @@ const ROWS: readonly (readonly [title: string, event_type: string, fields: objec
 export const RECORDS = ROWS.map(([title, event_type, fields]): [title: string, record: object] => [
   title,
   {
-    ...{ timestamp: '2026-05-04T09:30:00.000Z', event_type, project: 'shop', instance: 'default' },
-    ...{ version: 'v1.3.0', deploy_id: 'a1b2c3d4', ...fields },
+    timestamp: '2026-05-04T09:30:00.000Z',
+    event_type,
+    project: 'shop',
+    instance: 'default',
+    version: 'v1.3.0',
+    deploy_id: 'a1b2c3d4',
+    ...fields,
   },
 ]);

@@ -114,7 +114,9 @@ test('each row of the table of tags is so', async ({ git, root }) => {
     const listed = tags.split(/, (?![^(]*\))/).filter(Boolean);
     const commits = writeTags(git, `acme/${app}`, base, listed);
     writeState(root, app, {
-      ...{ version: 2, branch: '', tags: { pattern, semver: range || null } },
+      version: 2,
+      branch: '',
+      tags: { pattern, semver: range || null },
       ...(active !== '–' && { instances: runs(active, commits.get(active) ?? 'f'.repeat(40)) }),
     });
   }

@@ -27,7 +27,8 @@ function pm2(list: readonly object[]) {
 }
 
 const process1 = (name: string, env: object) => ({
-  ...{ pm_id: 1, name },
+  pm_id: 1,
+  name,
   pm2_env: { status: 'online', restart_time: 0, ...env },
 });
 

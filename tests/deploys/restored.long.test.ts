@@ -42,7 +42,9 @@ async function moved(world: World, from = world.root): Promise<Copy> {
   atExit(() => killApp(root, 'shop'));
   const runs = (tool: string, ...args: string[]) => run(`runner-${tool}`, args, { root });
   return {
-    ...{ restored, root, runs },
+    restored,
+    root,
+    runs,
     summary: async () => JSON.parse((await runs('status', 'shop', '--json')).stdout),
   };
 }

@@ -41,7 +41,8 @@ test('a unit that does not load the secrets is reported with the line that it la
   await world.push('v1', { deploy: UNIT });
   assert.is((await world.deploy([], env)).status, 0);
   const set = await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
-    ...{ root, env },
+    root,
+    env,
     stdin: 'postgres://localhost/shop',
   });
   assert.is(set.status, 0);

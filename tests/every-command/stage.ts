@@ -169,7 +169,13 @@ export async function makeStage(): Promise<Stage> {
     .find((line) => line.includes('"DeployFailure"'));
   const keyBytes = Buffer.from(key, 'base64url');
   return {
-    ...{ git, api, bot, hook, template, files, event },
+    git,
+    api,
+    bot,
+    hook,
+    template,
+    files,
+    event,
     waiting: idOf('telegram'),
     dead: idOf('discord'),
     failedDeploy: JSON.parse(failed ?? '{}').deploy_id,

@@ -278,7 +278,9 @@ withBroker(
     cpSync(join(root, 'logs'), join(thief, 'logs'), { recursive: true });
     const [old = ''] = (await must(run('runner-agent', ['ship'], { root: thief }))).split('\n');
     const login = {
-      ...{ url: broker.url, ca: undefined, name: 'forger' },
+      url: broker.url,
+      ca: undefined,
+      name: 'forger',
       seed: readFileSync(join(operator.root, 'fleet/operator.nk'), 'utf8').trim(),
     };
     const connection = await openBroker(login);

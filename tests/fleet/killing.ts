@@ -97,7 +97,9 @@ export async function sendOrder(
   const stdin = operator.signed('deploy', 'shop', { ref: await push, servers });
   const send = () =>
     start('runner-fleet', ['send', '--wait', '170s', '--json'], {
-      ...{ root: operator.root, stdin, timeout: 180_000 },
+      root: operator.root,
+      stdin,
+      timeout: 180_000,
     });
   if (kill !== undefined) {
     const killed = send();

@@ -4,7 +4,9 @@ import * as fc from 'fast-check';
 import { CONTROL, type Fields, goodBatch, goodResult, goodState } from './stolen.ts';
 
 export const record = JSON.stringify({
-  ...{ event_type: 'DeploySuccess', project: 'shop', version: 'v1' },
+  event_type: 'DeploySuccess',
+  project: 'shop',
+  version: 'v1',
   timestamp: '2026-11-23T10:00:00.000Z',
 });
 export const goodHead = { commit: 'c'.repeat(40), version: 'v2', problem: null, code: null };

@@ -24,7 +24,10 @@ const RUNS = Number(process.env.FLEET_MUTATIONS ?? 500);
 const { createPrivateKey } = process.getBuiltinModule('node:crypto');
 const keys = { web1: createPrivateKey(newSignKey()), web2: createPrivateKey(newSignKey()) };
 const serverOf = (server: keyof typeof keys) => ({
-  ...{ server, groups: [], nkey: `U${'A'.repeat(55)}`, key: publicKeyOf(keys[server]) },
+  server,
+  groups: [],
+  nkey: `U${'A'.repeat(55)}`,
+  key: publicKeyOf(keys[server]),
 });
 const [web1, web2] = [serverOf('web1'), serverOf('web2')];
 const sealed = (use: Use, body: string, server: keyof typeof keys = 'web1') =>
@@ -71,12 +74,16 @@ async function readAll(use: string, body: string): Promise<void> {
   );
   assert.is(heads.at(-1)?.commit, goodHead.commit);
   const rows = answers.map(({ server, state, problem, ping_ms, skew }) => ({
-    ...{ server: server.server, groups: [], state: state ? 'up' : 'bad', problem: problem ?? null },
-    ...{ ping_ms, last_seen: state?.at ?? null, clock_skew_ms: skew, agent: state?.agent ?? null },
-    ...{
-      apps: (state?.apps ?? []).map((app) => ({ ...app, behind: true })),
-      events: state?.events,
-    },
+    server: server.server,
+    groups: [],
+    state: state ? 'up' : 'bad',
+    problem: problem ?? null,
+    ping_ms,
+    last_seen: state?.at ?? null,
+    clock_skew_ms: skew,
+    agent: state?.agent ?? null,
+    apps: (state?.apps ?? []).map((app) => ({ ...app, behind: true })),
+    events: state?.events,
   }));
   assertSafe(
     (await status.human?.({ servers: rows } as never, PLAIN, {} as never)) ?? '',

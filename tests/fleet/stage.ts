@@ -63,7 +63,11 @@ export async function makeStage(
   await startBroker();
   await must(operator.fleet(['broker', 'check']));
   return {
-    ...{ operator, broker, roots, agents, startBroker },
+    operator,
+    broker,
+    roots,
+    agents,
+    startBroker,
     async startAgent(server, env) {
       const agent = start('runner-agent', ['run'], {
         root: roots[server] as string,

@@ -155,8 +155,12 @@ withBroker('records that no writer writes are printed harmless, or left out', as
 
 const RESULTS: Readonly<Record<string, Fields | string>> = {
   'control characters': goodResult({
-    ...{ message: `ok${CONTROL}`, deploy_id: `d${CONTROL}`, version: `v1${CONTROL}` },
-    ...{ at: `2026${CONTROL}`, app: `shop${CONTROL}`, duration_ms: `9${CONTROL}` },
+    message: `ok${CONTROL}`,
+    deploy_id: `d${CONTROL}`,
+    version: `v1${CONTROL}`,
+    at: `2026${CONTROL}`,
+    app: `shop${CONTROL}`,
+    duration_ms: `9${CONTROL}`,
   }),
   'wrong types': goodResult({ message: { a: 1 }, version: [1], app: null, duration_ms: null }),
   'two fields': { status: 'failed', digest: 'x' },

@@ -34,10 +34,23 @@ export const goodState = (): Fields => ({
 
 /** A result that an agent could have stored. */
 export const goodResult = (fields: Fields = {}): Fields => ({
-  ...{ order: 'r-12345678', digest: '0'.repeat(32), verb: 'deploy', app: 'shop' },
-  ...{ status: 'deployed', code: null, message: '', deploy_id: 'abcd1234', version: 'v1' },
-  ...{ previous_version: null, commit: 'a'.repeat(40), duration_ms: 5, rollback_failed: false },
-  ...{ at: new Date().toISOString(), n: 1, prev: '0'.repeat(32), ...fields },
+  order: 'r-12345678',
+  digest: '0'.repeat(32),
+  verb: 'deploy',
+  app: 'shop',
+  status: 'deployed',
+  code: null,
+  message: '',
+  deploy_id: 'abcd1234',
+  version: 'v1',
+  previous_version: null,
+  commit: 'a'.repeat(40),
+  duration_ms: 5,
+  rollback_failed: false,
+  at: new Date().toISOString(),
+  n: 1,
+  prev: '0'.repeat(32),
+  ...fields,
 });
 
 /** A batch that an agent could have stored. */

@@ -48,7 +48,10 @@ export async function makeOperator(
   const agent = (args: readonly string[], server: string) =>
     run('runner-agent', args, { root: server });
   return {
-    ...{ root, key, signers, fleet },
+    root,
+    key,
+    signers,
+    fleet,
     signed: (verb, app, more = {}) => signedOrder(verb, app, { key, ...more }),
     async enrol(server, serverRoot, groups, url = broker) {
       const init = ['init', server, '--broker', url, '--signers', signers];

@@ -88,7 +88,8 @@ const LIMIT = 300_000;
 /** One turn; an endless command gets a signal when the time is over. */
 async function turnOf(root: string, doer: Doer, turn: number, over: Promise<void>): Promise<Ended> {
   const running = start(doer.tool, doer.args(turn), {
-    ...{ root, timeout: LIMIT },
+    root,
+    timeout: LIMIT,
     stdin: doer.stdin?.(turn) ?? '',
   });
   let told = false;

@@ -103,8 +103,12 @@ test('logs', async () => {
   await register(root);
   const state = join(root, 'state/shop.json');
   const current = {
-    ...{ version: 'v1', commit: 'a'.repeat(40), release: 'r1', deploy_id: 'a1b2c3d4' },
-    ...{ deployed_at: '2026-11-01T00:00:00.000Z', start: 'process' },
+    version: 'v1',
+    commit: 'a'.repeat(40),
+    release: 'r1',
+    deploy_id: 'a1b2c3d4',
+    deployed_at: '2026-11-01T00:00:00.000Z',
+    start: 'process',
   };
   const instances = { default: { current, previous: [] } };
   writeFileSync(state, JSON.stringify({ ...JSON.parse(readFileSync(state, 'utf8')), instances }));

@@ -155,14 +155,14 @@ export async function makeOldServer(): Promise<Context> {
   const kept = join(world.root, 'spool/audit');
   mkdirSync(kept, { recursive: true, mode: 0o700 });
   const event = {
-    ...{ timestamp: new Date().toISOString(), event_type: 'RollbackSuccess', project: 'shop' },
-    ...{
-      instance: 'default',
-      version: 'v2',
-      from_version: 'v3',
-      reason: 'kept',
-      deploy_id: 'dead0001',
-    },
+    timestamp: new Date().toISOString(),
+    event_type: 'RollbackSuccess',
+    project: 'shop',
+    instance: 'default',
+    version: 'v2',
+    from_version: 'v3',
+    reason: 'kept',
+    deploy_id: 'dead0001',
   };
   const name = '20261101093000000-dead0001-RollbackSuccess.jsonl';
   writeFileSync(join(kept, name), `${JSON.stringify(event)}\n`, { mode: 0o600 });

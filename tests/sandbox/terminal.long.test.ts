@@ -74,7 +74,9 @@ echo "status $?"; stty -icanon -echo min 0 time 5; printf 'left: '; dd bs=100 co
   assert.match(shown, /status 5\r\nleft: \.\r\n$/);
   // Standard input from a pipe has no terminal at all.
   const piped = await run('runner-exec', ['shop', '--', 'sh', '-c', 'cat; tty'], {
-    ...{ root, env: SANDBOX, stdin: 'through a pipe\n' },
+    root,
+    env: SANDBOX,
+    stdin: 'through a pipe\n',
   });
   assert.is(piped.stdout, 'through a pipe\nnot a tty\n');
   await world.close();

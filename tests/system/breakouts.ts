@@ -132,16 +132,25 @@ async function tryAll(server: Server): Promise<void> {
   await container.ok('install -d -o ada -m 700 /home/ada/r; install -d -m 700 /root/r');
   const stages: Stage[] = [
     {
-      ...{ name: 'as the package installs it', root: '/opt/runner', account: '/var/lib/runner' },
-      ...{ as: (command) => `runner ${command}`, config: 'sandbox: required' },
+      name: 'as the package installs it',
+      root: '/opt/runner',
+      account: '/var/lib/runner',
+      as: (command) => `runner ${command}`,
+      config: 'sandbox: required',
     },
     {
-      ...{ name: 'for a user with a root of their own', root: '/home/ada/r', account: '/home/ada' },
-      ...{ as: own('ada', '/home/ada/r'), config: 'sandbox: required' },
+      name: 'for a user with a root of their own',
+      root: '/home/ada/r',
+      account: '/home/ada',
+      as: own('ada', '/home/ada/r'),
+      config: 'sandbox: required',
     },
     {
-      ...{ name: 'for root with a root of its own', root: '/root/r', account: '/root' },
-      ...{ as: own('root', '/root/r'), config: 'sandbox: required' },
+      name: 'for root with a root of its own',
+      root: '/root/r',
+      account: '/root',
+      as: own('root', '/root/r'),
+      config: 'sandbox: required',
     },
   ];
   const many = Object.keys(ESCAPES).length * PHASES.length;

@@ -51,7 +51,9 @@ function small(path: string, name: string): Content[] {
   const { mode, mtimeMs } = lstatSync(path);
   const about = { mode: mode & 0o7777, mtime: mtimeMs / 1000, owner: '', target: '' };
   const entry = {
-    ...{ path: byteString(name), type: 'file' as const, size: bytes.length },
+    path: byteString(name),
+    type: 'file' as const,
+    size: bytes.length,
     ...about,
   };
   return [{ entry, bytes: () => [bytes] }];

@@ -133,8 +133,13 @@ async function restoreInto(
     finishFolders(stage, folders);
     const hasUnits = place(root, stage, paths);
     return {
-      ...{ root: paths.root, created: manifest.created, apps: manifest.apps, ran: ranIn(paths) },
-      ...{ files, links, unset: [...owners.unset].sort() },
+      root: paths.root,
+      created: manifest.created,
+      apps: manifest.apps,
+      ran: ranIn(paths),
+      files,
+      links,
+      unset: [...owners.unset].sort(),
       units: hasUnits ? join(paths.root, UNITS) : null,
     };
   } finally {
@@ -184,7 +189,9 @@ async function unpack(
 function ranIn(paths: Paths): RanInstance[] {
   return listApps(paths).apps.flatMap(({ app, restored, stopped }) =>
     Object.entries(restored?.instances ?? {}).map(([instance, ran]) => ({
-      ...{ app, instance, ...ran },
+      app,
+      instance,
+      ...ran,
       stopped: stopped?.instances.includes(instance) ?? false,
     })),
   );

@@ -13,7 +13,9 @@ export type Group = Omit<User, 'uid'>;
 /** The users in /etc/passwd; none if it does not exist. */
 export function localUsers(): User[] {
   return rowsOf('/etc/passwd').map(([name = '', , uid, gid]) => ({
-    ...{ name, uid: Number(uid), gid: Number(gid) },
+    name,
+    uid: Number(uid),
+    gid: Number(gid),
   }));
 }
 

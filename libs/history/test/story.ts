@@ -41,7 +41,13 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
       for (const instance of instances)
         records.push({
           timestamp: seed % 2 === 0 ? inBerlin(at) : new Date(at).toISOString(),
-          ...{ event_type, project: app, instance, version, deploy_id: id, instances, ...more },
+          event_type,
+          project: app,
+          instance,
+          version,
+          deploy_id: id,
+          instances,
+          ...more,
         });
     };
     const previous = active.get(app);

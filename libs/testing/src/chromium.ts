@@ -123,7 +123,10 @@ async function openPage(connection: Connection, file: string): Promise<Page> {
     requests,
     async show({ width, height = 900, dark = false, print = false }) {
       await send('Emulation.setDeviceMetricsOverride', {
-        ...{ width, height, deviceScaleFactor: 1, mobile: false },
+        width,
+        height,
+        deviceScaleFactor: 1,
+        mobile: false,
       });
       const features = [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }];
       await send('Emulation.setEmulatedMedia', { media: print ? 'print' : 'screen', features });

@@ -26,19 +26,26 @@ export async function fillRoot(root: string, now: number): Promise<void> {
 function state(app: string, instances: readonly string[], active: Active | undefined, now: number) {
   const iso = (time: number) => new Date(time).toISOString();
   const current = active && {
-    ...{ version: active.version, commit: active.commit, deploy_id: active.id },
+    version: active.version,
+    commit: active.commit,
+    deploy_id: active.id,
     release: `${iso(active.at).replace(/\D/g, '').slice(0, 14)}-${active.commit.slice(0, 12)}`,
     deployed_at: iso(active.at),
   };
   const all = instances.map((name) => [name, { current: current ?? null, previous: [] }]);
   return `${JSON.stringify({
-    ...{ version: 1, app, repo: `acme/${app}`, branch: 'main', state: {} },
-    ...{
-      created_at: iso(now - DAYS * DAY),
-      updated_at: iso(now),
-      instances: Object.fromEntries(all),
-    },
-    ...{ failures: null, held: null, deploying: null, last_checked: iso(now) },
+    version: 1,
+    app,
+    repo: `acme/${app}`,
+    branch: 'main',
+    state: {},
+    created_at: iso(now - DAYS * DAY),
+    updated_at: iso(now),
+    instances: Object.fromEntries(all),
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: iso(now),
   })}\n`;
 }
 

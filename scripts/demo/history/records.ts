@@ -86,16 +86,26 @@ class Story {
     const manual = this.#random() < 0.2;
     const user = manual ? this.#pick(['ada', 'jonas', 'mina']) : 'timer';
     const own = {
-      ...{ version, commit, deploy_id: id, user, trigger: manual ? 'manual' : 'fetch' },
-      ...{ subject: this.#pick(SUBJECTS), author: this.#pick(AUTHORS) },
+      version,
+      commit,
+      deploy_id: id,
+      user,
+      trigger: manual ? 'manual' : 'fetch',
+      subject: this.#pick(SUBJECTS),
+      author: this.#pick(AUTHORS),
       committed_at: new Date(at - (4 + this.#random() ** 3 * 900) * 60_000).toISOString(),
       ...(life.active && { previous_version: life.active.version }),
     };
     const add = (event_type: string, time: number, more: MadeUp = {}) => {
       for (const instance of habit.instances)
         this.records.push({
-          ...{ timestamp: new Date(time).toISOString(), event_type, project: habit.app, instance },
-          ...{ ...own, instances: habit.instances, ...more },
+          timestamp: new Date(time).toISOString(),
+          event_type,
+          project: habit.app,
+          instance,
+          ...own,
+          instances: habit.instances,
+          ...more,
         });
     };
     add('DeployStarted', at);
@@ -137,7 +147,9 @@ class Story {
     const took = steps.slice(0, 3).reduce((sum, { ms }) => sum + ms, 0);
     const error = `${stage}: npm run ${stage} exited with 1\n${cause}`;
     add('DeployFailure', at + took, {
-      ...{ stage, error, cause },
+      stage,
+      error,
+      cause,
       duration_ms: took,
       steps: steps.slice(0, 3),
     });
@@ -171,9 +183,17 @@ class Story {
     const id = this.#hex(8);
     for (const instance of habit.instances)
       this.records.push({
-        ...{ timestamp: at, event_type: 'RollbackSuccess', project: habit.app, instance },
-        ...{ instances: habit.instances, version: active?.version, from_version: left.version },
-        ...{ deploy_id: id, user: 'ada', reason: 'by hand', duration_ms: 1_200 },
+        timestamp: at,
+        event_type: 'RollbackSuccess',
+        project: habit.app,
+        instance,
+        instances: habit.instances,
+        version: active?.version,
+        from_version: left.version,
+        deploy_id: id,
+        user: 'ada',
+        reason: 'by hand',
+        duration_ms: 1_200,
       });
   }
 }

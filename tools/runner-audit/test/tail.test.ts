@@ -82,8 +82,14 @@ test("a foreign record with an app's token or a chat's credentials is shown with
   assert.is((await run('runner-add', args, { root, stdin: token })).status, 0);
   writeFileSync(join(root, 'config.yml'), 'telegram_bot_token: 4711:of-our-own\n', { mode: 0o600 });
   const left = {
-    ...{ event: 'DeployFailure', app: 'shop', instance: token, version: `v1-${token}` },
-    ...{ error: `login ${token} of-our-own`, [token]: 1, [`x ${token}`]: 2, more: { [token]: 3 } },
+    event: 'DeployFailure',
+    app: 'shop',
+    instance: token,
+    version: `v1-${token}`,
+    error: `login ${token} of-our-own`,
+    [token]: 1,
+    [`x ${token}`]: 2,
+    more: { [token]: 3 },
   };
   rootWithLog(line(left) + line(record('v2')), '', root);
   for (const command of ['tail', 'list']) {

@@ -34,7 +34,8 @@ test('the template of a listed instance is saved; a listed unit that is missing 
   const args = [program, '--root', root, '--to', to, '--recipient', RECIPIENT];
   const place = ['--dev-bind', '/', '/', '--bind', etc, '/etc', process.execPath];
   const { status, stderr, error } = spawnSync('bwrap', [...place, ...args], {
-    ...{ encoding: 'utf8', env: { PATH: process.env.PATH } },
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
   });
   if (error || /^bwrap: /.test(stderr))
     return void process.stdout.write('(left out: bubblewrap cannot be used here)\n');

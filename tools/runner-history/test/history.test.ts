@@ -20,12 +20,18 @@ const RECORDS = [
   record('DeploySuccess', '08:00:09', '00000001', 'v1', { duration_ms: 9000 }),
   record('DeployStarted', '09:00:00', '00000002', 'v2', { previous_version: 'v1' }),
   record('DeployFailure', '09:01:00', '00000002', 'v2', {
-    ...{ duration_ms: 60_000, stage: 'build', error: 'long', cause: `error TS2339 ${TOKEN}\nmore` },
+    duration_ms: 60_000,
+    stage: 'build',
+    error: 'long',
+    cause: `error TS2339 ${TOKEN}\nmore`,
   }),
   record('DeployFailure', '09:30:00', '0000000f', 'main', { stage: 'fetch', error: 'no network' }),
   record('DeployStarted', '10:00:00', '00000003', 'v3', { previous_version: 'v1' }),
   record('DeployFailure', '10:00:20', '00000003', 'v3', {
-    ...{ duration_ms: 20_000, stage: 'health', error: 'answered 503', rolled_back: true },
+    duration_ms: 20_000,
+    stage: 'health',
+    error: 'answered 503',
+    rolled_back: true,
   }),
   record('RollbackSuccess', '10:00:21', '00000003', 'v1', { from_version: 'v3' }),
   record('DeployStarted', '11:00:00', '00000004', 'v4'),
@@ -56,7 +62,10 @@ test('instances rolled back to different versions are a line each; a version sta
     record('RollbackSuccess', '08:00:00', '00000001', 'v1', { from_version: 'v5', ...blue }),
     record('RollbackSuccess', '08:00:00', '00000001', 'v4', { from_version: 'v5', ...green }),
     record('RollbackSuccess', '09:00:00', '00000002', 'v4', {
-      ...{ from_version: 'v4', commit: 'c4', from_commit: 'c4', ...green },
+      from_version: 'v4',
+      commit: 'c4',
+      from_commit: 'c4',
+      ...green,
     }),
   ]);
   const { stdout } = await run('runner-history', ['--json'], { root });
@@ -97,16 +106,21 @@ test('with --json each deploy is an object; -n and --since choose, another app h
   const { stdout, stderr } = await run('runner-history', ['shop', '--json', '-n', '1'], { root });
   assert.equal(JSON.parse(stdout), {
     timestamp: '2026-11-20T13:00:00.000Z',
-    ...{ project: 'shop', instance: 'default', version: 'v1', previous_version: 'v5' },
-    ...{
-      commit: null,
-      subject: null,
-      changes: null,
-      result: 'success',
-      duration_ms: null,
-      gap_ms: null,
-    },
-    ...{ user: 'ada', trigger: 'rollback', stage: null, cause: null, deploy_id: '00000006' },
+    project: 'shop',
+    instance: 'default',
+    version: 'v1',
+    previous_version: 'v5',
+    commit: null,
+    subject: null,
+    changes: null,
+    result: 'success',
+    duration_ms: null,
+    gap_ms: null,
+    user: 'ada',
+    trigger: 'rollback',
+    stage: null,
+    cause: null,
+    deploy_id: '00000006',
   });
   assert.is(stderr, '');
   const noted = (await run('runner-history', [], { root })).stderr;

@@ -82,8 +82,14 @@ test('an app whose lock is held is skipped and named; asked for by name, the sta
 
 test('after a killed deploy every release and its log stay', async () => {
   const deploying = {
-    ...{ deploy_id: 'log1', pid: 999_999, started: '2026-11-01T00:00:00.000Z', boot_id: 'b' },
-    ...{ commit: COMMIT, version: 'v9', instance: 'default', stage: 'start' },
+    deploy_id: 'log1',
+    pid: 999_999,
+    started: '2026-11-01T00:00:00.000Z',
+    boot_id: 'b',
+    commit: COMMIT,
+    version: 'v9',
+    instance: 'default',
+    stage: 'start',
   };
   const root = await newRoot({ deploying });
   assert.is((await prune(root)).status, 0);

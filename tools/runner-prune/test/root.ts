@@ -17,11 +17,19 @@ export const COMMIT = 'a'.repeat(40);
 export const DAY = 86_400;
 
 const deployed = (release: string) => ({
-  ...{ version: release, commit: COMMIT, release, deploy_id: `id-${release}` },
+  version: release,
+  commit: COMMIT,
+  release,
+  deploy_id: `id-${release}`,
   deployed_at: '2026-11-01T00:00:00.000Z',
 });
 const inSlot = (release: string) => ({
-  ...{ release, version: release, commit: COMMIT, deploy_id: 'd', port: 1, boot_id: 'b' },
+  release,
+  version: release,
+  commit: COMMIT,
+  deploy_id: 'd',
+  port: 1,
+  boot_id: 'b',
   started_at: '2026-11-01T00:00:00.000Z',
 });
 
@@ -52,8 +60,11 @@ export async function newRoot(more: object = {}): Promise<string> {
     ...JSON.parse(readFileSync(path, 'utf8')),
     instances: {
       default: {
-        ...{ current: deployed('r5'), previous: [deployed('r4'), deployed('r3')], broken: null },
-        ...{ slots: { a: inSlot('r6'), b: null }, before_traffic: deployed('r7') },
+        current: deployed('r5'),
+        previous: [deployed('r4'), deployed('r3')],
+        broken: null,
+        slots: { a: inSlot('r6'), b: null },
+        before_traffic: deployed('r7'),
       },
     },
     ...more,

@@ -62,9 +62,18 @@ const text = fc.oneof(
 
 test('no name, subject, cause, user or host of a log becomes markup', () => {
   const record = fc.record({
-    ...{ project: text, version: text, subject: text, user: text, instance: text, deploy_id: text },
-    ...{ previous_version: text, commit: fc.oneof(text, fc.constant('a'.repeat(40))) },
-    ...{ cause: text, stage: text, failed: fc.boolean(), from_version: text },
+    project: text,
+    version: text,
+    subject: text,
+    user: text,
+    instance: text,
+    deploy_id: text,
+    previous_version: text,
+    commit: fc.oneof(text, fc.constant('a'.repeat(40))),
+    cause: text,
+    stage: text,
+    failed: fc.boolean(),
+    from_version: text,
   });
   const logs = fc.array(record, { minLength: 1, maxLength: 6 });
   const check = (
@@ -83,8 +92,12 @@ test('no name, subject, cause, user or host of a log becomes markup', () => {
     });
     const until = Date.now();
     const report = reportOf({
-      ...{ server, app, period: { since: until - 86_400_000, until }, history: deploys.all },
-      ...{ apps: undefined, compareOf: () => 'https://git.example/acme/shop/compare/a...b' },
+      server,
+      app,
+      period: { since: until - 86_400_000, until },
+      history: deploys.all,
+      apps: undefined,
+      compareOf: () => 'https://git.example/acme/shop/compare/a...b',
     });
     assert.is(foreignIn(pageOf(report)), undefined);
   };

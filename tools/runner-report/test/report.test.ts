@@ -55,7 +55,8 @@ test('secrets are redacted: of any shape, and the values of this server', async 
   const value = 'quiet-lake-7-morning-5';
   const shaped = `ghp_${'a1B2c3D4'.repeat(4)}abcd`;
   await run('runner-add', ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'], {
-    ...{ root, stdin: value },
+    root,
+    stdin: value,
   });
   mkdirSync(join(root, 'logs'), { recursive: true });
   const records = [shaped, value].flatMap((secret, index) =>

@@ -18,13 +18,14 @@ export function rootWith(records: readonly object[]): string {
 export function deployOf(hours: number, more: object, end: object): object[] {
   const start = Date.now() - hours * HOUR;
   const own = {
-    ...{ project: 'shop', instance: 'default', user: 'ada', trigger: 'manual' },
-    ...{
-      deploy_id: Math.round(hours * 1000)
-        .toString(16)
-        .padStart(8, '0'),
-      ...more,
-    },
+    project: 'shop',
+    instance: 'default',
+    user: 'ada',
+    trigger: 'manual',
+    deploy_id: Math.round(hours * 1000)
+      .toString(16)
+      .padStart(8, '0'),
+    ...more,
   };
   const at = (time: number) => ({ timestamp: new Date(time).toISOString(), ...own });
   return [
@@ -35,7 +36,10 @@ export function deployOf(hours: number, more: object, end: object): object[] {
 
 /** The end of a failed build. */
 export const failedBuild = (cause: string) => ({
-  ...{ event_type: 'DeployFailure', stage: 'build', error: 'build: exited with 1', cause },
+  event_type: 'DeployFailure',
+  stage: 'build',
+  error: 'build: exited with 1',
+  cause,
   steps: [{ stage: 'build', ms: 19_000 }],
 });
 
@@ -51,7 +55,10 @@ export const STORY = [
     30,
     { version: 'v5', project: 'blog', instance: 'eu' },
     {
-      ...{ event_type: 'DeployFailure', stage: 'health', error: 'answered 503', rolled_back: true },
+      event_type: 'DeployFailure',
+      stage: 'health',
+      error: 'answered 503',
+      rolled_back: true,
     },
   ),
   ...deployOf(2, { version: 'v6', commit: COMMITS[3], subject: 'Fix <all> & "more"' }, {}),

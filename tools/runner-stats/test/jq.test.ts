@@ -30,7 +30,8 @@ const PROGRAM = join(checkoutFolder(), 'libs/history/test/figures.jq');
       const period = ['--arg', 'since', figures.since, '--arg', 'until', figures.until];
       const only = records.filter(({ project }) => app.length === 0 || project === 'shop');
       const counted = execFileSync('jq', ['--slurp', ...period, '--from-file', PROGRAM], {
-        ...{ input: only.map((record) => JSON.stringify(record)).join('\n'), encoding: 'utf8' },
+        input: only.map((record) => JSON.stringify(record)).join('\n'),
+        encoding: 'utf8',
       });
       assert.equal(figures, JSON.parse(counted), `seed ${seed}`);
       assert.ok(figures.changes > 5 && figures.slowest_steps.length === 5);

@@ -55,7 +55,9 @@ test('the example of the docs has the figures that the docs say', async () => {
   const { since, until, ...figures } = JSON.parse((await stats('--since', '10d', '--json')).stdout);
   assert.is(Date.parse(until) - Date.parse(since), 10 * 86_400_000);
   assert.equal(figures, {
-    ...{ deploys: 5, changes: 4, per_day: 0.5 },
+    deploys: 5,
+    changes: 4,
+    per_day: 0.5,
     lead_time_s: { p50: 1200, p90: 1800 },
     change_failure_rate: 0.5,
     time_to_restore_s: { p50: 2, p90: 3600 },

@@ -272,7 +272,9 @@ test('a commit that waits for its checks is shown, until it is active', async ()
   const check = (name: string, state: string) => ({ name, state });
   const pending = [check('a', 'passed'), check('b', 'passed'), check('c', 'pending')];
   const waits = (checks: object[], commit = FAILED) => ({
-    ...{ require_checks: 'all', head: FAILED, checks: { commit, checks, pages: [] } },
+    require_checks: 'all',
+    head: FAILED,
+    checks: { commit, checks, pages: [] },
     instances: running('v1'),
   });
   assert.match(await shown(waits(pending)), /^ {2}waiting: +2 of 3 checks of fedcba\n/m);

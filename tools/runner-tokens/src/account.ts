@@ -60,7 +60,10 @@ export async function findAccount({ io, paths }: Place, name: string): Promise<T
   const missing = missingRights(app, config, host.type, token, verdict.scopes);
   const hostName = host.name === DEFAULT_HOST ? {} : { host: host.name };
   return {
-    ...{ valid: true, app: name, ...hostName, fingerprint: fingerprintOf(digestOf(token)) },
+    valid: true,
+    app: name,
+    ...hostName,
+    fingerprint: fingerprintOf(digestOf(token)),
     ...verdict,
     ...(missing.length > 0 && { missing }),
     ...(git && { git }),

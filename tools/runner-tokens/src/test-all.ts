@@ -81,9 +81,16 @@ async function verdictOf(context: TestContext, group: HostGroup): Promise<TokenV
   const { fingerprint, apps, host } = group;
   const [first = '', ...others] = apps;
   const about = {
-    ...{ fingerprint, apps, ...(host !== DEFAULT_HOST && { host }) },
-    ...{ valid: null, username: null, scopes: [], expires_at: null },
-    ...{ http_status: null, error: null, message: null },
+    fingerprint,
+    apps,
+    ...(host !== DEFAULT_HOST && { host }),
+    valid: null,
+    username: null,
+    scopes: [],
+    expires_at: null,
+    http_status: null,
+    error: null,
+    message: null,
   };
   try {
     const account = await findAccount(context, first);

@@ -39,7 +39,9 @@ export function sizesOf(paths: readonly string[], timeout: number): ReadonlyMap<
   // Slow to load, and most commands count nothing.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { stdout } = spawnSync('du', ['-skx', '--', ...there], {
-    ...{ encoding: 'utf8', timeout, killSignal: 'SIGKILL' },
+    encoding: 'utf8',
+    timeout,
+    killSignal: 'SIGKILL',
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   });

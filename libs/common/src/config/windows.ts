@@ -105,7 +105,10 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   if (known) return known;
   const parts = { year: 'numeric', month: '2-digit', day: '2-digit', weekday: 'short' } as const;
   const clock = new Intl.DateTimeFormat('en-US', {
-    ...{ ...parts, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    ...parts,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
     timeZone: zone,
   });
   clocks.set(zone, clock);

@@ -57,7 +57,9 @@ export function hostApi(
       for (let hop = 0; ; hop += 1) {
         refuseOtherOrigin(url, apiUrl);
         const answer = await send({
-          ...{ method: 'GET', url, headers: { ...headers, ...more } },
+          method: 'GET',
+          url,
+          headers: { ...headers, ...more },
           ...limits,
         });
         const { location } = answer.headers;
@@ -71,7 +73,9 @@ export function hostApi(
       const type = { 'content-type': 'application/json' };
       const request = { method: 'POST' as const, body: JSON.stringify(body) };
       return send({
-        ...{ ...request, url: addressOf(path), headers: { ...headers, ...type } },
+        ...request,
+        url: addressOf(path),
+        headers: { ...headers, ...type },
         ...limits,
       });
     },

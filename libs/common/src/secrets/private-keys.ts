@@ -108,8 +108,13 @@ export class KeyCutter<T> {
       if (next === undefined && !saysMore(text.slice(at))) {
         const prefix = text.slice(0, mark.at);
         this.#open = {
-          ...{ prefix: prefix.trim() === '' ? '' : prefix, lines: 0, size: 0, others: 0 },
-          ...{ width: 0, steady: true, bare: false },
+          prefix: prefix.trim() === '' ? '' : prefix,
+          lines: 0,
+          size: 0,
+          others: 0,
+          width: 0,
+          steady: true,
+          bare: false,
         };
       }
     }

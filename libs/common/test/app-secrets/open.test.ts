@@ -18,7 +18,9 @@ function freshPaths() {
   for (const app of ['shop', 'blog']) {
     writeFileSync(paths.state(app), JSON.stringify({ repo: 'acme/shop', branch: 'main' }));
     const entry = (name: string, instance: string) => ({
-      ...{ name, instance, plain: false },
+      name,
+      instance,
+      plain: false,
       value: new Secret(`${name} of ${instance}`),
     });
     setSecrets({ io: io as unknown as Io, paths }, app, [entry('A', '*'), entry('A', 'web')]);

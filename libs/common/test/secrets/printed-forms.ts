@@ -24,8 +24,14 @@ const script =
     execFileSync(program, args, { env: { ...process.env, VALUE }, encoding: 'utf8' });
 
 const NAMED: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#039;' },
-  ...{ ß: '&szlig;', ü: '&uuml;', é: '&eacute;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#039;',
+  ß: '&szlig;',
+  ü: '&uuml;',
+  é: '&eacute;',
 };
 
 /** By the words of docs/security.md. */

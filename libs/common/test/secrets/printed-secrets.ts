@@ -20,7 +20,9 @@ const pem = (bits: number) =>
 const serviceAccount = (indent: number) =>
   JSON.stringify(
     {
-      ...{ type: 'service_account', project_id: 'shop-1', private_key: pem(1024) },
+      type: 'service_account',
+      project_id: 'shop-1',
+      private_key: pem(1024),
       client_email: 'app@shop-1.iam.example',
       token_uri: 'https://oauth2.example.com/token',
     },

@@ -43,7 +43,10 @@ export function failedState(app: AppState, failure: FailureNote, moves: readonly
 function lastFailure(failure: FailureNote): LastFailure {
   const { version, commit, deployId, stage, error, at, interrupted } = failure;
   return {
-    ...{ version, commit, deploy_id: deployId, stage },
+    version,
+    commit,
+    deploy_id: deployId,
+    stage,
     error: firstLine(error),
     at: at.toISOString(),
     followed_by: [],

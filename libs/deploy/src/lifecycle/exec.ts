@@ -45,7 +45,8 @@ export function execIn(
   return new Promise((resolve, reject) => {
     const child = startCutOff(command, confinement, (started, descriptors) =>
       spawn(started.file, [...(confinement ? REPORT : []), ...started.args], {
-        ...{ cwd, env: started.env },
+        cwd,
+        env: started.env,
         stdio: [
           ...(['inherit', 'inherit', 'inherit'] as const),
           ...descriptors,

@@ -83,7 +83,10 @@ function containers(target: Target, { lines, follow, since }: Extent): Shown {
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
   const docker = { file: 'docker', args };
   return {
-    ...{ ...docker, cwd, env, confinement: confine('docker') },
+    ...docker,
+    cwd,
+    env,
+    confinement: confine('docker'),
     again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
   };
 }

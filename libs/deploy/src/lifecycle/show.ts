@@ -60,7 +60,9 @@ function started(shown: Shown, show: Show): Running {
     }),
   );
   const running: Running = {
-    ...{ status: undefined, problem: undefined, ended: '' },
+    status: undefined,
+    problem: undefined,
+    ended: '',
     end() {
       if (running.status === undefined && child.pid !== undefined)
         process.kill(-child.pid, 'SIGTERM');

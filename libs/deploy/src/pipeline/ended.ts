@@ -20,14 +20,20 @@ export function deployInLog(
   const failed = {
     result: isRolledBack ? ('rolled_back' as const) : ('failed' as const),
     active_version: rollback_error === undefined ? previous_version : null,
-    ...{ stage: text('stage'), error },
+    stage: text('stage'),
+    error,
     ...(text('cause') !== '' && { cause: text('cause') }),
     ...(rollback_error !== undefined && { rollback_error }),
     ...(last.interrupted === true && { interrupted: true }),
   };
   return {
-    ...{ app, version, commit: text('commit'), deploy_id: text('deploy_id'), instance },
-    ...{ previous_version, duration_ms: Number(last.duration_ms ?? 0) },
+    app,
+    version,
+    commit: text('commit'),
+    deploy_id: text('deploy_id'),
+    instance,
+    previous_version,
+    duration_ms: Number(last.duration_ms ?? 0),
     log: paths.deployLog(app, text('deploy_id')),
     ...(isSuccess ? { result: 'deployed', active_version: version } : failed),
   };

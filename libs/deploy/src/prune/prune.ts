@@ -75,7 +75,12 @@ function leftAlone(
   { code, message }: Failure,
 ): PrunedApp {
   return {
-    ...{ app, registered, freed: 0, would_free: 0, removed: [], skipped: message },
+    app,
+    registered,
+    freed: 0,
+    would_free: 0,
+    removed: [],
+    skipped: message,
     problems: code === 'locked' ? [] : [`${message} (${code})`],
     ...diskOf(paths, app, COUNTING),
   };
@@ -90,9 +95,13 @@ function pruneApp(request: PruneRequest, app: string): Promise<PrunedApp> {
     if (!dryRun) pruneFiles(own);
     const packed = dryRun || !isThere(own.repo) ? undefined : await pack(io, own.repo);
     return {
-      ...{ app, registered: true, ...pruned, freed: pruned.freed + (packed?.freed ?? 0) },
+      app,
+      registered: true,
+      ...pruned,
+      freed: pruned.freed + (packed?.freed ?? 0),
       problems: [...pruned.problems, ...(packed?.problems ?? [])],
-      ...{ skipped: null, ...diskOf(paths, app, COUNTING) },
+      skipped: null,
+      ...diskOf(paths, app, COUNTING),
     };
   });
 }

@@ -22,7 +22,11 @@ export function rollbackInLog(
     ...(rollback_error !== undefined && { rollback_error }),
   };
   return {
-    ...{ app, from_version, instance, deploy_id: textOf(last, 'deploy_id'), duration_ms: 0 },
+    app,
+    from_version,
+    instance,
+    deploy_id: textOf(last, 'deploy_id'),
+    duration_ms: 0,
     ...(isSuccess ? { result: 'rolled_back', version: textOf(last, 'version') } : failed),
   };
 }

@@ -53,7 +53,9 @@ export function spawnDetached(spec: Spawned): {
     const env = confinement ? { ...prefix?.env, ...command.env } : command.env;
     const pipes = confinement ? [...descriptors, 'pipe' as const] : [];
     return spawn(words[0] as string, words.slice(1), {
-      ...{ cwd: command.cwd, env, detached: true },
+      cwd: command.cwd,
+      env,
+      detached: true,
       stdio: ['ignore', output, output, ...pipes],
     });
   });

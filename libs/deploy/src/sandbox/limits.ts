@@ -36,7 +36,9 @@ function scopeFor({ memory, cpu }: BuildLimits, env: Variables): readonly string
   const scope = [...manager, '--scope', '--quiet', '--collect', ...options, '--'];
   const program = findProgram('systemd-run', env.PATH ?? USUAL_PATH);
   const tried = spawnSync(program ?? 'systemd-run', [...scope, 'sh', '-c', SHOW_LIMITS], {
-    ...{ env, encoding: 'utf8', timeout: PATIENCE },
+    env,
+    encoding: 'utf8',
+    timeout: PATIENCE,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const isLimited = (name: string) =>

@@ -34,8 +34,13 @@ export async function openBroker(login: BrokerLogin): Promise<Broker> {
     const connection = await connect({
       servers: url.replace(/^\w+:\/\//, ''),
       authenticator: challenged,
-      ...{ name, timeout: TIMEOUT, pingInterval: PING_INTERVAL, maxPingOut: 2 },
-      ...{ maxReconnectAttempts: -1, reconnectTimeWait: 500, noAsyncTraces: true },
+      name,
+      timeout: TIMEOUT,
+      pingInterval: PING_INTERVAL,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 500,
+      noAsyncTraces: true,
       ...tls,
     });
     const options = { timeout: TIMEOUT, ...(api !== undefined && { apiPrefix: api }) };

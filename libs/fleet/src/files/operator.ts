@@ -147,7 +147,10 @@ export function writeServer(
   const keys = before ? [...(before.former ?? []), before.key] : [];
   const former = keys.filter((each) => each !== key);
   const written: FleetServer = {
-    ...{ server, groups: groups ?? now?.groups ?? [], nkey, key },
+    server,
+    groups: groups ?? now?.groups ?? [],
+    nkey,
+    key,
     ...(former.length > 0 && { former }),
   };
   makeFolder(operatorFiles(root).servers);

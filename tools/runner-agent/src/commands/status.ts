@@ -45,8 +45,13 @@ export const status = command({
     const holder = liveHolder(join(paths.locksDir, '.agent-run.lock'));
     const { error, events } = await askBroker(agent);
     const value: AgentStatus = {
-      ...{ server, pid: holder?.pid ?? null, since: holder?.since ?? null },
-      ...{ broker: broker?.url ?? null, error, events, orders: newestOrders(agent) },
+      server,
+      pid: holder?.pid ?? null,
+      since: holder?.since ?? null,
+      broker: broker?.url ?? null,
+      error,
+      events,
+      orders: newestOrders(agent),
     };
     return { value };
   },
@@ -70,7 +75,11 @@ export const status = command({
 function newestOrders({ paths }: Agent): OrderRow[] {
   return allEntries(paths)
     .map(({ order: { id, verb, app, issued }, entry }) => ({
-      ...{ order: id, verb, app, by: entry.order.by, issued },
+      order: id,
+      verb,
+      app,
+      by: entry.order.by,
+      issued,
       status: (entry.result && resultOf(entry.result.body)?.status) ?? null,
     }))
     .sort((a, b) => (a.issued < b.issued ? 1 : -1))

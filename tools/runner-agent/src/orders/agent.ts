@@ -25,7 +25,10 @@ export async function openAgent(io: Io, paths: Paths): Promise<Agent> {
   const config = await readAgent(paths.root);
   const signKey = readSignKey(agentFiles(paths.root).signKey, INIT);
   return {
-    ...{ io, paths, config, key: publicKeyOf(signKey) },
+    io,
+    paths,
+    config,
+    key: publicKeyOf(signKey),
     seal: (use, body) => seal(use, config.server, body, signKey),
   };
 }

@@ -97,15 +97,15 @@ function failureText(stage: string | null, error: string | null, cause: string |
 
 /** The result of an order that ran no tool. */
 export const withoutWork = (status: Status, code: string | null, message: string): Work => ({
-  ...{
-    status,
-    code,
-    message: shortened(message),
-    deploy_id: null,
-    version: null,
-    previous_version: null,
-  },
-  ...{ commit: null, duration_ms: 0, rollback_failed: false },
+  status,
+  code,
+  message: shortened(message),
+  deploy_id: null,
+  version: null,
+  previous_version: null,
+  commit: null,
+  duration_ms: 0,
+  rollback_failed: false,
 });
 
 /** Pauses or resumes the app, like runner-pause and runner-resume. */

@@ -31,8 +31,12 @@ export function answerPings(
 ): () => Promise<void> {
   const { config, io, seal } = agent;
   const state = (nonce: string): Omit<ServerState, 'head'> => ({
-    ...{ nonce, at: io.now().toISOString(), agent: __VERSION__ },
-    ...{ apps: appsOf(agent), events: shipper.progress, junk: junk.count },
+    nonce,
+    at: io.now().toISOString(),
+    agent: __VERSION__,
+    apps: appsOf(agent),
+    events: shipper.progress,
+    junk: junk.count,
   });
   const sealed = (body: ServerState) => JSON.stringify(seal('state', JSON.stringify(body)));
   broker.reply(subjects.ping(config.server), async (text) => {

@@ -95,7 +95,11 @@ async function runDeploy(context: DeployContext, interruption: Interruption): Pr
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deployApp({
-      ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
+      io,
+      paths,
+      app: args.app,
+      ref: options.ref,
+      instance: options.instance,
       ...given,
       notify: !options['no-notify'],
       wait,
@@ -156,7 +160,11 @@ async function runCheck(context: DeployContext, interruption: Interruption): Pro
   const isDrawn = format === 'human' && io.stderr.isTTY;
   try {
     const plan = await planDeploy({
-      ...{ io, paths, app: args.app, ref: options.ref, instance: options.instance },
+      io,
+      paths,
+      app: args.app,
+      ref: options.ref,
+      instance: options.instance,
       reporter: isDrawn ? progress.reporter : withoutSteps(progress.reporter),
       signal: interruption.signal,
     });

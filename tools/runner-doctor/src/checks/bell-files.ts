@@ -34,11 +34,15 @@ export async function bellFiles(
     { path: join(dir, 'secrets'), mode: '2750', ...ours, why: secret },
     ...apps.map((app) => ({
       path: join(dir, 'secrets', `${app}.json`),
-      ...{ mode: '0640' as const, ...ours, why: secret },
+      mode: '0640' as const,
+      ...ours,
+      why: secret,
     })),
     ...['wake', 'last'].map((name) => ({
       path: join(dir, name),
-      ...{ mode: '2770' as const, ...its, why: 'both the bell and runner write there' },
+      mode: '2770' as const,
+      ...its,
+      why: 'both the bell and runner write there',
     })),
   ];
   const isClosed = hasUser && (statSync(dir).mode & 0o001) === 0;

@@ -73,7 +73,12 @@ export async function makeDecoy(env: Env): Promise<Decoy> {
     lines += String((await once(runner.stdout as Readable, 'data'))[0]).split('\n').length - 1;
   const memory = memoryOf(root, env);
   return {
-    ...{ paths, home, runner, agent, memory, release: join(releases, '.tmp-escape') },
+    paths,
+    home,
+    runner,
+    agent,
+    memory,
+    release: join(releases, '.tmp-escape'),
     shared: instance('default').shared,
     slot: join(instance('default').dir, 'a'),
     folder(name) {

@@ -115,9 +115,16 @@ type Variables = Readonly<Record<string, string>>;
 function variablesOf(io: Server['io'], decoy: Decoy, mark: string, folder: string): Variables {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR, XDG_RUNTIME_DIR } = io.env;
   return {
-    ...{ PATH, ROOT: decoy.paths.root, OUTER_HOME: decoy.home, RUNNER: String(decoy.runner.pid) },
-    ...{ NODE: process.execPath, MARK: mark, PROOF: join(folder, 'proof'), AGENT: decoy.agent },
-    ...{ MEMORY: decoy.memory, ACCOUNT_HOME: accountHome() ?? '' },
+    PATH,
+    ROOT: decoy.paths.root,
+    OUTER_HOME: decoy.home,
+    RUNNER: String(decoy.runner.pid),
+    NODE: process.execPath,
+    MARK: mark,
+    PROOF: join(folder, 'proof'),
+    AGENT: decoy.agent,
+    MEMORY: decoy.memory,
+    ACCOUNT_HOME: accountHome() ?? '',
     ...(TMPDIR !== undefined && { TMPDIR }),
     ...(XDG_RUNTIME_DIR !== undefined && { XDG_RUNTIME_DIR }),
   };

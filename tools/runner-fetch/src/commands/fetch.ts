@@ -56,7 +56,12 @@ export const fetch = command({
     const isQuiet = format === 'json' || options.quiet;
     try {
       const status = await fetchApps({
-        ...{ io, paths, apps, deploy: options.deploy, jobs, notify: !options['no-notify'] },
+        io,
+        paths,
+        apps,
+        deploy: options.deploy,
+        jobs,
+        notify: !options['no-notify'],
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
         onResult: async ({

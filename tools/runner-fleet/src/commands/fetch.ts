@@ -78,8 +78,13 @@ async function fetchApp(
   } = await newCommit(context, broker, servers, app);
   if (fresh.length === 0 || commit === null) {
     const nothing: PlanLine = {
-      ...{ rollout: null, app, verb: 'deploy', commit, version },
-      ...{ batches: [], absent: [] },
+      rollout: null,
+      app,
+      verb: 'deploy',
+      commit,
+      version,
+      batches: [],
+      absent: [],
     };
     await context.print(nothing);
     return status;

@@ -91,7 +91,10 @@ export const resume = command({
       const { id: _id, servers: _servers, issued, deadline, ...order } = delivery.order;
       const lasting = Date.parse(deadline) - Date.parse(issued);
       const draft = {
-        ...{ order, version: null, deadline: lasting, wait: waitOf(undefined, lasting) },
+        order,
+        version: null,
+        deadline: lasting,
+        wait: waitOf(undefined, lasting),
         batches: batchesOf(there, 0, Math.max(1, order.max_parallel)),
         absent: left.filter((server) => !there.includes(server)),
         maxFailures: old.max_failures,

@@ -70,7 +70,8 @@ async function rowOf(
   const known = state ?? (last && 'value' in last ? last.value : undefined);
   const problem = wrong ?? (last && 'problem' in last ? last.problem : null);
   return {
-    ...{ server: server.server, groups: server.groups },
+    server: server.server,
+    groups: server.groups,
     state: state ? 'up' : problem === null ? 'offline' : 'bad',
     problem,
     ping_ms: state ? ping_ms : null,

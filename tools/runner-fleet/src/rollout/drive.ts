@@ -55,11 +55,16 @@ export async function drive(
   const { io, paths, print } = context;
   const { order, servers } = deliveryOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
   const rollout: Rollout = {
-    ...{ rollout: order.id, app: order.app, by: plan.sealed.by, order: plan.sealed },
+    rollout: order.id,
+    app: order.app,
+    by: plan.sealed.by,
+    order: plan.sealed,
     batches: [...plan.batches, plan.absent]
       .filter((batch) => batch.length > 0)
       .map((batch) => batch.map(({ server }) => server)),
-    ...{ max_failures: plan.maxFailures, state: 'running', began: io.now().toISOString() },
+    max_failures: plan.maxFailures,
+    state: 'running',
+    began: io.now().toISOString(),
     ordered: [],
   };
   const claim = isHold(order.verb)

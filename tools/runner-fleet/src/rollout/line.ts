@@ -30,7 +30,9 @@ const isMissing = ({ status }: ServerLine) => status === 'no_answer' || status =
 
 /** The line of a server whose result does not count. */
 export const unreadable = (server: string, message: string): ServerLine => ({
-  ...{ server, status: 'unreadable', message },
+  server,
+  status: 'unreadable',
+  message,
 });
 
 /** The result in a message, also one that cannot be read; undefined unless one of these servers signed it. */

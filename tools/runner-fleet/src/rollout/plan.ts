@@ -87,7 +87,11 @@ export async function makePlan(
     : batchesOf(wanted, canary, maxParallel);
   const draft = {
     order: { verb, app, ref: head?.commit ?? ref ?? '', reason, max_parallel: maxParallel },
-    ...{ version: head?.version ?? null, batches, absent, deadline, wait },
+    version: head?.version ?? null,
+    batches,
+    absent,
+    deadline,
+    wait,
     maxFailures: holds ? wanted.length + absent.length : failures,
   };
   return signPlan(context, draft, { ...options, yes: options.yes || holds });

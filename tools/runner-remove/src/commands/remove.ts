@@ -23,7 +23,7 @@ export const remove = command({
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
     const { removeApp } = await import('@runner/deploy/deploy');
-    return { value: await removeApp({ ...{ io, paths, app, note }, ...options }) };
+    return { value: await removeApp({ io, paths, app, note, ...options }) };
   },
   human: (removed: RemovedApp, style) =>
     `Removed ${style.bold(harmlessLine(removed.app))}\n${removed.kept.map((path) => `Kept ${harmlessLine(path)}\n`).join('')}`,

@@ -29,8 +29,12 @@ function newest(all: readonly Deploy[]): Deploy {
 function causeOf(all: readonly Deploy[]): Cause {
   const last = newest(all);
   return {
-    ...{ line: causeLine(last), project: last.project, version: last.version ?? '' },
-    ...{ stage: last.stage ?? '', count: all.length, last: last.start },
+    line: causeLine(last),
+    project: last.project,
+    version: last.version ?? '',
+    stage: last.stage ?? '',
+    count: all.length,
+    last: last.start,
     apps: new Set(all.map(({ project }) => project)).size,
   };
 }

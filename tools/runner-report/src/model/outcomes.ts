@@ -91,8 +91,11 @@ export function slowestOf(deploys: readonly Deploy[]): Slow[] {
   return all.slice(0, SLOWEST).map(({ deploy, took }) => {
     const step = greatest(deploy.steps, ({ ms }) => ms);
     return {
-      ...{ ...took, project: deploy.project, version: deploy.version ?? '' },
-      ...{ step: step?.stage ?? '', stepMs: step?.ms ?? 0 },
+      ...took,
+      project: deploy.project,
+      version: deploy.version ?? '',
+      step: step?.stage ?? '',
+      stepMs: step?.ms ?? 0,
     };
   });
 }

@@ -52,10 +52,14 @@ function rowOf(deploy: Deploy, link: string): Row {
   const outcome = outcomeOf(deploy);
   const failed = deploy.result === 'failed' || deploy.result === 'rolled_back';
   return {
-    ...{ at: deploy.start, project: deploy.project, instance: deploy.instances.join(',') },
-    ...{ version: deploy.version ?? '', outcome },
+    at: deploy.start,
+    project: deploy.project,
+    instance: deploy.instances.join(','),
+    version: deploy.version ?? '',
+    outcome,
     result: outcome === 'by_hand' ? 'manual rollback' : WORDS[deploy.result],
-    ...{ ms: deploy.duration_ms ?? null, by: deploy.user ?? deploy.trigger ?? '' },
+    ms: deploy.duration_ms ?? null,
+    by: deploy.user ?? deploy.trigger ?? '',
     text: failed ? causeLine(deploy) : (deploy.subject ?? ''),
     link,
   };

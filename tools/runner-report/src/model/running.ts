@@ -27,9 +27,13 @@ function lastGood(history: readonly Deploy[]): Map<string, Deploy> {
 
 function fromDeploy(deploy: Deploy): Running {
   return {
-    ...{ project: deploy.project, instance: deploy.instances.join(','), state: '' },
-    ...{ version: deploy.version ?? '', subject: deploy.subject ?? '' },
-    ...{ since: deploy.end ?? deploy.start, by: deploy.user ?? '' },
+    project: deploy.project,
+    instance: deploy.instances.join(','),
+    state: '',
+    version: deploy.version ?? '',
+    subject: deploy.subject ?? '',
+    since: deploy.end ?? deploy.start,
+    by: deploy.user ?? '',
   };
 }
 
@@ -45,7 +49,9 @@ function fromRegistry(
     const known = groups.get(key);
     const same = deploy?.version === version;
     groups.set(key, {
-      ...{ project: app, state, version },
+      project: app,
+      state,
+      version,
       instance: known ? `${known.instance}, ${instance}` : instance,
       subject: (same && deploy?.subject) || '',
       since: timeOfIso(active_since ?? ''),

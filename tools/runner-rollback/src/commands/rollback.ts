@@ -35,7 +35,11 @@ export const rollback = command({
     const remove = io.onSignal(() => {});
     try {
       const outcome = await rollBackByHand({
-        ...{ io, paths, app: args.app, to: options.to, instance: options.instance },
+        io,
+        paths,
+        app: args.app,
+        to: options.to,
+        instance: options.instance,
         ...given,
         notify: !options['no-notify'],
         force: options.force,

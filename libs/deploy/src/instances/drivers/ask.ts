@@ -104,7 +104,8 @@ function outputOf(
   const asked = { file: program, args: [...args, ...subjects], cwd, env };
   const child = startCutOff(asked, confinement, (command, descriptors) =>
     spawn(command.file, command.args, {
-      ...{ cwd: command.cwd, env: command.env },
+      cwd: command.cwd,
+      env: command.env,
       stdio: ['ignore', 'pipe', 'ignore', ...descriptors],
     }),
   );

@@ -78,7 +78,8 @@ function openPipe(folder: Folder, name: string) {
   folder.unlink(name);
   const held = folder.openSelf();
   const made = spawnSync('mkfifo', ['-m', '600', `/proc/self/fd/3/${name}`], {
-    ...{ env: ENV, stdio: ['ignore', 'ignore', 'ignore', held] },
+    env: ENV,
+    stdio: ['ignore', 'ignore', 'ignore', held],
   });
   closeSync(held);
   if (made.status !== 0) return undefined;
@@ -95,7 +96,9 @@ function startWriter(folder: Folder, path: string, from: number): ChildProcess {
   const args = ['-c', WRITER, 'runner-output', file, String(FILE_MAX), path];
   const held = folder.openSelf();
   const writer = spawn('/bin/sh', args, {
-    ...{ cwd: '/', env: ENV, detached: true },
+    cwd: '/',
+    env: ENV,
+    detached: true,
     stdio: [from, 'ignore', 'ignore', held],
   });
   closeSync(held);
