@@ -41,7 +41,7 @@ const TELEGRAM: readonly (readonly [name: string, given: HttpAnswer, wanted: str
   ['a page with 200', answer(200, PAGE), 'retry'],
   ['JSON that is no reply', answer(200, [1]), 'retry'],
   ['an empty 204', answer(204, ''), 'retry'],
-  ['a redirect', answer(302, ''), 'rejected: redirects are not followed: check the address'],
+  ['a redirect, as of a captive portal', answer(302, ''), 'retry'],
   ['a 502 page', answer(502, PAGE), 'retry'],
   ['a 413 page', answer(413, PAGE), `rejected, length: ${NETWORK}`],
   ['a 404 page', answer(404, PAGE), `gone: ${NETWORK}, and the address`],
@@ -157,7 +157,7 @@ const DISCORD: readonly (readonly [name: string, given: HttpAnswer, wanted: stri
     'delivered, rest 1250',
   ],
   ['a page with 200', answer(200, PAGE), 'retry'],
-  ['a redirect', answer(301, ''), 'rejected: redirects are not followed: check the address'],
+  ['a redirect', answer(301, ''), 'retry'],
   ['a 502 page', answer(502, PAGE), 'retry'],
   ['503 in JSON', answer(503, { message: 'upstream', code: 0 }), 'retry'],
   [

@@ -123,7 +123,7 @@ const hookAt = (url: string) =>
 const WEBHOOKS: readonly (readonly [...Answer, wanted: string])[] = [
   [200, 'anything', {}, 'delivered'],
   [299, '', {}, 'delivered'],
-  [301, '', { Location: 'http://127.0.0.1:9' }, 'rejected'],
+  [301, '', { Location: 'http://127.0.0.1:9' }, 'retry'],
   [404, '', {}, 'retry'],
   [410, '', {}, 'gone'],
   [429, '', { 'Retry-After': '7' }, 'wait 7'],

@@ -18,6 +18,8 @@ const DESCRIPTION_MAX = 300;
 
 const NETWORK_HINT = "check the server's network, and the proxy if there is one";
 const ADDRESS_HINT = `${NETWORK_HINT}, and the address`;
+/** Following one would give the secret in the address to another host. */
+export const REDIRECT_HINT = 'redirects are not followed: check the address';
 
 /** One call on a line; `method` names it in problems, because the address would hold a secret. */
 export type Call = Line & { readonly method: string };
@@ -119,7 +121,7 @@ export interface Refusal {
   readonly code?: number;
   readonly description: string;
   /** Seconds, if the service asks for a pause. */
-  readonly pause: unknown;
+  readonly pause?: unknown;
   readonly hint: string | undefined;
   /** Why another form of the message may be accepted. */
   readonly complaint: Complaint | undefined;
@@ -159,15 +161,16 @@ export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
     };
   if (status === 413)
     return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
-  if (status >= 500 || status === 408 || status < 300) {
+  // A captive portal redirects: the next attempt may reach the service.
+  if (status >= 300 && status < 400)
+    return { class: 'retry', problem: problem(true, REDIRECT_HINT) };
+  if (status >= 500 || status === 408 || status < 300)
     return { class: 'retry', problem: problem(true, NETWORK_HINT) };
-  }
   // A temporary ban of the server's address, or a proxy that wants other credentials.
   if (status === 403 || status === 407)
     return { class: 'retry', problem: problem(true, ADDRESS_HINT) };
-  const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
   const gone = status === 401 || status === 404;
-  return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
+  return { class: gone ? 'gone' : 'rejected', problem: problem(false, ADDRESS_HINT) };
 }
 
 /** The outcome of an exchange that did not happen, in the words of its failure. */

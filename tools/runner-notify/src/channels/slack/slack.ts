@@ -83,7 +83,6 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
   return refusedAnswer(call, answer, {
     status: gone && status < 500 ? 404 : status,
     description: word,
-    pause: undefined,
     hint: HINTS.find(([text]) => text.test(word))?.[1],
     complaint: /too_long|too_large/.test(word) || status === 413 ? 'length' : undefined,
   });

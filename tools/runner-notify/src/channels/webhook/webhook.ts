@@ -11,7 +11,7 @@ import type { Notice } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
 import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
 import { messagesOf } from '../../service/draft.ts';
-import { type Call, exchange, foreignAnswer, problemOf } from '../../service/exchange.ts';
+import { type Call, exchange, REDIRECT_HINT, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
 import { maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, textWriting } from '../../service/text.ts';
@@ -100,22 +100,24 @@ export function signedHeaders(key: string, id: string, seconds: number, body: st
 }
 
 /**
- * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says;
- * redirects are not followed.
+ * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says:
+ * after 413 with less of the event. An answer may have any body.
  */
 function judge(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { class: 'delivered', rest: 0 };
-  const words = `the receiver answers with HTTP status ${status}`;
-  const problem = (retryable: boolean, hint: string) =>
-    problemOf(call, status, status, words, retryable, hint);
-  if (status === 410)
-    return { class: 'gone', problem: problem(false, 'the receiver has unsubscribed') };
-  if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
-  return {
-    class: 'retry',
-    problem: problem(true, 'check the address, and what the receiver logs'),
-  };
+  const refusedAs = (meaning: number, hint: string) =>
+    refusedAnswer(call, answer, {
+      status: meaning,
+      code: status,
+      description: `the receiver answers with HTTP status ${status}`,
+      hint,
+      complaint: meaning === 413 ? 'length' : undefined,
+    });
+  if (status === 410) return refusedAs(404, 'the receiver has unsubscribed');
+  if (status < 400) return refusedAs(503, REDIRECT_HINT);
+  const isKnown = status === 413 || status === 429;
+  return refusedAs(isKnown ? status : 503, 'check the address, and what the receiver logs');
 }
 
 /** Posts to one address. */
