@@ -127,6 +127,10 @@ async function channelStatus(
   const secret = credentialAt(config, credentials[0]);
   const connection = offline ? undefined : connect(channel, settings, io.env);
   const inspection = await connection?.inspect();
+  const backlog = backlogOf(channel, from);
+  const restart =
+    `\`runner notify setup --channel ${channel}\` sets another; ` +
+    'if it is accepted again, `runner notify test` restarts the channel';
   return {
     channel,
     configured: settings[channel] !== undefined,
@@ -136,9 +140,9 @@ async function channelStatus(
     ...shownOf(settings),
     healthy: inspection?.healthy ?? null,
     answer: inspection?.facts ?? null,
-    advice: inspection?.advice ?? [],
+    advice: [...(inspection?.advice ?? []), ...(backlog.stopped ? [restart] : [])],
     problem: inspection?.problem ?? null,
-    ...backlogOf(channel, from),
+    ...backlog,
   };
 }
 
