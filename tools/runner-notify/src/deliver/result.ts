@@ -6,8 +6,6 @@ import type { Subject } from '../message/notice.ts';
 import type { MessageKind } from '../message/records.ts';
 import type { Complaint, Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
-import { idOf } from '../spool/names.ts';
-import type { Ending } from './deliver.ts';
 import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
@@ -46,28 +44,21 @@ export interface Result {
   readonly payloads?: readonly unknown[];
 }
 
-/** The result of an entry within its time limit. */
+/** What became of an entry that left the queue, or whose time is over; the problem is the entry's. */
 export interface Delivery {
   /** `failed`: it could not be queued, and the direct attempt failed. */
   readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';
   readonly entry: Entry;
   /** When it is in the spool. */
   readonly id?: string | undefined;
-  readonly problem?: Problem | undefined;
   /** Why it was not attempted. */
   readonly untried?: string | undefined;
   /** Milliseconds for which the service asks to be left alone. */
   readonly asked?: number | undefined;
+  /** The service refused the original form; the message was sent as plain text or shortened. */
   readonly degraded?: Complaint | undefined;
+  /** The new id of the destination. */
   readonly movedTo?: string | undefined;
-}
-
-/** The delivery of an entry that left the queue. */
-export function deliveryOf({ name, result, entry, degraded, movedTo }: Ending): Delivery {
-  const problem = entry.problem ?? undefined;
-  return result === 'delivered'
-    ? { result, entry, problem, degraded, movedTo }
-    : { result: 'rejected', entry, id: idOf(name), problem, degraded, movedTo };
 }
 
 /** The fields of a result that name the event. */
@@ -84,8 +75,9 @@ export function headOf(subject: Subject, channel: DestinationName | null) {
 
 /** The whole result of a delivery. */
 export function resultOf(subject: Subject, channel: DestinationName, delivery: Delivery): Result {
-  const { result, id, entry, problem, untried, degraded, movedTo } = delivery;
-  const { hint, ...fields } = result === 'delivered' ? ({} as Partial<Problem>) : (problem ?? {});
+  const { result, id, entry, untried, degraded, movedTo } = delivery;
+  const problem: Partial<Problem> = (result !== 'delivered' && entry.problem) || {};
+  const { hint, ...fields } = problem;
   return {
     ...headOf(subject, channel),
     result,

@@ -3,7 +3,7 @@ import type { Context } from '@runner/common/cli/command';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { periodSince } from '@runner/history/log/options';
-import { openAnnouncer } from '../deliver/announce.ts';
+import { openAnnouncer } from '../deliver/send.ts';
 import { clockOf } from '../deliver/clock.ts';
 import type { Result } from '../deliver/result.ts';
 import { digestText } from './report.ts';
