@@ -3,9 +3,9 @@ import type { Context } from '@runner/common/cli/command';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { periodSince } from '@runner/history/log/options';
-import { openAnnouncer } from '../deliver/send.ts';
 import { clockOf } from '../deliver/clock.ts';
 import type { Result } from '../deliver/result.ts';
+import { openAnnouncer } from '../deliver/send.ts';
 import { digestText } from './report.ts';
 
 /** Milliseconds for the delivery; what remains is queued. */
@@ -30,8 +30,15 @@ export async function announceDigest(context: DigestContext): Promise<readonly R
   if (scheduled && !notifySettingsOf(readConfig(paths), io.env).digest) return [];
   const text = await digestText(paths, period, note);
   const announcer = openAnnouncer({
-    ...{ io, paths, clock: clockOf(io), title, note },
-    ...{ channel, wait: WAIT, dryRun },
+    io,
+    paths,
+    clock: clockOf(io),
+    title,
+    note,
+    channel,
+    wait: WAIT,
+    dryRun,
+    showAll: dryRun,
   });
   const fields = {
     timestamp: now.toISOString(),
