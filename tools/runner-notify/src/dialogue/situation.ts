@@ -1,14 +1,14 @@
 /** What setting up a channel works with: the configuration, the given answers, the person. */
 
 import type { ChannelName } from '@runner/common/config/channels';
-import type { Config } from '@runner/common/config/file';
+import { type ConfigChange, changedConfig } from '@runner/common/config/edit';
 import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import type { Channel, ConfigValues, Credentials, Line } from '../service/contract.ts';
 import type { Reply } from '../service/exchange.ts';
 import type { Dialogue } from './dialogue.ts';
-import { draftOf } from './draft.ts';
 import { isRefused, refusalOf, refusalText } from './refusal.ts';
 
 /** How often a secret or a chat is asked for before the setup gives up. */
@@ -27,7 +27,7 @@ export interface Inputs {
 /** The configuration, what was given, and the person to ask, if there is one. */
 export interface Situation {
   readonly io: Io;
-  readonly config: Config;
+  readonly paths: Paths;
   readonly inputs: Inputs;
   /** Undefined: there is no terminal. */
   readonly dialogue: Dialogue | undefined;
@@ -54,8 +54,16 @@ export interface Prepared {
 export type SetUp = (situation: Situation) => Promise<Prepared>;
 
 /** The settings as they will be with these values. Throws as `notifySettingsOf`. */
-export function settingsWith({ config, io }: Situation, values: ConfigValues): NotifySettings {
-  return notifySettingsOf(draftOf(config, values), io.env);
+export function settingsWith({ paths, io }: Situation, values: ConfigValues): NotifySettings {
+  return notifySettingsOf(changedConfig(paths, changesTo(values)), io.env);
+}
+
+/** The changes that set these keys of section `notify`. */
+export function changesTo(values: ConfigValues): ConfigChange[] {
+  return Object.entries(values).map(([key, value]) => ({
+    path: ['notify', ...key.split('.')],
+    value,
+  }));
 }
 
 /** Calls a service; on a terminal Ctrl-C ends the call. */

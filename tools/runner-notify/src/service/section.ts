@@ -1,12 +1,13 @@
-/** What channels with a section of config.yml of their own have in common. */
-import type { Inspection, Message, Service } from './contract.ts';
+/** What the definitions of services have in common. */
+import { CHANNEL_SECTIONS, type SectionName } from '@runner/common/config/channels';
+import { Secret } from '@runner/common/secrets/secret';
+import type { Credentials, Inspection, Message, Service } from './contract.ts';
 import { messagesOf, type Writing } from './draft.ts';
 import type { Reply } from './exchange.ts';
 import type { Fields } from './fields.ts';
 
 const DEFAULTS = {
   movingKey: undefined,
-  codeEscapes: false,
   unhealthy: 'it does not accept messages',
   addressOf: () => ({}),
   shownOf: () => ({}),
@@ -14,17 +15,36 @@ const DEFAULTS = {
   reportOf: () => ({}),
 } as const satisfies Partial<Service>;
 
-type Own = Omit<Service, keyof typeof DEFAULTS | 'identityOf' | 'messages'> &
-  Partial<Service> & { readonly writing: Writing };
+type Derived = keyof typeof DEFAULTS | 'codeEscapes' | 'identityOf' | 'messages';
+type Own = Omit<Service, Derived> & Partial<Service> & { readonly writing: Writing };
+type OwnOfSection = Omit<Own, 'credentials' | 'secretsOf'> & Partial<Own>;
 
-/** A service that needs no more than its credentials: its destination never moves. */
-export function sectionService({ writing, ...own }: Own): Service {
+/** Unless it says otherwise, a service never moves and is known by its secrets. */
+export function defineService({ writing, ...own }: Own): Service {
   return {
     ...DEFAULTS,
+    codeEscapes: writing.codeEscapes,
     identityOf: (credentials) => own.secretsOf(credentials).join('\n'),
     messages: (...given) => messagesOf(writing, ...given),
     ...own,
   };
+}
+
+/** A service with a section of config.yml of its own, which declares the keys and their secrets. */
+export function sectionService(
+  name: SectionName,
+  own: OwnOfSection & { readonly writing: Writing },
+): Service {
+  const keys = Object.entries(CHANNEL_SECTIONS[name]);
+  const needed = keys.filter(([, { optional }]) => !optional).map(([key]) => `${name}.${key}`);
+  const secretsOf = (credentials: Credentials) => {
+    const values: Readonly<Record<string, unknown>> = { ...credentials[name] };
+    return keys.flatMap(([key, { secrets }]) => {
+      const value = values[key];
+      return value instanceof Secret ? (secrets?.(value.reveal()) ?? []) : [];
+    });
+  };
+  return defineService({ credentials: needed as [string], secretsOf, ...own });
 }
 
 /** `https://hooks.example.org/…`: an address whose path is secret, as it may be shown. */

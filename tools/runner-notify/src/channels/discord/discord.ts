@@ -1,11 +1,11 @@
 /** The webhook chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type { Channel, Line, Rate, Service } from '../../service/contract.ts';
+import type { Channel, Line, Rate } from '../../service/contract.ts';
 import { ask, exchange, type Request } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
-import { inspectionOf } from '../../service/section.ts';
+import { defineService, inspectionOf, onlyForm } from '../../service/section.ts';
 import { judgeDiscord } from './answer.ts';
-import { discordMessages, TEST_MESSAGE } from './message.ts';
+import { TEST_PAYLOAD, writing } from './message.ts';
 import { executionAddress, messageAddress } from './webhook.ts';
 
 /**
@@ -46,19 +46,17 @@ export function connectDiscord(
       });
       return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord, read));
     },
-    sendTest: () => send(TEST_MESSAGE),
+    sendTest: () => send(onlyForm(TEST_PAYLOAD)),
   };
 }
 
-export const discord: Service = {
+export const discord = defineService({
   title: 'Discord',
   credentials: ['discord_webhook'],
-  movingKey: undefined,
   secret: 'address',
   unhealthy: 'the webhook does not accept messages',
   method: METHOD,
   edits: true,
-  codeEscapes: false,
   placeholders: { discord_webhook: 'https://discord.com/api/webhooks/1/x' },
   // Only the id, e.g. `webhook 1234567890`.
   mask(address) {
@@ -71,9 +69,6 @@ export const discord: Service = {
     return [address, new URL(executionAddress(address)).pathname.replace(/^.*\//, '')];
   },
   identityOf: ({ discord: hook }) => hook?.webhook.reveal() ?? '',
-  // The address is the secret.
-  addressOf: () => ({}),
-  shownOf: () => ({}),
   rows({ answer }) {
     const { id, name, channel_id: channel } = fieldsOf(fieldsOf(answer).webhook);
     return id ? [['webhook', `${wordOf(name)}, channel ${wordOf(channel)}`]] : [];
@@ -81,6 +76,6 @@ export const discord: Service = {
   reportOf: ({ id, channel_id }) => ({ message_id: wordOf(id), channel_id: wordOf(channel_id) }),
   placeOf: ({ channel_id: channel }) =>
     channel ? `channel ${wordOf(channel)}` : "the webhook's channel",
-  messages: discordMessages,
+  writing,
   connect: ({ discord: hook }, line) => hook && connectDiscord(hook, line),
-};
+});

@@ -80,20 +80,14 @@ function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
   };
 }
 
-export const email = sectionService({
+export const email = sectionService('email', {
   title: 'E-mail',
-  credentials: ['email.smtp', 'email.from', 'email.to'],
   secret: 'server',
   unhealthy: 'the mail server does not accept messages',
   method: METHOD,
   mask(address) {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     return url ? `${url.protocol}//${url.host}` : '…';
-  },
-  secretsOf: ({ email: mail }) => {
-    const address = mail?.smtp.reveal() ?? '';
-    const password = address === '' ? '' : new URL(address).password;
-    return [address, password, decodeURIComponent(password)];
   },
   identityOf: ({ email: mail }) =>
     mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',

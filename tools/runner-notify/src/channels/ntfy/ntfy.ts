@@ -118,13 +118,11 @@ function connectNtfy(settings: Settings, line: Line): Channel {
   };
 }
 
-export const ntfy = sectionService({
+export const ntfy = sectionService('ntfy', {
   title: 'ntfy',
-  credentials: ['ntfy.url'],
   secret: 'topic',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ ntfy: topic }) => (topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : []),
   // Anyone who knows the topic may read it.
   addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
   reportOf: ({ id }) => ({ message_id: wordOf(id) }),

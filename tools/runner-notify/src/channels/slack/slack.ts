@@ -109,17 +109,12 @@ function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channe
   };
 }
 
-export const slack = sectionService({
+export const slack = sectionService('slack', {
   title: 'Slack',
-  credentials: ['slack.webhook'],
   secret: 'address',
   unhealthy: 'the webhook does not accept messages',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ slack: hook }) => {
-    const address = hook?.webhook.reveal();
-    return address === undefined ? [] : [address, new URL(address).pathname.slice(1)];
-  },
   placeOf: () => "the webhook's channel",
   writing,
   connect: ({ slack: hook }, line) => hook && connectSlack(hook, line),

@@ -1,11 +1,12 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type { Channel, Inspection, Line, Rate, Row, Service } from '../../service/contract.ts';
+import type { Channel, Inspection, Line, Rate, Row } from '../../service/contract.ts';
 import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
+import { defineService, onlyForm } from '../../service/section.ts';
 import { judgeTelegram } from './answer.ts';
 import { type Bot, chatFactsOf, openBot } from './bot.ts';
-import { TEST_MESSAGE, telegramMessages } from './message.ts';
+import { TEST_PAYLOAD, writing } from './message.ts';
 import { rightsOf } from './rights.ts';
 
 type Settings = NonNullable<NotifySettings['telegram']>;
@@ -59,7 +60,7 @@ function connectTelegram(settings: Settings, line: Line): Channel {
       call(EDIT_METHOD, { chat_id: chatId, message_id: Number(id), ...payload }, timeout),
     idOf: (body) => wordOf(fieldsOf(body.result).message_id),
     inspect: () => inspectChat(bot, chatId),
-    sendTest: () => send(TEST_MESSAGE),
+    sendTest: () => send(onlyForm(TEST_PAYLOAD)),
   };
 }
 
@@ -100,7 +101,7 @@ async function inspectChat(bot: Bot, chatId: string): Promise<Inspection> {
 /** Showing four characters of a shorter secret would reveal too much of it. */
 const MASKED_MIN = 16;
 
-export const telegram: Service = {
+export const telegram = defineService({
   title: 'Telegram',
   credentials: ['telegram_bot_token', 'telegram_chat_id'],
   movingKey: 'telegram_chat_id',
@@ -108,7 +109,6 @@ export const telegram: Service = {
   unhealthy: 'the bot cannot post there',
   method: METHOD,
   edits: true,
-  codeEscapes: true,
   placeholders: {
     telegram_bot_token: '1:x',
     telegram_chat_id: '1',
@@ -163,6 +163,6 @@ export const telegram: Service = {
     if (type) return `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`;
     return id ? `chat ${wordOf(id)}` : 'the chat';
   },
-  messages: telegramMessages,
+  writing,
   connect: ({ telegram: bot }, line) => bot && connectTelegram(bot, line),
-};
+});

@@ -141,16 +141,11 @@ function connectWebhook({ url, secret }: Settings, line: Line): Channel {
   };
 }
 
-export const webhook = sectionService({
+export const webhook = sectionService('webhook', {
   title: 'Webhook',
-  credentials: ['webhook.url', 'webhook.secret'],
   secret: 'address',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ webhook: hook }) => {
-    const [address, key] = [hook?.url.reveal() ?? '', hook?.secret.reveal() ?? ''];
-    return [address, key, key.replace(/^whsec_/, '')];
-  },
   placeOf: () => 'the receiver',
   // The event of a failure has the whole log: it is one message.
   writing,
