@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '@runner/common/http/request';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judgeDiscord } from '../src/channels/discord/answer.ts';
+import { judgeDiscord } from '../src/channels/discord/discord.ts';
 import { judgeTelegram, migratedTo } from '../src/channels/telegram/answer.ts';
 import type { Outcome } from '../src/service/contract.ts';
 

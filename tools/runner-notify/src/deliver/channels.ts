@@ -4,14 +4,20 @@ import type { ChannelName, DestinationName } from '@runner/common/config/channel
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
 import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { activeChannels, whyInactive } from '../channels/active.ts';
 import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
-import { connect, destinationDigest, redactorOf } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  destinationDigest,
+  redactorOf,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { type Notice, noticeOf, type Subject, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
@@ -159,15 +165,13 @@ export class OpenChannels {
     if (key === undefined) return;
     const { io, paths, title } = this.options;
     const what = `${name}: the group has become a supergroup`;
-    try {
+    const failure = failureIn(() => {
       // Another chat may have been set in the meantime.
       const now = notifySettingsOf(readConfig(paths), io.env);
       if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
       editConfig(paths, io, title, [{ path: ['notify', key], value: id }]);
       this.noteOnce(`${what}: ${key} is now ${id}`);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      this.noteOnce(`${what}: set ${key} to ${id} (${error.message})`);
-    }
+    });
+    if (failure) this.noteOnce(`${what}: set ${key} to ${id} (${failure.message})`);
   }
 }

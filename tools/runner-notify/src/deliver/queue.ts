@@ -4,7 +4,8 @@
  * written.
  */
 import type { DestinationName } from '@runner/common/config/channels';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
 import type { Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
@@ -76,30 +77,23 @@ export class Queue {
   /** Queues a new entry, in memory when it cannot be written: then returns why. */
   add(name: EntryName, entry: Entry): Failure | undefined {
     this.#known.set(name, position(entry, this.#options.clock.now()));
-    try {
-      this.#options.spool.save(name, entry);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      this.unsaved.set(name, entry);
-      return error;
-    }
+    const failure = failureIn(() => this.#options.spool.save(name, entry));
+    if (failure) this.unsaved.set(name, entry);
+    return failure;
   }
 
   /** Saves a known entry. A failure is reported once: the message may be repeated. */
   save(name: EntryName, entry: Entry): void {
     const { spool, channel, clock, note } = this.#options;
     this.#known.set(name, position(entry, clock.now()));
-    if (this.unsaved.has(name)) this.unsaved.set(name, entry);
-    else {
-      try {
-        spool.update(name, entry);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        if (!this.#failureNoted) note(`${channel}: ${error.message}: a message may be repeated`);
-        this.#failureNoted = true;
-      }
+    if (this.unsaved.has(name)) {
+      this.unsaved.set(name, entry);
+      return;
     }
+    const failure = failureIn(() => spool.update(name, entry));
+    if (failure && !this.#failureNoted)
+      note(`${channel}: ${failure.message}: a message may be repeated`);
+    this.#failureNoted ||= failure !== undefined;
   }
 
   /** Removes a delivered entry. */
@@ -111,11 +105,11 @@ export class Queue {
   /** Moves an entry to the dead; undefined: unchanged. */
   bury(name: EntryName, entry: Entry | undefined): void {
     const { spool, channel, note } = this.#options;
-    try {
-      if (!this.unsaved.delete(name)) spool.move(name, entry, 'dead');
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      note(`${channel}: ${error.message}: the message is dropped`);
+    const failure = this.unsaved.delete(name)
+      ? undefined
+      : failureIn(() => spool.move(name, entry, 'dead'));
+    if (failure) {
+      note(`${channel}: ${failure.message}: the message is dropped`);
       spool.remove(name);
     }
     this.#known.delete(name);

@@ -7,11 +7,10 @@ import { commitMessage } from '../channels/code-host/message.ts';
 import type { Subject } from '../message/notice.ts';
 import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { appChoice } from './app-choice.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
 import { type Delivery, headOf, type Result, resultOf } from './result.ts';
-import { type SkipReason, select } from './selection.ts';
+import { appChoice, type SkipReason, select } from './selection.ts';
 import { Sender } from './sender.ts';
 
 export interface AnnounceOptions extends OpenOptions {
@@ -138,7 +137,7 @@ export async function announceAll(
   let broken = false;
   // Results are printed in the order of the records, whichever channel is faster.
   let printed: Promise<void> = Promise.resolve();
-  for await (const line of linesOf(chunksOf(io.stdin.fd))) {
+  for await (const line of linesOf(chunksOf(io.stdin))) {
     if ('problem' in line) {
       note(`line ${line.number}: ${line.problem}`);
       broken = true;

@@ -123,8 +123,8 @@ export interface Refusal {
   /** Seconds, if the service asks for a pause. */
   readonly pause?: unknown;
   readonly hint: string | undefined;
-  /** Why another form of the message may be accepted. */
-  readonly complaint: Complaint | undefined;
+  /** Why another form of the message may be accepted; of status 413 its length. */
+  readonly complaint?: Complaint | undefined;
   /** The destination's new id. */
   readonly movedTo?: string | undefined;
   /** The message to edit is not there any more. */
@@ -144,33 +144,30 @@ export function refusedAnswer(
   if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
   if (missing) return { class: 'rejected', problem: problem(false), missing };
   if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
-  return { class: 'rejected', problem: problem(false), complaint, movedTo };
+  const why = status === 413 ? 'length' : complaint;
+  return { class: 'rejected', problem: problem(false), complaint: why, movedTo };
 }
 
 /** An answer that the service did not write: a proxy's page, a captive portal, a wrong address. */
 export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
   const { status } = answer;
-  const words = `the answer has HTTP status ${status} and is not JSON`;
-  const problem = (retryable: boolean, hint: string) =>
-    problemOf(call, status, status, words, retryable, hint);
-  if (status === 429)
-    return {
-      class: 'wait',
-      delay: delayOf(answer),
-      problem: problem(true, 'the service asks to wait'),
-    };
-  if (status === 413)
-    return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
-  // A captive portal redirects: the next attempt may reach the service.
-  if (status >= 300 && status < 400)
-    return { class: 'retry', problem: problem(true, REDIRECT_HINT) };
-  if (status >= 500 || status === 408 || status < 300)
-    return { class: 'retry', problem: problem(true, NETWORK_HINT) };
-  // A temporary ban of the server's address, or a proxy that wants other credentials.
-  if (status === 403 || status === 407)
-    return { class: 'retry', problem: problem(true, ADDRESS_HINT) };
-  const gone = status === 401 || status === 404;
-  return { class: gone ? 'gone' : 'rejected', problem: problem(false, ADDRESS_HINT) };
+  const isRedirect = status >= 300 && status < 400;
+  const isOfNetwork = status < 300 || status >= 500 || status === 408 || status === 413;
+  // A page, a captive portal, a temporary ban of the server's address, a proxy that wants other credentials.
+  const passes = status < 400 || status === 403 || status === 407;
+  return refusedAnswer(call, answer, {
+    status: passes ? 503 : status,
+    code: status,
+    description: `the answer has HTTP status ${status} and is not JSON`,
+    hint:
+      status === 429
+        ? 'the service asks to wait'
+        : isRedirect
+          ? REDIRECT_HINT
+          : isOfNetwork
+            ? NETWORK_HINT
+            : ADDRESS_HINT,
+  });
 }
 
 /** The outcome of an exchange that did not happen, in the words of its failure. */

@@ -1,4 +1,6 @@
 /** `runner notify setup`: asks and tests everything first, then saves at once. */
+
+import { dirname, join } from 'node:path';
 import type { Context } from '@runner/common/cli/command';
 import {
   CHANNEL_NAMES,
@@ -9,9 +11,9 @@ import {
 import { changedConfig, editConfig, requireWritable } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
+import { isThere } from '@runner/common/files/read';
 import { canAsk } from '@runner/common/tokens/prompt';
-import { activeChannels } from '../channels/active.ts';
-import { connect, lineOf } from '../channels/credentials.ts';
+import { activeChannels, connect, lineOf } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';
@@ -19,7 +21,6 @@ import { changesTo, type Prepared, type Situation } from '../dialogue/situation.
 import type { ConfigValues } from '../service/contract.ts';
 import { keepTrial } from '../status/trial.ts';
 import { readInputs, requireInputs, type SetupOptions } from './inputs.ts';
-import { schemaComment } from './schema-comment.ts';
 
 /** What was saved; what `runner notify setup --json` prints. */
 export interface SetupReport {
@@ -127,4 +128,17 @@ function activeAfter(
   checkTemplates(draft, settings);
   const active = activeChannels(settings);
   return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
+}
+
+const SCHEMA = 'runner/schemas/config.schema.json';
+
+/**
+ * The first line of a new config.yml: the path of the schema beside the executables' folder, else of
+ * the one that a package installed. Empty without either.
+ */
+export function schemaComment(program: string): string {
+  const places = [join(dirname(dirname(program)), 'share', SCHEMA), `/usr/share/${SCHEMA}`];
+  // A space would end the path.
+  const path = places.find((place) => isThere(place) && !/\s/.test(place));
+  return path === undefined ? '' : `# yaml-language-server: $schema=${path}\n`;
 }

@@ -14,8 +14,13 @@ import {
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { activeChannels, whyInactive } from '../channels/active.ts';
-import { connect, credentialAt, destinationDigest } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  credentialAt,
+  destinationDigest,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import type { Problem } from '../service/contract.ts';

@@ -7,8 +7,12 @@ import { notifySettingsOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { activeChannels, whyInactive } from '../channels/active.ts';
-import { connect, destinationDigest } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  destinationDigest,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import type { Credentials, Outcome, Problem } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';

@@ -14,8 +14,7 @@ import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import type { Channel, Outcome, Rate } from '../../service/contract.ts';
 import { type Call, delayOf, problemOf, unreached } from '../../service/exchange.ts';
-import { type CommitPost, postsIn } from './message.ts';
-import { type At, postTo } from './posts.ts';
+import { type At, type CommitPost, postsIn, postTo } from './message.ts';
 
 /** GitHub allows 80 content-creating requests per minute. */
 const RATES: readonly Rate[] = [{ count: 60, per: 60_000 }];

@@ -75,7 +75,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
     pause: answer.headers['retry-after'] ?? (code === 42908 ? DAY_PAUSE : REQUEST_PAUSE),
     hint: BY_STATUS[status],
     // 40014: the text is too long for a message, and files are not allowed.
-    complaint: status === 413 || code === 40014 ? 'length' : undefined,
+    complaint: code === 40014 ? 'length' : undefined,
   });
 }
 

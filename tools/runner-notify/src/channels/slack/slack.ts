@@ -84,7 +84,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
     status: gone && status < 500 ? 404 : status,
     description: word,
     hint: HINTS.find(([text]) => text.test(word))?.[1],
-    complaint: /too_long|too_large/.test(word) || status === 413 ? 'length' : undefined,
+    complaint: /too_long|too_large/.test(word) ? 'length' : undefined,
   });
 }
 

@@ -5,9 +5,8 @@ import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { defineService, onlyForm } from '../../service/section.ts';
 import { judgeTelegram } from './answer.ts';
-import { type Bot, chatFactsOf, openBot } from './bot.ts';
+import { type Bot, chatFactsOf, openBot, rightsOf } from './bot.ts';
 import { TEST_PAYLOAD, writing } from './message.ts';
-import { rightsOf } from './rights.ts';
 
 type Settings = NonNullable<NotifySettings['telegram']>;
 

@@ -112,7 +112,6 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
       code: status,
       description: `the receiver answers with HTTP status ${status}`,
       hint,
-      complaint: meaning === 413 ? 'length' : undefined,
     });
   if (status === 410) return refusedAs(404, 'the receiver has unsubscribed');
   if (status < 400) return refusedAs(503, REDIRECT_HINT);
