@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { judgeDiscord } from '../src/channels/discord/discord.ts';
 import { judgeTelegram, migratedTo } from '../src/channels/telegram/answer.ts';
-import type { Outcome } from '../src/service/contract.ts';
+import type { SendOutcome } from '../src/service/contract.ts';
 
 const line = { method: 'test', env: {}, redact: (text: string) => text.replaceAll('hush', '***') };
 
@@ -12,7 +12,7 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 /** An outcome in short: `class`, then what matters in it. */
-function inShort(outcome: Outcome): string {
+function inShort(outcome: SendOutcome): string {
   switch (outcome.class) {
     case 'delivered':
       return outcome.rest > 0 ? `delivered, rest ${outcome.rest}` : 'delivered';

@@ -6,13 +6,19 @@ import type { Clock } from '../src/deliver/clock.ts';
 import { Destination } from '../src/deliver/destination.ts';
 import { type Caller, deliverQueue } from '../src/deliver/loop.ts';
 import { Queue } from '../src/deliver/queue.ts';
-import type { Delivery } from '../src/deliver/result.ts';
-import type { Channel, Complaint, Message, Outcome, Problem } from '../src/service/contract.ts';
-import { type Entry, newEntry } from '../src/spool/entry.ts';
+import type { EntryResult } from '../src/deliver/result.ts';
+import type {
+  Channel,
+  Complaint,
+  Message,
+  SendOutcome,
+  ServiceProblem,
+} from '../src/service/contract.ts';
+import { newEntry, type QueueEntry } from '../src/spool/entry.ts';
 import { type EntryName, entryName } from '../src/spool/names.ts';
 import { Spool } from '../src/spool/spool.ts';
 
-const problem: Problem = {
+const problem: ServiceProblem = {
   method: 'test',
   http_status: 500,
   code: 500,
@@ -20,19 +26,19 @@ const problem: Problem = {
   retryable: true,
   hint: undefined,
 };
-const delivered: Outcome = { class: 'delivered', rest: 0 };
-const retry: Outcome = { class: 'retry', problem };
-const dropped: Outcome = {
+const delivered: SendOutcome = { class: 'delivered', rest: 0 };
+const retry: SendOutcome = { class: 'retry', problem };
+const dropped: SendOutcome = {
   class: 'retry',
   problem: { ...problem, http_status: null, code: 'ECONNRESET' },
 };
-const rejected = (complaint?: Complaint): Outcome => ({
+const rejected = (complaint?: Complaint): SendOutcome => ({
   class: 'rejected',
   problem,
   ...(complaint && { complaint }),
 });
-const gone: Outcome = { class: 'gone', problem };
-const wait = (delay: number): Outcome => ({ class: 'wait', delay, problem });
+const gone: SendOutcome = { class: 'gone', problem };
+const wait = (delay: number): SendOutcome => ({ class: 'wait', delay, problem });
 
 function message(text: string, other?: Partial<Record<Complaint, Message>>): Message {
   return { payload: { text }, instead: (complaint) => other?.[complaint] };
@@ -40,7 +46,7 @@ function message(text: string, other?: Partial<Record<Complaint, Message>>): Mes
 
 /** A spool, a channel that gives these answers and then delivers, and a clock that sleeping advances. */
 function world(
-  outcomes: readonly Outcome[] = [],
+  outcomes: readonly SendOutcome[] = [],
   rates: Channel['rates'] = [{ count: 100, per: 1000 }],
 ) {
   const paths = pathsOf(temporaryFolder('deliver'));
@@ -87,7 +93,7 @@ function world(
       return name;
     },
     /** A new process: delivers for up to `budget` milliseconds. */
-    async deliver(budget: number, eager = false): Promise<Delivery[]> {
+    async deliver(budget: number, eager = false): Promise<EntryResult[]> {
       const destination = new Destination({
         paths,
         channel: 'telegram',
@@ -98,12 +104,12 @@ function world(
       });
       const note = (text: string) => notes.push(text);
       const queue = new Queue({ spool, channel: 'telegram', clock, note });
-      const render = async ({ event }: Entry) =>
+      const render = async ({ event }: QueueEntry) =>
         String(event.texts)
           .split(' ')
           .filter(Boolean)
           .map((text) => state.instead[text] ?? message(text));
-      const endings: Delivery[] = [];
+      const endings: EntryResult[] = [];
       const deadline = state.time + budget;
       const caller: Caller = {
         eager,
@@ -286,7 +292,7 @@ test('a message whose answer was never seen is sent again and marked', async () 
 });
 
 test('a request that never left, or was answered, makes no duplicate', async () => {
-  const refused: Outcome = {
+  const refused: SendOutcome = {
     class: 'retry',
     problem: { ...problem, http_status: null, code: 'ECONNREFUSED' },
   };

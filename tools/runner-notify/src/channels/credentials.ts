@@ -11,7 +11,7 @@ import type { Io } from '@runner/common/foundation/io';
 import { redactor } from '@runner/common/secrets/redactor';
 import { digestOf, Secret } from '@runner/common/secrets/secret';
 import type { Tree } from '@runner/common/yaml/schema';
-import type { Channel, Credentials, Line } from '../service/contract.ts';
+import type { Channel, Credentials, RequestLine } from '../service/contract.ts';
 import { CHANNELS } from './index.ts';
 
 /** A credential in section `notify`, else at the top level; empty when it is not set. */
@@ -50,7 +50,11 @@ export function destinationDigest(credentials: Credentials, name: DestinationNam
 }
 
 /** A line whose redactor knows the credentials. */
-export function lineOf(credentials: Credentials, env: Io['env'], signal?: AbortSignal): Line {
+export function lineOf(
+  credentials: Credentials,
+  env: Io['env'],
+  signal?: AbortSignal,
+): RequestLine {
   return { env, redact: redactorOf(credentials), signal };
 }
 

@@ -10,13 +10,13 @@ import {
   tested,
   withRetries,
 } from '../dialogue/situation.ts';
-import type { Answer, Channel, ConfigValues, Service } from '../service/contract.ts';
+import type { Channel, ChatService, ConfigValues, SetupAnswer } from '../service/contract.ts';
 import { ANSWERS } from './options.ts';
 
-type Question = Answer & { readonly key: string };
+type Question = SetupAnswer & { readonly key: string };
 
 /** Asks for the keys, checks with the service what can be checked without a message, and sends one. */
-export function setUpSection(name: SectionName, service: Service): SetUp {
+export function setUpSection(name: SectionName, service: ChatService): SetUp {
   const questions = Object.entries(ANSWERS[name]).filter(
     (each): each is [string, Question] => each[1].key !== undefined,
   );
@@ -26,7 +26,7 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
     const given = questions.every(
       ([option, { optional }]) => optional || inputs.answers[option] !== undefined,
     );
-    return tested(situation, name, service.secret, given, async () => {
+    const choose = async () => {
       const values: Record<string, ConfigValues[string]> = {};
       for (const [option, question] of questions) {
         const answer = await answerTo(situation, name, question, inputs.answers[option]);
@@ -40,7 +40,8 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
       if ('problem' in reply && !dialogue) throw refusalOf(name, reply.problem);
       if ('problem' in reply) dialogue?.warn(reply.problem.description);
       return () => ({ values, facts: {} });
-    });
+    };
+    return tested(situation, { channel: name, what: service.secret, given, choose });
   };
 }
 
@@ -71,7 +72,7 @@ async function answerTo(
   );
 }
 
-function questionOf({ what, form = '', optional }: Answer): string {
+function questionOf({ what, form = '', optional }: SetupAnswer): string {
   const name = what.replace(/^the (.)/, (_, first: string) => first.toUpperCase());
   return `${name}${form}${optional ? ', or empty' : ''}`;
 }

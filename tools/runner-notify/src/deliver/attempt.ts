@@ -1,15 +1,15 @@
 /** One request for an entry: a new message, a reply or an edit, and what its outcome does to the entry. */
-import type { Channel, Complaint, Message, Outcome } from '../service/contract.ts';
-import { type Entry, requestOf, spoolProblem } from '../spool/entry.ts';
+import type { Channel, Complaint, Message, SendOutcome } from '../service/contract.ts';
+import { type QueueEntry, requestOf, spoolProblem } from '../spool/entry.ts';
 import { type EntryName, idOf } from '../spool/names.ts';
 import type { Clock } from './clock.ts';
 import type { Destination, Posted } from './destination.ts';
 import type { Queue } from './queue.ts';
-import type { Delivery } from './result.ts';
+import type { EntryResult } from './result.ts';
 import { laterEntry, pauseAfter } from './retry.ts';
 
 /** The entry being delivered, with its messages in the forms that were not refused. */
-export interface Work {
+export interface EntryWork {
   readonly name: EntryName;
   readonly messages: Message[];
   degraded?: Complaint | undefined;
@@ -25,16 +25,16 @@ interface Way {
 }
 
 /** Of a message that was sent before, or has nothing to edit. */
-const DELIVERED: Outcome = { class: 'delivered', rest: 0 };
+const DELIVERED: SendOutcome = { class: 'delivered', rest: 0 };
 const UNREADABLE = spoolProblem('event_invalid', 'the event cannot be read');
 
 /** Sends the next message of an entry; returns its delivery if it was the last one or failed for good. */
 export async function attempt(
   way: Way,
-  work: Work,
-  found: Entry,
+  work: EntryWork,
+  found: QueueEntry,
   within: number | undefined,
-): Promise<Delivery | undefined> {
+): Promise<EntryResult | undefined> {
   const { queue, channel, destination, clock } = way;
   const { name, messages } = work;
   if (messages.length === 0) return end(way, work, 'rejected', { ...found, problem: UNREADABLE });
@@ -48,7 +48,7 @@ export async function attempt(
   const problem = destination.stopped();
   if (problem) return end(way, work, 'rejected', { ...found, problem });
   const now = new Date(clock.now()).toISOString();
-  const entry: Entry = {
+  const entry: QueueEntry = {
     ...found,
     attempting: now,
     first_at: found.first_at ?? now,
@@ -93,19 +93,24 @@ async function post(
 /** Takes an entry out of the queue. */
 function end(
   { queue }: Way,
-  { name, degraded, movedTo }: Work,
+  { name, degraded, movedTo }: EntryWork,
   result: 'delivered' | 'rejected',
-  entry: Entry,
-): Delivery {
+  entry: QueueEntry,
+): EntryResult {
   if (result === 'delivered') queue.remove(name);
   else queue.bury(name, entry);
   return { result, entry, id: result === 'delivered' ? undefined : idOf(name), degraded, movedTo };
 }
 
 /** Saves an entry after its request; returns its delivery when it leaves the queue. */
-function settle(way: Way, work: Work, entry: Entry, outcome: Outcome): Delivery | undefined {
+function settle(
+  way: Way,
+  work: EntryWork,
+  entry: QueueEntry,
+  outcome: SendOutcome,
+): EntryResult | undefined {
   const { name, messages } = work;
-  const saved = (next: Entry, isTried = false) => {
+  const saved = (next: QueueEntry, isTried = false) => {
     if (!isTried) way.queue.untried(name);
     way.queue.save(name, next);
     return undefined;
@@ -113,7 +118,14 @@ function settle(way: Way, work: Work, entry: Entry, outcome: Outcome): Delivery 
   if (outcome.class === 'delivered') {
     work.movedTo ??= outcome.movedTo;
     const sent = entry.sent + 1;
-    const done: Entry = { ...entry, sent, left: null, attempts: 0, next_at: null, problem: null };
+    const done: QueueEntry = {
+      ...entry,
+      sent,
+      left: null,
+      attempts: 0,
+      next_at: null,
+      problem: null,
+    };
     return sent >= messages.length ? end(way, work, 'delivered', done) : saved(done);
   }
   const complaint = outcome.class === 'rejected' ? outcome.complaint : undefined;

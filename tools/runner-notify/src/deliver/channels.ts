@@ -19,7 +19,7 @@ import {
   whyInactive,
 } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { type Notice, noticeOf, type Subject, subjectOf } from '../message/notice.ts';
+import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
 import { lockChannel, Spool } from '../spool/spool.ts';
@@ -82,7 +82,7 @@ export class OpenChannels {
     return whyInactive(this.#config, this.#settings);
   }
 
-  subjectOf(record: Announceable): Subject {
+  subjectOf(record: Announceable): NoticeSubject {
     return subjectOf(record, { redact: this.redact, random: this.options.io.random });
   }
 

@@ -6,8 +6,8 @@
 import type { DestinationName } from '@runner/common/config/channels';
 import { failureIn } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Step } from '../message/steps.ts';
-import type { Outcome, Problem, Rate } from '../service/contract.ts';
+import type { MessageStep } from '../message/steps.ts';
+import type { Rate, SendOutcome, ServiceProblem } from '../service/contract.ts';
 import {
   bounded,
   messagesAfter,
@@ -34,7 +34,7 @@ export interface Wait {
   readonly ms: number;
   readonly kind: WaitKind;
   /** The last problem; undefined for our own rates. */
-  readonly problem: Problem | undefined;
+  readonly problem: ServiceProblem | undefined;
 }
 
 /** Different credentials are a different destination. */
@@ -51,7 +51,7 @@ export interface DestinationOptions {
 
 /** The result of a request; `id` of the posted or edited message, if the service returns one. */
 export interface Posted {
-  readonly outcome: Outcome;
+  readonly outcome: SendOutcome;
   readonly id?: string | undefined;
 }
 
@@ -78,7 +78,7 @@ export class Destination {
   }
 
   /** Why no more messages are sent; undefined: they are. */
-  stopped(): Problem | undefined {
+  stopped(): ServiceProblem | undefined {
     return this.#state.stopped?.problem;
   }
 
@@ -113,7 +113,7 @@ export class Destination {
   answered(
     { outcome, id }: Posted,
     request: string,
-    step: Step | undefined,
+    step: MessageStep | undefined,
     pause: (failures: number) => number,
   ): void {
     const at = this.#options.now();
@@ -193,6 +193,9 @@ export class Destination {
   }
 }
 
-function problemOf({ at: _, ...problem }: Problem & { readonly at: string }): Problem {
+function problemOf({
+  at: _,
+  ...problem
+}: ServiceProblem & { readonly at: string }): ServiceProblem {
   return problem;
 }

@@ -9,7 +9,7 @@ import { OpenChannels } from './channels.ts';
 import { clockOf } from './clock.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
-import { type Delivery, resultOf } from './result.ts';
+import { type EntryResult, resultOf } from './result.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
 const PAUSE_MAX = 65_000;
@@ -26,7 +26,7 @@ export async function flushAll(
   const opened = new OpenChannels({ io, paths, clock: clockOf(io), title, note });
   const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
-  const print = async (delivery: Delivery): Promise<void> => {
+  const print = async (delivery: EntryResult): Promise<void> => {
     const { channel, event } = delivery.entry;
     const record = announceableOf(event);
     if (typeof record !== 'object') return;
@@ -67,7 +67,7 @@ function stillQueued(count: number): string {
 export async function deliverDue(
   outlet: Outlet,
   now: boolean,
-  onDelivery: (delivery: Delivery) => void,
+  onDelivery: (delivery: EntryResult) => void,
 ): Promise<'busy' | Next | undefined> {
   let left: 'busy' | Next | undefined;
   let delivered = 0;

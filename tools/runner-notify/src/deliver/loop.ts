@@ -4,13 +4,13 @@
  */
 import type { Lock } from '@runner/common/files/lock';
 import type { Channel, Message } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
+import type { QueueEntry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
-import { attempt, type Work } from './attempt.ts';
+import { attempt, type EntryWork } from './attempt.ts';
 import type { Clock } from './clock.ts';
 import type { Destination } from './destination.ts';
 import type { Next, Queue } from './queue.ts';
-import type { Delivery } from './result.ts';
+import type { EntryResult } from './result.ts';
 
 /** Longest sleep, in milliseconds: messages may arrive meanwhile, and the clock may be changed. */
 const SLICE = 200;
@@ -28,7 +28,7 @@ export interface Outlet {
   /** Called under the lock, so that the state includes what other processes have saved. */
   open(): Destination;
   /** The messages of an entry, in order; empty when its event is invalid. */
-  render(entry: Entry): Promise<readonly Message[]>;
+  render(entry: QueueEntry): Promise<readonly Message[]>;
   /** Saves the new id of a destination that moved. */
   moved(id: string): void;
 }
@@ -40,7 +40,7 @@ export interface Caller {
   /** Whether to send `next` or wait for it; undefined: the queue is empty; `busy`: another process delivers. */
   goesOn(next: Next | undefined | 'busy'): boolean;
   /** Gets each entry that leaves the queue. */
-  onEnd(name: EntryName, delivery: Delivery): void;
+  onEnd(name: EntryName, delivery: EntryResult): void;
   /** Milliseconds for the next request; undefined: the channel's default. */
   within?(): number;
   /** Looks for what others took out of the queue; `locked`: no other process has delivered since the last look. */
@@ -62,7 +62,7 @@ async function deliverLocked(outlet: Outlet, caller: Caller): Promise<void> {
   const { queue, clock } = outlet;
   const eager = caller.eager === true;
   const destination = outlet.open();
-  let work: Work | undefined;
+  let work: EntryWork | undefined;
   queue.begin();
   for (;;) {
     const next = queue.choose(destination.wait({ ignoreTrouble: eager }), eager);

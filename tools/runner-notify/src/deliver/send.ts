@@ -4,12 +4,12 @@ import { textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { commitMessage } from '../channels/code-host/message.ts';
-import type { Subject } from '../message/notice.ts';
+import type { NoticeSubject } from '../message/notice.ts';
 import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
 import { clockOf } from './clock.ts';
-import { type Delivery, headOf, type Result, resultOf } from './result.ts';
+import { type EntryResult, headOf, resultOf, type SendResult } from './result.ts';
 import { appChoice, type SkipReason, select } from './selection.ts';
 import { Sender } from './sender.ts';
 
@@ -31,7 +31,7 @@ export interface Announcer {
    * Queues the record before it returns. The promise resolves to one result per channel, and is not
    * rejected if a delivery fails.
    */
-  announce(record: Announceable): Promise<readonly Result[]>;
+  announce(record: Announceable): Promise<readonly SendResult[]>;
   /** Whether a record could not be queued. */
   readonly lostSome: boolean;
 }
@@ -57,7 +57,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
         return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: found }];
       if (options.dryRun) {
         const fields = { ...record.fields, deploy_id: subject.deployId };
-        const dry = async (name: DestinationName): Promise<Result> => {
+        const dry = async (name: DestinationName): Promise<SendResult> => {
           const messages = await opened.messagesOf(name, { ...record, fields });
           const payloads = messages.map(({ payload }) => payload);
           return { ...headOf(subject, name), result: 'dry_run', messages: 0, payloads };
@@ -66,7 +66,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
       }
       const event = storedEvent({ ...record.fields, deploy_id: subject.deployId }, opened.redact);
       const place = options.once ? textOf(event, PLACE) || null : null;
-      const deliveries = found.map(async (name): Promise<Result> => {
+      const deliveries = found.map(async (name): Promise<SendResult> => {
         const what = `${name}: ${subject.eventType} of ${subject.project}`;
         const entry = newEntry(name, event, new Date(options.clock.now()), place);
         const { failure, delivery } = senderTo(name).deliver(entry, options.wait);
@@ -89,7 +89,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
 function destinationsOf(
   opened: OpenChannels,
   record: Announceable,
-  { eventType, instance }: Subject,
+  { eventType, instance }: NoticeSubject,
   { paths, channel, showAll }: AnnounceOptions,
 ): DestinationName[] | SkipReason {
   if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events) return 'events_off';
@@ -106,7 +106,7 @@ function destinationsOf(
 }
 
 /** ` yet, it stays queued: Bad Request (400, asks to wait 3 s); check …`. */
-function whyNot({ result, entry, untried, asked }: Delivery): string {
+function whyNot({ result, entry, untried, asked }: EntryResult): string {
   const later = result === 'queued' ? ' yet, it stays queued' : '';
   if (!entry.problem) return `${later}: ${untried}`;
   const { description, code, hint } = entry.problem;
@@ -118,7 +118,7 @@ function whyNot({ result, entry, untried, asked }: Delivery): string {
 }
 
 export interface Announced {
-  readonly results: readonly Result['result'][];
+  readonly results: readonly SendResult['result'][];
   /** Every line was a record, and none was lost. */
   readonly sound: boolean;
 }
@@ -132,7 +132,7 @@ export async function announceAll(
   options: Pick<AnnounceOptions, 'wait' | 'channel' | 'dryRun' | 'once'>,
 ): Promise<Announced> {
   const { io, paths, title, note } = context;
-  const results: Result['result'][] = [];
+  const results: SendResult['result'][] = [];
   let announcer: Announcer | undefined;
   let broken = false;
   // Results are printed in the order of the records, whichever channel is faster.

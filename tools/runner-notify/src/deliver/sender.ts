@@ -2,12 +2,12 @@
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import { EXCHANGE_MIN, EXCHANGE_TIMEOUT } from '../service/exchange.ts';
-import { type Entry, spoolProblem } from '../spool/entry.ts';
+import { type QueueEntry, spoolProblem } from '../spool/entry.ts';
 import { type EntryName, entryName, idOf, timeOfName } from '../spool/names.ts';
 import type { OpenChannels } from './channels.ts';
 import { type Caller, deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
-import type { Delivery } from './result.ts';
+import type { EntryResult } from './result.ts';
 
 /** How many of the oldest entries are read at each check; the others wait behind them. */
 const READ_PER_LOOK = 8;
@@ -18,10 +18,10 @@ const DROPPED = spoolProblem('dropped', 'it was dropped from the queue');
 /** An entry of this process. */
 interface Own {
   /** As last seen. */
-  entry: Entry;
+  entry: QueueEntry;
   /** In terms of `clock.elapsed`. */
   readonly deadline: number;
-  resolve(delivery: Delivery): void;
+  resolve(delivery: EntryResult): void;
   reject(error: unknown): void;
 }
 
@@ -49,14 +49,14 @@ export class Sender implements Caller {
    * queued (`failure`) is sent from memory.
    */
   deliver(
-    entry: Entry,
+    entry: QueueEntry,
     wait: number,
-  ): { readonly failure: Failure | undefined; readonly delivery: Promise<Delivery> } {
+  ): { readonly failure: Failure | undefined; readonly delivery: Promise<EntryResult> } {
     const name = this.#nextName();
     const failure = this.#outlet.queue.add(name, entry);
     const now = this.#outlet.clock.elapsed();
     const deadline = now + wait;
-    const delivery = new Promise<Delivery>((resolve, reject) => {
+    const delivery = new Promise<EntryResult>((resolve, reject) => {
       this.#own.set(name, { entry, deadline, resolve, reject });
     });
     const blocked = this.#blocked;
@@ -96,7 +96,7 @@ export class Sender implements Caller {
     }
   }
 
-  onEnd(name: EntryName, delivery: Delivery): void {
+  onEnd(name: EntryName, delivery: EntryResult): void {
     this.#own.get(name)?.resolve(delivery);
     this.#own.delete(name);
   }
@@ -160,7 +160,7 @@ export class Sender implements Caller {
     const { unsaved } = this.#outlet.queue;
     const lost = unsaved.get(name);
     const found = lost ?? this.#opened.spool.read(name);
-    const entry = found && found !== 'damaged' ? found : (this.#own.get(name)?.entry as Entry);
+    const entry = found && found !== 'damaged' ? found : (this.#own.get(name)?.entry as QueueEntry);
     unsaved.delete(name);
     const problem = refused ? null : (entry.problem ?? next?.problem ?? null);
     this.onEnd(name, {

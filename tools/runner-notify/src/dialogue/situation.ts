@@ -6,7 +6,7 @@ import { type NotifySettings, notifySettingsOf } from '@runner/common/config/set
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Channel, ConfigValues, Credentials, Line } from '../service/contract.ts';
+import type { Channel, ConfigValues, Credentials, RequestLine } from '../service/contract.ts';
 import type { Reply } from '../service/exchange.ts';
 import type { Dialogue } from './dialogue.ts';
 import { isRefused, refusalOf, refusalText } from './refusal.ts';
@@ -36,7 +36,7 @@ export interface Situation {
   /** Prints one line to stderr. */
   note(text: string): void;
   /** Ctrl-C aborts every request on the line. */
-  line(credentials: Credentials): Line;
+  line(credentials: Credentials): RequestLine;
   /** Undefined when the credentials of the channel are not among these. */
   connect(channel: ChannelName, credentials: Credentials): Channel | undefined;
 }
@@ -119,16 +119,21 @@ export async function acceptedSecret<T, V>(
   throw failure;
 }
 
-/**
- * Sends a test message to what `choose` returns, until one arrives or the person saves without. `given`:
- * there is no other destination to choose. `movedTo`: the new id of a destination that moved.
- */
+/** A destination that is tried before it is saved. */
+interface Candidate {
+  readonly channel: ChannelName;
+  /** What the person chooses, in a word. */
+  readonly what: string;
+  /** There is no other destination to choose. */
+  readonly given: boolean;
+  /** `movedTo`: the new id of a destination that moved. */
+  choose(): Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>;
+}
+
+/** Sends a test message to what is chosen, until one arrives or the person saves without. */
 export async function tested(
   situation: Situation,
-  channel: ChannelName,
-  what: string,
-  given: boolean,
-  choose: () => Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>,
+  { channel, what, given, choose }: Candidate,
 ): Promise<Prepared> {
   const other = given ? `Check the ${what} again` : `Use another ${what}`;
   for (;;) {

@@ -12,7 +12,7 @@ import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { periodSince } from '@runner/history/log/options';
 import { clockOf } from '../deliver/clock.ts';
-import type { Result } from '../deliver/result.ts';
+import type { SendResult } from '../deliver/result.ts';
 import { openAnnouncer } from '../deliver/send.ts';
 
 /** Milliseconds for the delivery; what remains is queued. */
@@ -29,7 +29,7 @@ type DigestContext = Pick<Context, 'io' | 'paths' | 'title' | 'note'> & {
 };
 
 /** Announces the digest; empty where the timer has nothing to do. Throws `usage`, `config_invalid`. */
-export async function announceDigest(context: DigestContext): Promise<readonly Result[]> {
+export async function announceDigest(context: DigestContext): Promise<readonly SendResult[]> {
   const { io, paths, title, note } = context;
   const { since, channel = 'all', 'dry-run': dryRun, scheduled } = context.options;
   const now = io.now();

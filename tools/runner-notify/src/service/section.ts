@@ -1,7 +1,7 @@
 /** What the definitions of services have in common. */
 import { CHANNEL_SECTIONS, type SectionName } from '@runner/common/config/channels';
 import { Secret } from '@runner/common/secrets/secret';
-import type { Credentials, Inspection, Message, Service } from './contract.ts';
+import type { ChatService, Credentials, Inspection, Message } from './contract.ts';
 import { messagesOf, type Writing } from './draft.ts';
 import type { Reply } from './exchange.ts';
 import type { Fields } from './fields.ts';
@@ -13,14 +13,14 @@ const DEFAULTS = {
   shownOf: () => ({}),
   rows: () => [],
   reportOf: () => ({}),
-} as const satisfies Partial<Service>;
+} as const satisfies Partial<ChatService>;
 
 type Derived = keyof typeof DEFAULTS | 'codeEscapes' | 'identityOf' | 'messages';
-type Own = Omit<Service, Derived> & Partial<Service> & { readonly writing: Writing };
+type Own = Omit<ChatService, Derived> & Partial<ChatService> & { readonly writing: Writing };
 type OwnOfSection = Omit<Own, 'credentials' | 'secretsOf'> & Partial<Own>;
 
 /** Unless it says otherwise, a service never moves and is known by its secrets. */
-export function defineService({ writing, ...own }: Own): Service {
+export function defineService({ writing, ...own }: Own): ChatService {
   return {
     ...DEFAULTS,
     codeEscapes: writing.codeEscapes,
@@ -34,7 +34,7 @@ export function defineService({ writing, ...own }: Own): Service {
 export function sectionService(
   name: SectionName,
   own: OwnOfSection & { readonly writing: Writing },
-): Service {
+): ChatService {
   const keys = Object.entries(CHANNEL_SECTIONS[name]);
   const needed = keys.filter(([, { optional }]) => !optional).map(([key]) => `${name}.${key}`);
   const secretsOf = (credentials: Credentials) => {
@@ -52,11 +52,14 @@ export function maskedAddress(address: string): string {
   return URL.canParse(address) ? `${new URL(address).origin}/…` : '…';
 }
 
-/** An inspection by one request. */
-export function inspectionOf(reply: Reply<Fields>): Inspection {
+/** An inspection by one request; `factsOf` takes the body of the answer apart. */
+export function inspectionOf(
+  reply: Reply<Fields>,
+  factsOf: (body: Fields) => Fields = () => ({}),
+): Inspection {
   return 'problem' in reply
     ? { healthy: false, facts: {}, advice: [], problem: reply.problem }
-    : { healthy: true, facts: reply.value, advice: [] };
+    : { healthy: true, facts: factsOf(reply.value), advice: [] };
 }
 
 /** A message with one form. */

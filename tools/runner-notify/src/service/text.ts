@@ -2,7 +2,7 @@
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import type { Announcement, Detail, Phrase } from '../message/announcement.ts';
 import type { Notice } from '../message/notice.ts';
-import { fillTemplate, type Piece, type Slot, valuesOf } from '../message/template.ts';
+import { fillTemplate, type Slot, type TemplatePiece, valuesOf } from '../message/template.ts';
 import { type Draft, tooLong, type Writing } from './draft.ts';
 import type { Fields } from './fields.ts';
 
@@ -111,7 +111,10 @@ function shareOf(text: string, share: number): string {
   return share === 1 ? text : headAndTail(text, Math.floor(codePoints(text) * share)).trim();
 }
 
-function plainPieces(pieces: readonly Piece[], { plainLiteral }: TextForm): Piece[] {
+function plainPieces(
+  pieces: readonly TemplatePiece[],
+  { plainLiteral }: TextForm,
+): TemplatePiece[] {
   return pieces.map((piece) =>
     'literal' in piece ? { literal: plainLiteral(piece.literal) } : { ...piece, opens: false },
   );

@@ -9,8 +9,8 @@ import { writeUnsynced } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
-import type { Step } from '../message/steps.ts';
-import type { Problem } from '../service/contract.ts';
+import type { MessageStep } from '../message/steps.ts';
+import type { ServiceProblem } from '../service/contract.ts';
 import { problemIn } from './entry.ts';
 import { stateFile } from './spool.ts';
 
@@ -37,10 +37,10 @@ export interface State {
   /** Temporary problems in a row, and the pause after them. */
   readonly trouble: { readonly count: number; readonly pause: Pause | null };
   /** No message is sent until the destination is fixed. */
-  readonly stopped: { readonly at: string; readonly problem: Problem } | null;
+  readonly stopped: { readonly at: string; readonly problem: ServiceProblem } | null;
   /** ISO 8601 UTC. */
   readonly last_success: string | null;
-  readonly last_error: (Problem & { readonly at: string }) | null;
+  readonly last_error: (ServiceProblem & { readonly at: string }) | null;
   /** Requests that were answered, as requestOf() names them: the process that made them may have been killed since. */
   readonly done: readonly string[];
   /** With `notify.edit`, oldest first. */
@@ -144,7 +144,7 @@ export function bounded(done: readonly string[], messages: readonly PostedMessag
 /** The messages that are known after a step; `id` of the one that shows it. */
 export function messagesAfter(
   before: readonly PostedMessage[],
-  step: Step | undefined,
+  step: MessageStep | undefined,
   id: string | undefined,
 ): readonly PostedMessage[] {
   const { keys = [], adds, ends } = step ?? {};

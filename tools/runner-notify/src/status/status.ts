@@ -23,7 +23,7 @@ import {
 } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
-import type { Problem } from '../service/contract.ts';
+import type { ServiceProblem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
 import { Spool } from '../spool/spool.ts';
 import { readState, type State } from '../spool/state.ts';
@@ -62,7 +62,7 @@ export interface ChannelStatus extends Backlog {
   readonly answer: Fields | null;
   readonly advice: readonly string[];
   /** Why the service did not answer. */
-  readonly problem: Problem | null;
+  readonly problem: ServiceProblem | null;
 }
 
 /** What `runner notify status --json` prints. */

@@ -2,7 +2,7 @@
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
-import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine, SendOutcome } from '../../service/contract.ts';
 import {
   ask,
   type Call,
@@ -31,7 +31,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 const TOO_LONG = /MAX_LENGTH|MAX_EMBED_SIZE|or fewer in length|exceeds maximum size|too large/i;
 
 /** Sorts an answer to an executed webhook into the classes of the contract. */
-export function judgeDiscord(call: Call, answer: HttpAnswer): Outcome {
+export function judgeDiscord(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   const body = jsonObject(answer.body);
   // Compatible services answer 204, with wait=true or without.
@@ -90,7 +90,7 @@ const EDIT_METHOD = 'PATCH webhook message';
 /** Announces through one webhook. The answer to GET holds the secret: only parts of it are kept. */
 export function connectDiscord(
   { webhook }: NonNullable<NotifySettings['discord']>,
-  line: Line,
+  line: RequestLine,
 ): Channel {
   const address = () => executionAddress(webhook.reveal());
   const call = (method: string, url: string, request: Request) =>
@@ -110,7 +110,7 @@ export function connectDiscord(
       const read = ({ id, name, channel_id }: Fields) => ({
         webhook: { id: wordOf(id), name: wordOf(name), channel_id: wordOf(channel_id) },
       });
-      return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord, read));
+      return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord), read);
     },
     sendTest: () => send(onlyForm(TEST_PAYLOAD)),
   };

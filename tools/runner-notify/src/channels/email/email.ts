@@ -2,7 +2,7 @@
 import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
-import type { Channel, Line, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine } from '../../service/contract.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
 import { onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
@@ -47,7 +47,7 @@ const writing = textWriting({
 });
 
 /** Sends through one server, to all recipients at once. */
-function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
+function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload, only }, timeout) => {
     const left = only?.filter((one) => to.some((each) => each.includes(one)));

@@ -4,7 +4,7 @@ import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Slot } from '../../message/template.ts';
-import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine, SendOutcome } from '../../service/contract.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { type Markup, textWriting } from '../../service/text.ts';
@@ -71,7 +71,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Slack answers in one word of plain text. */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status, body } = answer;
   const word = body.trim();
   // Rocket.Chat answers an object.
@@ -89,12 +89,12 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** An empty message is refused, which shows that the webhook exists. */
-function judgeProbe(call: Call, answer: HttpAnswer): Outcome {
+function judgeProbe(call: Call, answer: HttpAnswer): SendOutcome {
   return answer.status === 400 ? { class: 'delivered', rest: 0 } : judge(call, answer);
 }
 
 /** Announces through one webhook. */
-function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channel {
+function connectSlack({ webhook }: SectionSettings['slack'], line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload: body }, timeout) =>
     exchange(call, webhook.reveal(), { method: 'POST', body, timeout }, judge);
@@ -102,9 +102,7 @@ function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channe
     rates: RATES,
     send,
     inspect: async () =>
-      inspectionOf(
-        await ask(call, webhook.reveal(), { method: 'POST', body: {} }, judgeProbe, () => ({})),
-      ),
+      inspectionOf(await ask(call, webhook.reveal(), { method: 'POST', body: {} }, judgeProbe)),
     sendTest: () => send(onlyForm(payloadOf(`🔔 *${TEST_TITLE}*\n${TEST_TEXT}`))),
   };
 }

@@ -1,7 +1,13 @@
 /** The methods of the Bot API, and what they say a bot may do: core.telegram.org/bots/api#available-methods. */
 import type { Secret } from '@runner/common/secrets/secret';
-import type { Line } from '../../service/contract.ts';
-import { ANSWER_MAX, ask, EXCHANGE_TIMEOUT, type Reply } from '../../service/exchange.ts';
+import type { RequestLine } from '../../service/contract.ts';
+import {
+  ANSWER_MAX,
+  ask,
+  EXCHANGE_TIMEOUT,
+  type Reply,
+  type Request,
+} from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
 
@@ -57,20 +63,18 @@ export interface KnownBot {
 }
 
 /** `apiUrl` without a trailing slash. */
-export function openBot(apiUrl: string, token: Secret, line: Line) {
-  const call = <T>(
+export function openBot(apiUrl: string, token: Secret, line: RequestLine) {
+  const call = async <T>(
     method: string,
     body: Fields,
     read: (result: unknown) => T,
-    more: { timeout?: number; signal?: AbortSignal; limit?: number } = {},
-  ): Promise<Reply<T>> =>
-    ask(
-      { ...line, method },
-      `${apiUrl}/bot${token.reveal()}/${method}`,
-      { method: 'POST', body, ...more },
-      judgeTelegram,
-      (answer) => read(answer.result),
-    );
+    more: Pick<Request, 'timeout' | 'signal' | 'limit'> = {},
+  ): Promise<Reply<T>> => {
+    const url = `${apiUrl}/bot${token.reveal()}/${method}`;
+    const request = { method: 'POST', body, ...more } as const;
+    const reply = await ask({ ...line, method }, url, request, judgeTelegram);
+    return 'problem' in reply ? reply : { value: read(reply.value.result) };
+  };
   return {
     me: () =>
       call('getMe', {}, (result): Me => {

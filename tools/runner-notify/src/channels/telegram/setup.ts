@@ -50,7 +50,7 @@ export async function setUpTelegram(situation: Situation): Promise<Prepared> {
   const known = await knownBot(situation);
   const { id, username } = known.me;
   const given = situation.inputs.answers['chat-id'] !== undefined;
-  return tested(situation, 'telegram', 'chat', given, async () => {
+  const choose = async () => {
     const { chat, threadId } = await chooseChat(situation, known);
     return (movedTo = chat.id) => ({
       values: {
@@ -64,5 +64,6 @@ export async function setUpTelegram(situation: Situation): Promise<Prepared> {
         ...(threadId !== undefined && { thread_id: threadId }),
       },
     });
-  });
+  };
+  return tested(situation, { channel: 'telegram', what: 'chat', given, choose });
 }

@@ -1,6 +1,6 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type { Channel, Inspection, Line, Rate, Row } from '../../service/contract.ts';
+import type { Channel, Inspection, Rate, RequestLine, StatusRow } from '../../service/contract.ts';
 import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { defineService, onlyForm } from '../../service/section.ts';
@@ -22,7 +22,7 @@ const METHOD = 'sendMessage';
 const EDIT_METHOD = 'editMessageText';
 
 /** Announces in one chat, or in one topic of it. */
-function connectTelegram(settings: Settings, line: Line): Channel {
+function connectTelegram(settings: Settings, line: RequestLine): Channel {
   const { apiUrl, botToken } = settings;
   const bot = openBot(apiUrl, botToken, line);
   let { chatId } = settings;
@@ -132,7 +132,7 @@ export const telegram = defineService({
     const { chat_id: id, thread_id: thread } = shown;
     const facts = fieldsOf(answer);
     const [bot, chat, rights] = [facts.bot, facts.chat, facts.rights].map(fieldsOf);
-    const rows: Row[] = [];
+    const rows: StatusRow[] = [];
     if (bot?.username) {
       const privacy = bot.privacy_mode === true ? 'on' : 'off';
       rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);

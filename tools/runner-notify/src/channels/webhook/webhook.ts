@@ -9,7 +9,7 @@ import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
-import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine, SendOutcome } from '../../service/contract.ts';
 import { messagesOf } from '../../service/draft.ts';
 import { type Call, exchange, REDIRECT_HINT, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
@@ -103,7 +103,7 @@ export function signedHeaders(key: string, id: string, seconds: number, body: st
  * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says:
  * after 413 with less of the event. An answer may have any body.
  */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { class: 'delivered', rest: 0 };
   const refusedAs = (meaning: number, hint: string) =>
@@ -120,7 +120,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** Posts to one address. */
-function connectWebhook({ url, secret }: Settings, line: Line): Channel {
+function connectWebhook({ url, secret }: Settings, line: RequestLine): Channel {
   const send: Channel['send'] = ({ payload: body }, timeout) => {
     const seconds = Math.floor(Date.now() / 1000);
     const headers = (text: string) =>
