@@ -4,6 +4,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { refusalOf } from '../dialogue/refusal.ts';
 import {
   ATTEMPTS,
+  acceptedAnswer,
   type SetUp,
   type Situation,
   settingsWith,
@@ -47,29 +48,29 @@ export function setUpSection(name: SectionName, service: ChatService): SetUp {
 
 /** A valid answer: the given one, or what the person types. An optional one may be empty. */
 async function answerTo(
-  { dialogue }: Situation,
+  situation: Situation,
   name: SectionName,
   answer: Question,
   given: string | undefined,
 ): Promise<ConfigValues[string]> {
   const { key, optional } = answer;
   const question = questionOf(answer);
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const asked = given === undefined && dialogue;
-    const typed = asked
-      ? await (answer.variable ? dialogue.askSecret(question) : dialogue.ask(question))
-      : (given ?? '');
-    const text = typed.trim();
-    if (text === '' && optional) return undefined;
-    const problem = sectionProblem(name, key, text);
-    if (!problem) return key === 'to' ? text.split(/\s*,\s*/) : text;
-    if (!asked) throw problem;
-    dialogue.warn(problem.message);
-  }
-  throw new Failure(
-    'delivery_failed',
-    `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
-  );
+  const { value } = await acceptedAnswer(situation, name, {
+    given,
+    ask: (dialogue) => (answer.variable ? dialogue.askSecret(question) : dialogue.ask(question)),
+    read: (text) => {
+      if (text === '' && optional) return { text: undefined };
+      return (
+        sectionProblem(name, key, text) ?? { text: key === 'to' ? text.split(/\s*,\s*/) : text }
+      );
+    },
+    check: async () => ({ value: undefined }),
+    failure: new Failure(
+      'delivery_failed',
+      `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
+    ),
+  });
+  return value.text;
 }
 
 function questionOf({ what, form = '', optional }: SetupAnswer): string {

@@ -23,7 +23,7 @@ import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message
 import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
 import { lockChannel, Spool } from '../spool/spool.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, clockOf } from './clock.ts';
 import { Destination } from './destination.ts';
 import type { Outlet } from './loop.ts';
 import { Queue } from './queue.ts';
@@ -34,7 +34,8 @@ const NOTICES_MAX = 16;
 export interface OpenOptions {
   readonly io: Io;
   readonly paths: Paths;
-  readonly clock: Clock;
+  /** By default the clock of the machine. */
+  readonly clock?: Clock;
   /** Title of this command, shown by other processes that wait for its lock. */
   readonly title: string;
   note(text: string): void;
@@ -50,6 +51,7 @@ export class OpenChannels {
   readonly events: boolean;
   readonly redact: (text: string) => string;
   readonly options: OpenOptions;
+  readonly clock: Clock;
   readonly spool: Spool;
   readonly #config: Config;
   readonly #settings: NotifySettings;
@@ -60,6 +62,7 @@ export class OpenChannels {
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
   constructor(options: OpenOptions) {
     this.options = options;
+    this.clock = options.clock ?? clockOf(options.io);
     this.spool = new Spool(options.paths);
     this.#config = readConfig(options.paths);
     this.#settings = notifySettingsOf(this.#config, options.io.env);
@@ -118,8 +121,8 @@ export class OpenChannels {
 
   /** The queue of an active channel, and the way to its destination. */
   outletOf(name: DestinationName): Outlet {
-    const { spool, options, noteOnce: note } = this;
-    const { paths, clock, io } = options;
+    const { spool, options, clock, noteOnce: note } = this;
+    const { paths, io } = options;
     const queue = new Queue({ spool, channel: name, clock, note });
     const channel = this.#connectionTo(name);
     let isTidy = false;

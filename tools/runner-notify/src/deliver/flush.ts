@@ -6,7 +6,6 @@ import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import { OpenChannels } from './channels.ts';
-import { clockOf } from './clock.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
 import { type EntryResult, resultOf } from './result.ts';
@@ -23,7 +22,7 @@ export async function flushAll(
   only: readonly DestinationName[] = DESTINATION_NAMES,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const opened = new OpenChannels({ io, paths, clock: clockOf(io), title, note });
+  const opened = new OpenChannels({ io, paths, title, note });
   const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
   const print = async (delivery: EntryResult): Promise<void> => {

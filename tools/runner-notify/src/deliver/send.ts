@@ -8,7 +8,6 @@ import type { NoticeSubject } from '../message/notice.ts';
 import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
-import { clockOf } from './clock.ts';
 import { type EntryResult, headOf, resultOf, type SendResult } from './result.ts';
 import { appChoice, type SkipReason, select } from './selection.ts';
 import { Sender } from './sender.ts';
@@ -68,7 +67,7 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
       const place = options.once ? textOf(event, PLACE) || null : null;
       const deliveries = found.map(async (name): Promise<SendResult> => {
         const what = `${name}: ${subject.eventType} of ${subject.project}`;
-        const entry = newEntry(name, event, new Date(options.clock.now()), place);
+        const entry = newEntry(name, event, new Date(opened.clock.now()), place);
         const { failure, delivery } = senderTo(name).deliver(entry, options.wait);
         if (failure) {
           lostSome = true;
@@ -144,7 +143,7 @@ export async function announceAll(
       continue;
     }
     // Opened late: without a record an invalid config.yml does not matter.
-    announcer ??= openAnnouncer({ io, paths, clock: clockOf(io), title, note, ...options });
+    announcer ??= openAnnouncer({ io, paths, title, note, ...options });
     printed = Promise.all([announcer.announce(line.record), printed]).then(async ([found]) => {
       for (const result of found) {
         results.push(result.result);

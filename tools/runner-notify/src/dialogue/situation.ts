@@ -86,29 +86,30 @@ export async function withRetries<T>(
   }
 }
 
-/** A credential to ask for, and how to check it. */
-interface Wanted<T, V> {
+/** An answer to ask for, and how to check it. */
+interface Wanted<V, T> {
   /** The answer that was given in advance: it is not asked for again. */
   readonly given: string | undefined;
-  readonly question: string;
+  ask(dialogue: Dialogue): Promise<string>;
   read(text: string): V | Failure;
+  /** Asks the service, which may refuse it. */
   check(value: V): Promise<Reply<T>>;
   /** Thrown after ATTEMPTS. */
   readonly failure: Failure;
 }
 
-/** A credential that the service accepts. Throws when the given one is refused. */
-export async function acceptedSecret<T, V>(
+/** An answer that can be used and that the service accepts. Throws when the given one is refused. */
+export async function acceptedAnswer<V, T>(
   situation: Situation,
   channel: ChannelName,
-  { given, question, read, check, failure }: Wanted<T, V>,
+  { given, ask, read, check, failure }: Wanted<V, T>,
 ): Promise<{ readonly value: V; readonly answer: T }> {
   const { dialogue } = situation;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const value = read(given ?? (await dialogue?.askSecret(question)) ?? '');
+    const value = read((given ?? (dialogue && (await ask(dialogue))) ?? '').trim());
     if (value instanceof Failure) {
-      if (given !== undefined) throw value;
-      dialogue?.warn(value.message);
+      if (given !== undefined || !dialogue) throw value;
+      dialogue.warn(value.message);
       continue;
     }
     const reply = await withRetries(situation, channel, () => check(value));

@@ -11,7 +11,6 @@ import type { Deploy } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { periodSince } from '@runner/history/log/options';
-import { clockOf } from '../deliver/clock.ts';
 import type { SendResult } from '../deliver/result.ts';
 import { openAnnouncer } from '../deliver/send.ts';
 
@@ -39,7 +38,7 @@ export async function announceDigest(context: DigestContext): Promise<readonly S
   const announcer = openAnnouncer({
     io,
     paths,
-    clock: clockOf(io),
+
     title,
     note,
     channel,

@@ -52,8 +52,17 @@ export interface TextForm {
   readonly max: number;
   /** Whether the service takes a text of this length, in both forms. */
   fits(marked: string, plain: string): boolean;
-  /** The body of the request; `plain` without markup, `share` of the error shown. */
-  payload(text: string, plain: boolean, about: Announcement, notice: Notice, share: number): Fields;
+  /** The body of the request. */
+  payload(shown: ShownText): Fields;
+}
+
+/** A text as it is sent: `plain` without markup, `share` of the error shown. */
+interface ShownText {
+  readonly text: string;
+  readonly plain: boolean;
+  readonly share: number;
+  readonly about: Announcement;
+  readonly notice: Notice;
 }
 
 /** A text in either markup, with its error cut to `share` of its length. */
@@ -69,7 +78,7 @@ export function textWriting(form: TextForm): Writing {
       if (share > 0 && !form.fits(text(form.markup, share), text(plainText, share)))
         return undefined;
       const shown = text(plain ? plainText : form.markup, share);
-      return form.payload(shown, plain, about, notice, share);
+      return form.payload({ text: shown, plain, share, about, notice });
     };
   return {
     channel: form.channel,

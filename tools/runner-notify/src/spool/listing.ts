@@ -3,13 +3,13 @@
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
-import type { ServiceProblem } from '../service/contract.ts';
 import type { QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';
 import { type Locking, type Spool, type SpoolPlace, waitForChannel } from './spool.ts';
 
 /** A message as `queue` prints it; `event` only with `show`. */
-export interface WaitingMessage {
+export interface WaitingMessage
+  extends Pick<QueueEntry, 'attempts' | 'first_at' | 'next_at' | 'maybe_duplicate' | 'problem'> {
   readonly id: string;
   readonly channel: DestinationName;
   /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
@@ -19,16 +19,10 @@ export interface WaitingMessage {
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
-  /** ISO 8601 UTC, as the other times; null when unknown. */
+  /** null when unknown. */
   readonly queued_at: string | null;
-  /** Failed attempts of the next message of the event. */
-  readonly attempts: number;
-  readonly first_at: string | null;
-  readonly next_at: string | null;
   /** How many messages of the event were delivered. */
   readonly messages: number;
-  readonly maybe_duplicate: boolean;
-  readonly problem: ServiceProblem | null;
   readonly event?: LogRecord;
 }
 

@@ -3,7 +3,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import {
   ATTEMPTS,
-  acceptedSecret,
+  acceptedAnswer,
   type Prepared,
   type Situation,
   tested,
@@ -23,9 +23,9 @@ export async function setUpDiscord(situation: Situation): Promise<Prepared> {
   const given = inputs.answers['webhook-file'];
   dialogue?.title('Discord');
   const choose = async () => {
-    const { value, answer: facts } = await acceptedSecret(situation, 'discord', {
+    const { value, answer: facts } = await acceptedAnswer(situation, 'discord', {
       given,
-      question: 'Webhook address',
+      ask: (asked) => asked.askSecret('Webhook address'),
       read: (text) => readAddress(situation, text),
       check: (webhook) => lookAt(situation, webhook),
       failure: new Failure(

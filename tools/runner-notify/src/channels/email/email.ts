@@ -39,7 +39,7 @@ const writing = textWriting({
   titled: true,
   max: TEXT_MAX,
   fits: (text) => text.length <= TEXT_MAX,
-  payload: (text, _, about, notice) => ({
+  payload: ({ text, about, notice }) => ({
     subject: subjectOf(about),
     text,
     ...headersOf(notice, text),

@@ -47,7 +47,7 @@ const writing = textWriting({
   max: TEXT_MAX,
   fits: (text) =>
     Buffer.byteLength(text) <= TEXT_MAX && Buffer.byteLength(JSON.stringify(text)) <= JSON_MAX,
-  payload: (text, _, about, notice) => ({
+  payload: ({ text, about, notice }) => ({
     title: titleOf(about),
     message: cutBytes(text, TEXT_MAX),
     priority: PRIORITIES[notice.kind] ?? 3,

@@ -54,7 +54,7 @@ const writing = textWriting({
   plainLiteral: (literal) => literal,
   max: TEXT_MAX,
   fits: (marked) => marked.length <= TEXT_MAX,
-  payload: (text, plain) => ({ ...payloadOf(text), ...(plain && { mrkdwn: false }) }),
+  payload: ({ text, plain }) => ({ ...payloadOf(text), ...(plain && { mrkdwn: false }) }),
 });
 
 /** What to check, by the words of the answer: docs.slack.dev/messaging/sending-messages-using-incoming-webhooks. */

@@ -36,7 +36,7 @@ const TEXT_MAX = 4096;
 /** Bytes of a text before parsing: telegram-bot-api refuses more as "text is too long". */
 const RAW_MAX = 32_768;
 
-const payloadOf = (text: string, plain: boolean) => ({
+const payloadOf = ({ text, plain }: { readonly text: string; readonly plain: boolean }) => ({
   text,
   ...(!plain && { parse_mode: 'MarkdownV2' }),
   link_preview_options: { is_disabled: true },
@@ -55,7 +55,7 @@ export const writing = textWriting({
 });
 
 /** A test notification. */
-export const TEST_PAYLOAD = payloadOf(
-  `🔔 ${markdownV2.bold(TEST_TITLE)}\n${markdownV2.words(TEST_TEXT)}`,
-  false,
-);
+export const TEST_PAYLOAD = payloadOf({
+  text: `🔔 ${markdownV2.bold(TEST_TITLE)}\n${markdownV2.words(TEST_TEXT)}`,
+  plain: false,
+});

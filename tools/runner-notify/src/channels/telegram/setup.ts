@@ -4,7 +4,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import {
   ATTEMPTS,
-  acceptedSecret,
+  acceptedAnswer,
   type Prepared,
   type Situation,
   settingsWith,
@@ -19,9 +19,9 @@ const NOT_A_TOKEN = 'that is not a bot token: digits, a colon, and at least 20 l
 
 /** Throws `token_invalid` after ATTEMPTS, or when the given token is refused. */
 async function knownBot(situation: Situation): Promise<KnownBot> {
-  const { value, answer: me } = await acceptedSecret(situation, 'telegram', {
+  const { value, answer: me } = await acceptedAnswer(situation, 'telegram', {
     given: situation.inputs.answers['token-file'],
-    question: 'Bot token from @BotFather',
+    ask: (dialogue) => dialogue.askSecret('Bot token from @BotFather'),
     read: (text) =>
       TOKEN.test(text)
         ? { token: new Secret(text), bot: botOf(situation, new Secret(text)) }

@@ -81,7 +81,7 @@ const writing = textWriting({
   titled: false,
   max: BODY_MAX / 4,
   fits: (text) => Buffer.byteLength(JSON.stringify(text)) <= BODY_MAX * 0.4,
-  payload: (text, _, __, notice, share) => {
+  payload: ({ text, notice, share }) => {
     const event = eventOf(notice, text);
     return withId(share === 1 ? withLog(event, notice.log ?? '') : event);
   },
