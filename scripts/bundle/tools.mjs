@@ -13,7 +13,7 @@ const PACKAGES = {
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
-/** Sources by the names of their files in dist/lib. */
+/** Sources by the names of their files in dist/lib; of several, the file has the exports of all. */
 const OURS = {
   backup: 'libs/backup/src/backup.ts',
   restore: 'libs/backup/src/restore.ts',
@@ -39,8 +39,16 @@ const OURS = {
   'doctor-sandbox': 'tools/runner-doctor/src/sandbox/try.ts',
   'edit-change': 'tools/runner-edit/src/change.ts',
   'env-writing': 'tools/runner-env/src/commands/writing.ts',
-  'notify-sending': 'tools/runner-notify/src/commands/sending.ts',
-  'notify-showing': 'tools/runner-notify/src/commands/showing.ts',
+  notify: [
+    'tools/runner-notify/src/channels/preview.ts',
+    'tools/runner-notify/src/deliver/send.ts',
+    'tools/runner-notify/src/deliver/flush.ts',
+    'tools/runner-notify/src/digest/digest.ts',
+    'tools/runner-notify/src/setup/setup.ts',
+    'tools/runner-notify/src/status/status.ts',
+    'tools/runner-notify/src/status/text.ts',
+    'tools/runner-notify/src/status/trial.ts',
+  ],
   'report-drawing': 'tools/runner-report/src/page/drawing.ts',
   'status-windows': 'tools/runner-status/src/windows.ts',
   'tokens-account': 'tools/runner-tokens/src/account.ts',
@@ -49,7 +57,9 @@ const OURS = {
   'tokens-test-all': 'tools/runner-tokens/src/test-all.ts',
 };
 /** Their names by the sources. */
-const NAMES = Object.fromEntries(Object.entries(OURS).map(([name, source]) => [source, name]));
+const NAMES = Object.fromEntries(
+  Object.entries(OURS).flatMap(([name, sources]) => [sources].flat().map((each) => [each, name])),
+);
 
 const OLD_NODE = `if (!process.getBuiltinModule) {
   console.error('runner: needs Node 20.18 or newer, this is ' + process.version);
@@ -78,6 +88,20 @@ function sourceOf(path, folder) {
   if (path.startsWith('.')) return relative(checkout, join(folder, path));
   return path.replace(/^@runner\/([^/]+)\/(.*)$/, 'libs/$1/src/$2.ts');
 }
+
+/** The entry point of a file with several sources. */
+const joined = {
+  name: 'joined',
+  setup(builder) {
+    builder.onResolve({ filter: /^joined:/ }, ({ path }) => ({ path, namespace: 'joined' }));
+    builder.onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => ({
+      contents: OURS[path.slice('joined:'.length)]
+        .map((source) => `export * from './${source}';`)
+        .join('\n'),
+      resolveDir: checkout,
+    }));
+  },
+};
 
 const fromLib = {
   name: 'from-lib',
@@ -108,7 +132,7 @@ export async function bundleTools(tools, version) {
     // An ES module joins the file, CommonJS is wrapped.
     mainFields: ['module', 'main'],
     define: { __VERSION__: JSON.stringify(version) },
-    plugins: [fromLib],
+    plugins: [joined, fromLib],
   };
   const [programs, ...lazy] = await Promise.all([
     build({
@@ -118,8 +142,8 @@ export async function bundleTools(tools, version) {
     }),
     build({
       ...ours,
-      entryPoints: Object.entries(OURS).map(([name, source]) => ({
-        in: source,
+      entryPoints: Object.entries(OURS).map(([name, sources]) => ({
+        in: Array.isArray(sources) ? `joined:${name}` : sources,
         out: `lib/${name}`,
       })),
       outExtension: { '.js': '.cjs' },

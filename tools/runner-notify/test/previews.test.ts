@@ -6,7 +6,6 @@ import { redactor } from '@runner/common/secrets/redactor';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHANNELS } from '../src/channels/index.ts';
-import { telegramMessages } from '../src/channels/telegram/message.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Announceable } from '../src/message/records.ts';
 
@@ -85,7 +84,9 @@ async function previews(): Promise<string> {
     const made = await noticeOf(record, options);
     // What is picked out of a long log is the extractor's business.
     const notice = made.log === undefined ? made : { ...made, error: PICKED };
-    const telegram = telegramMessages(notice, undefined, warn).map(({ payload }) => payload.text);
+    const telegram = CHANNELS.telegram
+      .messages(notice, undefined, warn)
+      .map(({ payload }) => payload.text);
     parts.push(`### ${title}\n`);
     for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
     // One shows the structure; docs/images/ has the others.

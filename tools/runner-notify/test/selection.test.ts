@@ -1,7 +1,7 @@
 import { Secret } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { activeChannels } from '../src/channels/active.ts';
+import { activeChannels } from '../src/channels/credentials.ts';
 import { select } from '../src/deliver/selection.ts';
 
 const TELEGRAM = {

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { channelOption } from '../channels/options.ts';
-import { type Result, resultLine } from '../deliver/result.ts';
+import { resultLine, type SendResult } from '../deliver/result.ts';
 
 export const digest = command({
   name: 'digest',
@@ -21,9 +21,9 @@ export const digest = command({
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {
-    const { announceDigest } = await import('./sending.ts');
+    const { announceDigest } = await import('../digest/digest.ts');
     for (const result of await announceDigest(context)) await context.print(result);
     return {};
   },
-  human: (result: Result, style) => resultLine(result, style),
+  human: (result: SendResult, style) => resultLine(result, style),
 });

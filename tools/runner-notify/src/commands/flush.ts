@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { channelsIn, type DestinationName } from '@runner/common/config/channels';
 import { channelOption } from '../channels/options.ts';
-import { type Result, resultLine } from '../deliver/result.ts';
+import { resultLine, type SendResult } from '../deliver/result.ts';
 import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
@@ -30,11 +30,11 @@ export const flush = command({
   async run(context) {
     // With an empty queue nothing else is loaded.
     if (entryNames(context.paths.notifySpool).length === 0) return {};
-    const { flushAll } = await import('./sending.ts');
+    const { flushAll } = await import('../deliver/flush.ts');
     await flushAll(context, context.options.now, destinationsIn(context.options.channel));
     return {};
   },
-  human: (result: Result, style) => resultLine(result, style),
+  human: (result: SendResult, style) => resultLine(result, style),
 });
 
 /** undefined: everything. */

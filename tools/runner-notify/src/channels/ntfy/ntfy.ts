@@ -4,7 +4,13 @@ import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { NoticeKind } from '../../message/notice.ts';
-import type { Channel, Inspection, Line, Outcome, Rate } from '../../service/contract.ts';
+import type {
+  Channel,
+  Inspection,
+  Rate,
+  RequestLine,
+  SendOutcome,
+} from '../../service/contract.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { wordOf } from '../../service/fields.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
@@ -41,7 +47,7 @@ const writing = textWriting({
   max: TEXT_MAX,
   fits: (text) =>
     Buffer.byteLength(text) <= TEXT_MAX && Buffer.byteLength(JSON.stringify(text)) <= JSON_MAX,
-  payload: (text, _, about, notice) => ({
+  payload: ({ text, about, notice }) => ({
     title: titleOf(about),
     message: cutBytes(text, TEXT_MAX),
     priority: PRIORITIES[notice.kind] ?? 3,
@@ -60,7 +66,7 @@ const DAY_PAUSE = 900;
 const REQUEST_PAUSE = 5;
 
 /** Sorts an answer: JSON with the message's id, or `{code, http, error}` (server/errors.go). */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   const body = jsonObject(answer.body);
   const taken = body !== undefined && (body.id !== undefined || body.healthy === true);
@@ -75,7 +81,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
     pause: answer.headers['retry-after'] ?? (code === 42908 ? DAY_PAUSE : REQUEST_PAUSE),
     hint: BY_STATUS[status],
     // 40014: the text is too long for a message, and files are not allowed.
-    complaint: status === 413 || code === 40014 ? 'length' : undefined,
+    complaint: code === 40014 ? 'length' : undefined,
   });
 }
 
@@ -87,7 +93,7 @@ function topicOf({ url }: Settings): { readonly server: string; readonly topic: 
 }
 
 /** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
-function connectNtfy(settings: Settings, line: Line): Channel {
+function connectNtfy(settings: Settings, line: RequestLine): Channel {
   const { server, topic } = topicOf(settings);
   const token = settings.token?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
@@ -99,13 +105,7 @@ function connectNtfy(settings: Settings, line: Line): Channel {
       judge,
     );
   const get = (path: string) =>
-    ask(
-      { ...line, method: `GET ${path}` },
-      `${server}${path}`,
-      { method: 'GET', headers },
-      judge,
-      () => ({}),
-    );
+    ask({ ...line, method: `GET ${path}` }, `${server}${path}`, { method: 'GET', headers }, judge);
   return {
     rates: RATES,
     send,
@@ -118,13 +118,11 @@ function connectNtfy(settings: Settings, line: Line): Channel {
   };
 }
 
-export const ntfy = sectionService({
+export const ntfy = sectionService('ntfy', {
   title: 'ntfy',
-  credentials: ['ntfy.url'],
   secret: 'topic',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ ntfy: topic }) => (topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : []),
   // Anyone who knows the topic may read it.
   addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
   reportOf: ({ id }) => ({ message_id: wordOf(id) }),

@@ -2,16 +2,15 @@
 import { isStateEvent } from '@runner/common/audit/events';
 import { textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
-import type { DestinationName } from '@runner/common/config/channels';
+import { CHANNEL_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { commitMessage } from '../channels/code-host/message.ts';
+import type { NoticeSubject } from '../message/notice.ts';
 import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { appChoice } from './app-choice.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
-import { clockOf } from './clock.ts';
-import { Deliverer } from './deliverer.ts';
-import { type Delivery, headOf, type Result, resultOf } from './result.ts';
-import { type Selection, select } from './selection.ts';
+import { type EntryResult, headOf, resultOf, type SendResult } from './result.ts';
+import { appChoice, type SkipReason, select } from './selection.ts';
+import { Sender } from './sender.ts';
 
 export interface AnnounceOptions extends OpenOptions {
   /** `--channel`; undefined: the app and the configuration decide. */
@@ -20,6 +19,8 @@ export interface AnnounceOptions extends OpenOptions {
   readonly wait: number;
   /** Queues and sends nothing. */
   readonly dryRun: boolean;
+  /** Of a dry run: shows the messages of every channel if none is active. */
+  readonly showAll?: boolean;
   /** Sends no record again that was delivered before. */
   readonly once?: boolean;
 }
@@ -29,20 +30,19 @@ export interface Announcer {
    * Queues the record before it returns. The promise resolves to one result per channel, and is not
    * rejected if a delivery fails.
    */
-  announce(record: Announceable): Promise<readonly Result[]>;
+  announce(record: Announceable): Promise<readonly SendResult[]>;
   /** Whether a record could not be queued. */
   readonly lostSome: boolean;
 }
 
 /** Reads config.yml once. Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export function openAnnouncer(options: AnnounceOptions): Announcer {
-  const { paths, clock, note, wait } = options;
   const opened = new OpenChannels(options);
-  const deliverers = new Map<DestinationName, Deliverer>();
+  const senders = new Map<DestinationName, Sender>();
   let lostSome = false;
-  const delivererFor = (name: DestinationName): Deliverer => {
-    const found = deliverers.get(name) ?? new Deliverer(opened, name);
-    deliverers.set(name, found);
+  const senderTo = (name: DestinationName): Sender => {
+    const found = senders.get(name) ?? new Sender(opened, name);
+    senders.set(name, found);
     return found;
   };
   return {
@@ -51,72 +51,64 @@ export function openAnnouncer(options: AnnounceOptions): Announcer {
     },
     async announce(record) {
       const subject = opened.subjectOf(record);
-      const { eventType } = subject;
-      if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events)
-        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: 'events_off' }];
-      const asked = options.channel?.split(',') ?? [];
-      const hasStatus =
-        opened.commitStatus && !asked.includes('none') && commitMessage(record) !== undefined;
-      const status: DestinationName[] = hasStatus ? ['code-host'] : [];
-      const selection: Selection =
-        options.channel === 'code-host'
-          ? { channels: [], reason: 'channel_not_active' }
-          : select(opened.active, options.channel, () =>
-              appChoice(paths, record.project, subject.instance, opened.noteOnce),
-            );
-      const destinations = [...selection.channels, ...status];
-      if ('reason' in selection && !hasStatus) {
-        const { reason } = selection;
-        if (reason === 'not_configured') opened.noteOnce(opened.whyInactive());
-        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason }];
-      }
+      const found = destinationsOf(opened, record, subject, options);
+      if (!Array.isArray(found))
+        return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: found }];
       if (options.dryRun) {
-        const notice = await opened.noticeOf(record);
-        const dry = async (name: DestinationName): Promise<Result> => {
-          const messages = await opened.messagesOf(name, record, async () => notice);
+        const fields = { ...record.fields, deploy_id: subject.deployId };
+        const dry = async (name: DestinationName): Promise<SendResult> => {
+          const messages = await opened.messagesOf(name, { ...record, fields });
           const payloads = messages.map(({ payload }) => payload);
-          return { ...headOf(notice, name), result: 'dry_run', messages: 0, payloads };
+          return { ...headOf(subject, name), result: 'dry_run', messages: 0, payloads };
         };
-        return Promise.all(destinations.map(dry));
+        return Promise.all(found.map(dry));
       }
       const event = storedEvent({ ...record.fields, deploy_id: subject.deployId }, opened.redact);
-      const notice = once(() => opened.noticeOf({ ...record, fields: event }));
       const place = options.once ? textOf(event, PLACE) || null : null;
-      const deliveries = destinations.map(async (name): Promise<Result> => {
+      const deliveries = found.map(async (name): Promise<SendResult> => {
         const what = `${name}: ${subject.eventType} of ${subject.project}`;
-        const entry = newEntry(name, event, new Date(clock.now()), place);
-        const stored = { ...record, fields: event };
-        const messages = async () => opened.messagesOf(name, stored, notice);
-        const { failure, delivery } = delivererFor(name).deliver(entry, wait, once(messages));
+        const entry = newEntry(name, event, new Date(opened.clock.now()), place);
+        const { failure, delivery } = senderTo(name).deliver(entry, options.wait);
         if (failure) {
           lostSome = true;
-          note(`${what} cannot be queued: ${failure.message}`);
+          options.note(`${what} cannot be queued: ${failure.message}`);
         }
-        const found = await delivery;
-        if (found.result !== 'delivered') note(`${what} was not delivered${reasonText(found)}`);
-        else if (found.degraded === 'markup')
-          note(`${name}: the markup was refused, the message was sent as plain text`);
-        return resultOf(subject, name, found);
+        const done = await delivery;
+        if (done.result !== 'delivered') options.note(`${what} was not delivered${whyNot(done)}`);
+        else if (done.degraded === 'markup')
+          options.note(`${name}: the markup was refused, the message was sent as plain text`);
+        return resultOf(subject, name, done);
       });
       return Promise.all(deliveries);
     },
   };
 }
 
-/** Calls `work` only once and returns the same promise each time. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let promise: Promise<T> | undefined;
-  return () => {
-    promise ??= work();
-    return promise;
-  };
+/** Where a record is announced, or why it is not. */
+function destinationsOf(
+  opened: OpenChannels,
+  record: Announceable,
+  { eventType, instance }: NoticeSubject,
+  { paths, channel, showAll }: AnnounceOptions,
+): DestinationName[] | SkipReason {
+  if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events) return 'events_off';
+  const active = showAll && opened.active.length === 0 ? CHANNEL_NAMES : opened.active;
+  const isMeant = opened.commitStatus && !channel?.split(',').includes('none');
+  const status = isMeant && commitMessage(record) !== undefined ? (['code-host'] as const) : [];
+  if (channel === 'code-host') return status.length > 0 ? [...status] : 'channel_not_active';
+  const selection = select(active, channel, () =>
+    appChoice(paths, record.project, instance, opened.noteOnce),
+  );
+  if (!('reason' in selection) || status.length > 0) return [...selection.channels, ...status];
+  if (selection.reason === 'not_configured') opened.noteOnce(opened.whyInactive());
+  return selection.reason;
 }
 
 /** ` yet, it stays queued: Bad Request (400, asks to wait 3 s); check …`. */
-function reasonText({ result, problem, untried, asked }: Delivery): string {
+function whyNot({ result, entry, untried, asked }: EntryResult): string {
   const later = result === 'queued' ? ' yet, it stays queued' : '';
-  if (!problem) return `${later}: ${untried}`;
-  const { description, code, hint } = problem;
+  if (!entry.problem) return `${later}: ${untried}`;
+  const { description, code, hint } = entry.problem;
   const details = [
     ...(description.includes(String(code)) ? [] : [code]),
     ...(asked === undefined ? [] : [`asks to wait ${Math.ceil(asked / 1000)} s`]),
@@ -125,7 +117,7 @@ function reasonText({ result, problem, untried, asked }: Delivery): string {
 }
 
 export interface Announced {
-  readonly results: readonly Result['result'][];
+  readonly results: readonly SendResult['result'][];
   /** Every line was a record, and none was lost. */
   readonly sound: boolean;
 }
@@ -139,19 +131,19 @@ export async function announceAll(
   options: Pick<AnnounceOptions, 'wait' | 'channel' | 'dryRun' | 'once'>,
 ): Promise<Announced> {
   const { io, paths, title, note } = context;
-  const results: Result['result'][] = [];
+  const results: SendResult['result'][] = [];
   let announcer: Announcer | undefined;
   let broken = false;
   // Results are printed in the order of the records, whichever channel is faster.
   let printed: Promise<void> = Promise.resolve();
-  for await (const line of linesOf(chunksOf(io.stdin.fd))) {
+  for await (const line of linesOf(chunksOf(io.stdin))) {
     if ('problem' in line) {
       note(`line ${line.number}: ${line.problem}`);
       broken = true;
       continue;
     }
     // Opened late: without a record an invalid config.yml does not matter.
-    announcer ??= openAnnouncer({ io, paths, clock: clockOf(io), title, note, ...options });
+    announcer ??= openAnnouncer({ io, paths, title, note, ...options });
     printed = Promise.all([announcer.announce(line.record), printed]).then(async ([found]) => {
       for (const result of found) {
         results.push(result.result);
