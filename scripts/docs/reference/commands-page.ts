@@ -1,29 +1,22 @@
-/** `docs/commands.md`: every command with its arguments and options. */
+/** `docs/commands.md`: the help of every command, with what all of them share said once. */
 import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
-import { exitRows, optionRows, positionalRows, type Row } from '@runner/common/cli/help';
-
-/** A cell of a table: a bar would end it, an angle bracket would be a tag. */
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
-
-function table(rows: readonly Row[]): string[] {
-  if (rows.length === 0) return [];
-  const lines = rows.map(([term, meaning]) => `| \`${term}\` | ${cell(meaning)} |`);
-  return ['', '| | |', '|---|---|', ...lines];
-}
-
-/** The statuses that only this command has. */
-function statuses(rows: readonly Row[]): string[] {
-  if (rows.length === 0) return [];
-  const parts = rows.map(([status, meaning]) => `**${status}**: ${meaning}.`);
-  return ['', `Exit status ${parts.join(' ')}`];
-}
+import {
+  columns,
+  exitRows,
+  optionRows,
+  positionalRows,
+  type Row,
+  usageLine,
+} from '@runner/common/cli/help';
 
 /** What the page says about a command beyond its help, by the command's name with hyphens: Markdown from notes/. */
 export type Notes = Readonly<Record<string, string>>;
 
+const block = (rows: readonly Row[]): string[] =>
+  rows.length === 0 ? [] : ['', columns(rows).trimEnd()];
+
 function commandPart(tool: Tool, definition: Command, notes: Notes): string[] {
   const title = titleOf(tool, definition);
-  const positionals = positionalRows(definition);
   const exits = exitRows(definition).filter(([status]) => Number(status) > 2);
   const note = notes[title.replaceAll(' ', '-')];
   return [
@@ -33,11 +26,11 @@ function commandPart(tool: Tool, definition: Command, notes: Notes): string[] {
     `${definition.about}.`,
     '',
     '```text',
-    [title, '[OPTIONS]', ...positionals.map(([term]) => term)].join(' '),
+    usageLine(tool, definition),
     ...(definition.details ? ['', definition.details.trim()] : []),
+    ...block([...positionalRows(definition), ...optionRows(definition.options)]),
+    ...(exits.length > 0 ? ['', 'Exit status:', ...block(exits).slice(1)] : []),
     '```',
-    ...table([...positionals, ...optionRows(definition.options)]),
-    ...statuses(exits),
     ...(definition.examples ? ['', '```sh', ...definition.examples, '```'] : []),
     ...(note ? ['', note.trim()] : []),
   ];
@@ -52,7 +45,10 @@ export function commandsPage(tools: readonly Tool[], notes: Notes): string {
     ...tools.flatMap((tool) => tool.commands.flatMap((each) => commandPart(tool, each, notes))),
     '',
     '## Options of every command',
-    ...table(optionRows(COMMON_OPTIONS)),
+    '',
+    '```text',
+    ...block(optionRows(COMMON_OPTIONS)).slice(1),
+    '```',
     '',
     'Exit statuses of every command: 0 done, 1 refused or failed, 2 wrong usage; see',
     '[errors](errors.md).',
