@@ -23,7 +23,7 @@ export { type Baseline, baselineOf, createShapeReader } from './choose/baseline.
 export { lineShape } from './line/shape.ts';
 export { createLineReader } from './line/split.ts';
 
-/** Error text that the first message of a failure holds: docs/notify-messages.md. */
+/** Error text that the first message of a failure holds: docs/notifications.md. */
 const MAX = 800;
 
 /** How to extract, and how the step that wrote the log ended. */

@@ -1,4 +1,4 @@
-/** Follows docs/adding-a-rule.md to the letter, in a copy of the extractor. */
+/** Follows "Adding a rule" of docs/contributing.md to the letter, in a copy of the extractor. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,10 @@ import * as assert from 'uvu/assert';
 import { inCheckout } from './error-score.ts';
 
 const checkout = dirname(inCheckout('pnpm-workspace.yaml'));
-const page = readFileSync(join(checkout, 'docs', 'adding-a-rule.md'), 'utf8');
+const page =
+  readFileSync(join(checkout, 'docs', 'contributing.md'), 'utf8')
+    .split('\n## Adding a rule\n')[1]
+    ?.split('\n## ')[0] ?? '';
 
 /** The blocks of the page, each with the text before it. */
 const blocks = [...page.matchAll(/([\s\S]*?)\n```(\w+)\n([\s\S]*?)```\n/g)].map(
@@ -80,7 +83,7 @@ function addRow(copy: string): void {
   writeFileSync(path, rows.replace(head, head + text));
 }
 
-test('with the row of docs/adding-a-rule.md a log that was answered wrongly is answered rightly', () => {
+test('with the row of docs/contributing.md a log that was answered wrongly is answered rightly', () => {
   const copy = copyOfExtractor();
   const command = blockOf('sh').text;
   saveLog(copy);

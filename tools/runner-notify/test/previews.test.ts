@@ -1,4 +1,4 @@
-/** The previews in docs/notify-messages.md are what is sent. `--update` rewrites them. */
+/** The messages in previews.md are what is sent. `--update` rewrites them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelName } from '@runner/common/config/channels';
@@ -9,7 +9,7 @@ import { CHANNELS } from '../src/channels/index.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Announceable } from '../src/message/records.ts';
 
-const DOCUMENT = join(__dirname, '../../docs/notify-messages.md');
+const DOCUMENT = join(__dirname, '../../tools/runner-notify/test/previews.md');
 const [BEGIN, END] = ['<!-- previews -->\n', '<!-- end of previews -->\n'];
 
 const LONG_ERROR = [
@@ -100,7 +100,7 @@ async function previews(): Promise<string> {
   return parts.join('\n');
 }
 
-test('the previews in the documentation are what is sent', async () => {
+test('the previews are what is sent', async () => {
   const document = readFileSync(DOCUMENT, 'utf8');
   const [before, rest = ''] = document.split(BEGIN) as [string, string?];
   const [shown, after] = rest.split(END) as [string, string?];
