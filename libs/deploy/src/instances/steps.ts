@@ -70,8 +70,20 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Way
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [
     { ...at, stage: first, title: title?.(first, target), isTouched: !isBeside, run: take },
-    { ...at, stage: 'start', title: title?.('start', target), run },
-    { ...at, stage: 'health', title: title?.('health', target), run: check },
+    {
+      ...at,
+      stage: 'start',
+      title: title?.('start', target),
+      isBrief: start.type === 'none',
+      run,
+    },
+    {
+      ...at,
+      stage: 'health',
+      title: title?.('health', target),
+      isBrief: !target.file.health && slot === undefined,
+      run: check,
+    },
   ];
 }
 
@@ -79,8 +91,9 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Way
 function serving(op: Operation, target: Target, { title }: Way): Step {
   const { instance, slot } = target;
   return {
+    stage: 'traffic',
     // Without slots it has got them since it was started.
-    stage: startsBeside(instance) ? 'traffic' : 'health',
+    isBrief: !startsBeside(instance),
     title: title?.('traffic', target),
     instance: instance.name,
     slot,

@@ -73,7 +73,11 @@ async function runDeploy(
       (name) => keptTarget(op, name, { release, version, commit }) as Target,
     );
     yield* targets.map((target) => readiness(op, target));
-    yield { stage: 'release', run: async () => void probers.push(...(await observe(op, targets))) };
+    yield {
+      stage: 'release',
+      isBrief: true,
+      run: async () => void probers.push(...(await observe(op, targets))),
+    };
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     yield* activation(op, targets, { title, before, isPartial: op.partial });
   }
@@ -93,7 +97,8 @@ async function runDeploy(
 /** Asked before anything is touched. */
 function readiness(op: Deploy, target: Target): Step {
   const { instance, slot } = target;
-  return { stage: 'release', instance: instance.name, slot, run: () => checkReady(op, target) };
+  const run = () => checkReady(op, target);
+  return { stage: 'release', isBrief: true, instance: instance.name, slot, run };
 }
 
 /** Begins to ask what is active, as its users do, and notes the secrets of what will be. */

@@ -53,6 +53,7 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
   yield* buildSteps(op, file, folder);
   yield {
     stage: 'release',
+    isBrief: true,
     run() {
       const lost = lostLink(folder, shared, file.shared);
       if (lost) throw new StepFailure('build', `build: ${lost}`);
