@@ -1,5 +1,5 @@
 /** The steps that make releases active: of a deploy, a rollback, a start, a restart, and of undoing them. */
-import type { Operation } from '../journal/operation.ts';
+import { type Operation, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { StepFailure } from '../run/step.ts';
 import { vacate } from './drain.ts';
@@ -66,6 +66,7 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Way
   };
   const run = async () => {
     started ??= await driverFor(start).start(target);
+    if (started.remark) say(op, `start of ${instance.name}: ${started.remark}`);
   };
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [

@@ -15,7 +15,7 @@ export interface Step {
   readonly isTouched?: boolean;
   /** Takes no time worth a stage: the journal and the record stay in the one before. */
   readonly isBrief?: boolean;
-  run(): void | Promise<void>;
+  run(): unknown;
 }
 
 /** A failed step. */
