@@ -34,9 +34,7 @@ function copyOfExtractor(): string {
     'bench/extract.ts',
     'libs/extract/src',
     'libs/extract/package.json',
-    'libs/extract/test/error-score.ts',
-    'libs/extract/test/fresh',
-    'libs/extract/test/reported',
+    'libs/extract/test',
   ]) {
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   }
