@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- extract`: what the extractor gets right, per set of the logs in `libs/extract/test`, and of
+ * `npm run bench -- extract`: what the extractor gets right, per set of the logs in `corpus`, and of
  * `error-corpus` per kind of trouble, family of tools and with what a deploy puts around it. `--faults` names the
- * logs that are wrong, `--write` updates `libs/extract/test/scores.md`. With the names of logs it prints what is
+ * logs that are wrong, `--write` updates `corpus/scores.md`. With the names of logs it prints what is
  * extracted of these only. The status is 1 when a goal is missed or a named log is wrong.
  */
 import { writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ function main(): void {
   stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));
   stdout.write(`\n${scoresPage(bySet)}`);
   if (process.argv.includes('--write'))
-    writeFileSync(inCheckout('libs', 'extract', 'test', 'scores.md'), scoresPage(bySet));
+    writeFileSync(inCheckout('corpus', 'scores.md'), scoresPage(bySet));
   if (process.argv.includes('--faults')) {
     for (const { truth, ok, fault } of [...bySet.values()].flat())
       if (!ok) stdout.write(`${truth.id}: ${fault}\n`);

@@ -1,5 +1,5 @@
 /**
- * `npm run weights`: learns from the logs in `libs/extract/test` what words, form and place say of a
+ * `npm run weights`: learns from the logs in `corpus/train` what words, form and place say of a
  * line, and writes the table of `libs/extract/src/choose/weights.ts`. The same logs give the same table.
  * With `-- --check` it writes nothing and prints how well such weights answer logs they were not learned from.
  */

@@ -12,7 +12,7 @@ test('scores.md has the score of each set of logs', () => {
       readSet(name).map((truth) => ({ truth, ...judge(truth, extractError(truth.log).text) })),
     ]),
   );
-  const page = readFileSync(inCheckout('libs', 'extract', 'test', 'scores.md'), 'utf8');
+  const page = readFileSync(inCheckout('corpus', 'scores.md'), 'utf8');
   assert.is(page, scoresPage(bySet), 'npm run bench -- extract --write puts it right');
 });
 

@@ -3,7 +3,7 @@ import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import { blockOf, type BlockLine } from './block.ts';
+import { type BlockLine, blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
 import { isMatched, type Ranked } from './ranked.ts';
 
