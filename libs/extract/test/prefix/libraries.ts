@@ -1,19 +1,19 @@
 /**
- * Dressings written from the documentation of their tools before the stage existed. Failures of .NET's
+ * Prefixes written from the documentation of their tools before the stage existed. Failures of .NET's
  * console, of NLog and of SSHKit have been looked at since.
  */
 import {
   clock,
-  type Dressing,
   day,
   guessed,
   iso,
   millis,
   month,
+  type Prefixing,
   slashed,
   syslogTime,
   two,
-} from './dressing.ts';
+} from './prefixing.ts';
 
 const json = JSON.stringify;
 const REQUEST = '7b1c0a52-8a6e-4f0e-9f0e-6f2a1d9c3b47';
@@ -23,7 +23,7 @@ function halfDay(time: Date): string {
   return `${hour % 12 === 0 ? 12 : hour % 12}${clock(time).slice(2)} ${hour < 12 ? 'AM' : 'PM'}`;
 }
 
-export const LIBRARIES: Readonly<Record<string, Dressing>> = {
+export const LIBRARIES: Readonly<Record<string, Prefixing>> = {
   'journald short-monotonic': (text, { n }) =>
     `[${(61234.5 + n * 0.137).toFixed(6).padStart(12)}] srv1 shop[4711]: ${text}`,
   'kubectl logs --prefix': (text) => `[pod/web-5f7c9d8b6-x2x7k/app] ${text}`,

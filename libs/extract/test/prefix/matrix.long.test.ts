@@ -1,4 +1,4 @@
-/** Every log of the corpus in every dress. */
+/** Every log of the corpus in every prefix. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LATER } from './later.ts';
@@ -16,6 +16,6 @@ function assertRight(rows: readonly Row[]): void {
 test('the forms that the stage was written for', () => assertRight(alone(cases, PLATFORMS)));
 test('the forms written down before the stage', () => assertRight(alone(cases, LIBRARIES)));
 test('the forms written down when the stage was done', () => assertRight(alone(cases, LATER)));
-test('two dresses over each other', () => assertRight(inPairs(cases)));
+test('two prefixes over each other', () => assertRight(inPairs(cases)));
 
 test.run();

@@ -1,11 +1,11 @@
-/** Measures the extractor on every log of the corpus in every dress. */
+/** Measures the extractor on every log of the corpus in every prefix. */
 import { extractError } from '@runner/extract/extract';
 import { type Case, judge, readSet } from '../error-score.ts';
-import { type Dressing, dress } from './dressing.ts';
 import { LIBRARIES } from './libraries.ts';
 import { PLATFORMS } from './platforms.ts';
+import { type Prefixing, prefixed } from './prefixing.ts';
 
-/** How many of the logs that are right bare are right in one dress, and which are not. */
+/** How many of the logs that are right bare are right in one prefix, and which are not. */
 export interface Row {
   readonly name: string;
   readonly logs: number;
@@ -18,24 +18,24 @@ export function rightBare(nth = 1): Case[] {
   return some.filter((truth) => judge(truth, extractError(truth.log).text).ok);
 }
 
-export function measure(name: string, cases: readonly Case[], dressing: Dressing): Row {
+export function measure(name: string, cases: readonly Case[], prefixing: Prefixing): Row {
   const wrong = cases.filter(
-    (truth) => !judge(truth, extractError(dress(truth.log.toString(), dressing)).text).ok,
+    (truth) => !judge(truth, extractError(prefixed(truth.log.toString(), prefixing)).text).ok,
   );
   return { name, logs: cases.length, wrong: wrong.map(({ id }) => id) };
 }
 
-/** Each dressing alone. */
+/** Each prefixing alone. */
 export function alone(cases: readonly Case[], which = { ...PLATFORMS, ...LIBRARIES }): Row[] {
-  return Object.entries(which).map(([name, dressing]) => measure(name, cases, dressing));
+  return Object.entries(which).map(([name, prefixing]) => measure(name, cases, prefixing));
 }
 
-/** Each dressing in another one: what a program logs, as its platform shows it. */
+/** Each prefixing in another one: what a program logs, as its platform shows it. */
 export function inPairs(cases: readonly Case[]): Row[] {
   const all = Object.entries({ ...PLATFORMS, ...LIBRARIES });
   return all.map(([name, inner], n) => {
     const [outside, outer] = all[(n * 7 + 3) % all.length] ?? ['', inner];
-    const both: Dressing = (text, place) =>
+    const both: Prefixing = (text, place) =>
       inner(text, place)
         .split('\n')
         .map((line) => outer(line, place))

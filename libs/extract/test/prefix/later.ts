@@ -1,23 +1,23 @@
 /**
- * Dressings written from the documentation of their tools when the stage was done, by someone who knows
+ * Prefixes written from the documentation of their tools when the stage was done, by someone who knows
  * it, before they were run.
  */
 import {
   clock,
-  type Dressing,
   day,
   guessed,
   iso,
   millis,
   month,
+  type Prefixing,
   slashed,
   syslogTime,
   two,
-} from './dressing.ts';
+} from './prefixing.ts';
 
 const json = JSON.stringify;
 
-export const LATER: Readonly<Record<string, Dressing>> = {
+export const LATER: Readonly<Record<string, Prefixing>> = {
   'journald short-full': (text, { time }) => `Wed ${day(time)} UTC srv1 shop[4711]: ${text}`,
   'journald short-unix': (text, { time }) =>
     `${(time.getTime() / 1000).toFixed(6)} srv1 shop[4711]: ${text}`,

@@ -6,8 +6,8 @@ export interface Place {
   readonly time: Date;
 }
 
-/** Prints one line of a log in its dress. */
-export type Dressing = (text: string, place: Place) => string;
+/** Prints one line of a log in its prefix. */
+export type Prefixing = (text: string, place: Place) => string;
 
 export const two = (value: number): string => String(value).padStart(2, '0');
 
@@ -29,9 +29,9 @@ export function guessed(text: string): 'error' | 'info' {
 }
 
 /** The log as its platform shows it. */
-export function dress(log: string, dressing: Dressing): string {
+export function prefixed(log: string, prefixing: Prefixing): string {
   const start = Date.UTC(2024, 10, 20, 9, 58, 41);
   const lines = log.replace(/\n$/, '').split('\n');
-  const shown = lines.map((text, n) => dressing(text, { n, time: new Date(start + n * 137) }));
+  const shown = lines.map((text, n) => prefixing(text, { n, time: new Date(start + n * 137) }));
   return `${shown.join('\n')}\n`;
 }

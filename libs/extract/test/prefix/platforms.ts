@@ -1,20 +1,20 @@
-/** Dressings that the stage may be tuned to. */
+/** Prefixes that the stage may be tuned to. */
 import {
   clock,
-  type Dressing,
   day,
   guessed,
   iso,
   millis,
   month,
+  type Prefixing,
   slashed,
   syslogTime,
   two,
-} from './dressing.ts';
+} from './prefixing.ts';
 
 const json = JSON.stringify;
 
-export const PLATFORMS: Readonly<Record<string, Dressing>> = {
+export const PLATFORMS: Readonly<Record<string, Prefixing>> = {
   'docker compose': (text) => `web-1  | ${text}`,
   'docker compose, timestamps': (text, { time }) =>
     `web-1  | ${iso(time)}.${millis(time)}456789Z ${text}`,
