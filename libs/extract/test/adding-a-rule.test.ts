@@ -26,7 +26,7 @@ function blockOf(language: string, nth = 0): { before: string; text: string } {
 
 /** The last file that a text names. */
 function fileIn(text: string): string {
-  const path = [...text.matchAll(/`(libs\/extract\/[\w./-]+\.\w+)`/g)].at(-1)?.[1];
+  const path = [...text.matchAll(/`((?:libs\/extract|corpus)\/[\w./-]+\.\w+)`/g)].at(-1)?.[1];
   assert.ok(path, 'the page names the file above its block');
   return path;
 }
@@ -38,8 +38,7 @@ function copyOfExtractor(): string {
     'libs/extract/src',
     'libs/extract/package.json',
     'libs/extract/test/error-score.ts',
-    'libs/extract/test/fresh',
-    'libs/extract/test/reported',
+    'corpus',
   ]) {
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   }
@@ -64,13 +63,10 @@ function bench(copy: string, command: string): { status: number | null; stdout: 
   return run(copy, process.execPath, ['bench.cjs', ...args]);
 }
 
-/** Writes the log and its truth into the files that the page names. */
+/** Writes the log, with its truth, into the file that the page names. */
 function saveLog(copy: string): void {
-  for (const { before, text } of [blockOf('text'), blockOf('json')]) {
-    const path = join(copy, fileIn(before));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
+  const { before, text } = blockOf('text');
+  writeFileSync(join(copy, fileIn(before)), text);
 }
 
 function addRow(copy: string): void {

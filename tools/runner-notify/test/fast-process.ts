@@ -69,7 +69,13 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   const io = bareIo();
   if (role === 'send') {
     const announcer = openAnnouncer({
-      ...{ io, paths, clock, note, title: 'test', channel: 'both', dryRun: false },
+      io,
+      paths,
+      clock,
+      note,
+      title: 'test',
+      channel: 'both',
+      dryRun: false,
       wait: wait ?? 0,
     });
     const all = [];

@@ -49,11 +49,6 @@ export interface Rule {
    */
   readonly on: 'message' | 'body' | 'line';
   /**
-   * Words divided by `|`, in lower case, `#` for a digit, `^` in front for the start of the line.
-   * Every line that the pattern matches holds one of them.
-   */
-  readonly triggers: string;
-  /**
    * Anchored if possible; every repetition has an upper bound, because lines have up to 2000
    * characters.
    */
@@ -71,8 +66,8 @@ type Facts = Pick<Rule, 'name' | 'class' | 'score'> &
   Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
 
 /** A row of the table. */
-export function rule(facts: Facts, triggers: string, pattern: RegExp): Rule {
-  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, triggers, pattern };
+export function rule(facts: Facts, pattern: RegExp): Rule {
+  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, pattern };
 }
 
 /** Endings of files that messages name with a line number. */
