@@ -1,18 +1,18 @@
 /** `docs/commands.md`: every command with its arguments and options. */
 import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
-import { exitRows, optionRows, positionalRows, type Row } from '@runner/common/cli/help';
+import { exitRows, type HelpRow, optionRows, positionalRows } from '@runner/common/cli/help';
 
 /** A cell of a table: a bar would end it, an angle bracket would be a tag. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
-function table(rows: readonly Row[]): string[] {
+function table(rows: readonly HelpRow[]): string[] {
   if (rows.length === 0) return [];
   const lines = rows.map(([term, meaning]) => `| \`${term}\` | ${cell(meaning)} |`);
   return ['', '| | |', '|---|---|', ...lines];
 }
 
 /** The statuses that only this command has. */
-function statuses(rows: readonly Row[]): string[] {
+function statuses(rows: readonly HelpRow[]): string[] {
   if (rows.length === 0) return [];
   const parts = rows.map(([status, meaning]) => `**${status}**: ${meaning}.`);
   return ['', `Exit status ${parts.join(' ')}`];

@@ -25,7 +25,7 @@ export interface Edited
 }
 
 /** The options that a change reads. */
-export interface Changes extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
+export interface EditOptions extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
   'token-from': string | undefined;
   public: boolean;
   ckey: boolean;
@@ -37,7 +37,7 @@ export interface Changes extends FollowValues, AppChoice, Omit<TokenChoice, 'not
 const CHECK_NAME_MAX = 200;
 
 type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
-  readonly options: Changes;
+  readonly options: EditOptions;
   readonly args: { readonly app: string };
 };
 

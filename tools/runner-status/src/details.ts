@@ -23,13 +23,13 @@ export interface Detailed extends AppSummary {
   /** When `fetch --deploy` may deploy it; null: at any time. */
   windows: Windows | null;
   /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
-  checks: Waiting | null;
+  checks: WaitingCommit | null;
   /** null: not counted. */
   disk: Disk | null;
 }
 
 /** What the checks of a commit keep from being deployed. */
-export interface Waiting extends ChecksVerdict {
+export interface WaitingCommit extends ChecksVerdict {
   commit: string;
 }
 

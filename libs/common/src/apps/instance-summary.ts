@@ -4,7 +4,7 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
-import type { AppState, Deployed, InstanceState, Ran } from './state.ts';
+import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {
@@ -25,7 +25,7 @@ export interface InstanceSummary {
   /** The release of `current` is no longer there. */
   gone?: boolean;
   /** What ran before a restore, and is not deployed here yet. */
-  restored?: Ran;
+  restored?: RanVersion;
   /** The slot that gets the requests; absent without `traffic`. */
   live?: SlotName;
   /** The slot that finishes its last requests. */

@@ -34,7 +34,7 @@ const TEXT_FIELDS = [
 const SHORT_MAX = 200;
 
 /** The clock for a timestamp, and the randomness for a deploy_id. */
-export interface Completion {
+export interface RecordDefaults {
   now(): Date;
   random(): number;
   /** Bytes that the middle of the error has already lost. */
@@ -45,7 +45,7 @@ export interface Completion {
  * Checks an event and adds a missing `timestamp`, `deploy_id` or `instance`. Accepts `event`/`app` as
  * well as `event_type`/`project`. Throws `event_invalid`.
  */
-export function completeEvent(input: unknown, completion: Completion): DeployEvent {
+export function completeEvent(input: unknown, completion: RecordDefaults): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
   // Its place in a chain belongs to the log it came from.
   const { event, app, seq: _seq, prev: _prev, ...fields } = input;
@@ -79,7 +79,7 @@ export function completeEvent(input: unknown, completion: Completion): DeployEve
 }
 
 /** The same for an event of another tool: `source` says so, and is `emit` if the tool is unnamed. */
-export function completeForeign(input: unknown, completion: Completion): DeployEvent {
+export function completeForeign(input: unknown, completion: RecordDefaults): DeployEvent {
   const marked = isObject(input) ? { ...input, source: input.source || 'emit' } : input;
   return completeEvent(marked, completion);
 }
@@ -112,7 +112,7 @@ function timestampOf(value: unknown, now: () => Date): string {
   return new Date(time).toISOString();
 }
 
-function deployIdOf(kind: EventType, value: unknown, completion: Completion): string | null {
+function deployIdOf(kind: EventType, value: unknown, completion: RecordDefaults): string | null {
   if (isStateEvent(kind) && (value === undefined || value === null)) return null;
   if (value === undefined) return newDeployId(completion.random);
   if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;

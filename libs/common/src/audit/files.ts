@@ -1,7 +1,7 @@
 /** The files of the audit log: the live one and the rotated ones, also compressed. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Line, LineSplitter } from '../files/lines-forward.ts';
+import { LineSplitter, type SplitLine } from '../files/lines-forward.ts';
 import { namesIn, readRange } from '../files/read.ts';
 import { Failure, systemCode, systemFailure, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -162,7 +162,10 @@ async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenera
 }
 
 /** Lines of a compressed file, first to last; undefined for one that is too long. */
-export async function* gzipLines(fd: number, damaged: (why: string) => void): AsyncGenerator<Line> {
+export async function* gzipLines(
+  fd: number,
+  damaged: (why: string) => void,
+): AsyncGenerator<SplitLine> {
   const splitter = new LineSplitter();
   for await (const block of gzipBlocks(fd, damaged)) yield* splitter.take(block);
   yield* splitter.rest();

@@ -1,9 +1,9 @@
 /** How far a reading and a form are the same. */
-import type { Reading } from './unescaped.ts';
+import type { UnescapedText } from './unescaped.ts';
 
 /** How many characters are the same from these places on. */
 export function sameAfter(
-  { units, length }: Reading,
+  { units, length }: UnescapedText,
   at: number,
   form: Uint16Array,
   place: number,
@@ -16,7 +16,7 @@ export function sameAfter(
 
 /** How many characters are the same before these places. */
 export function sameBefore(
-  { units }: Reading,
+  { units }: UnescapedText,
   at: number,
   form: Uint16Array,
   place: number,

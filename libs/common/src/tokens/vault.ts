@@ -9,7 +9,7 @@ import { jsonObject } from '../text/json.ts';
 import { decode, KEY_BYTES, type Keyring, nodeCrypto } from './keyring.ts';
 
 /** What a sealed value is for. */
-export interface Field {
+export interface SealedField {
   /** In the authenticated header. */
   readonly name: string;
   /** In messages: `the stored token`. */
@@ -19,7 +19,7 @@ export interface Field {
   readonly foreign: FailureCode;
 }
 
-const TOKEN: Field = {
+const TOKEN: SealedField = {
   name: 'state.repohost_token',
   words: 'the stored token',
   corrupt: 'token_corrupt',

@@ -4,7 +4,7 @@ import { harmlessLine } from '../text/harmless.ts';
 
 /** A value of a file and its line, from 1. */
 export type Tree =
-  | { readonly kind: 'map'; readonly line: number; readonly entries: readonly Entry[] }
+  | { readonly kind: 'map'; readonly line: number; readonly entries: readonly SectionEntry[] }
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly Tree[] }
   | {
       readonly kind: 'scalar';
@@ -14,7 +14,7 @@ export type Tree =
       readonly source: string;
     };
 /** A key of a section, its line and its value. */
-export interface Entry {
+export interface SectionEntry {
   readonly key: string;
   readonly line: number;
   readonly value: Tree;

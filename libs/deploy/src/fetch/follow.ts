@@ -3,18 +3,18 @@
 import { heldCommits } from '@runner/common/apps/hold';
 import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Head } from '../git/remote.ts';
+import type { RemoteHead } from '../git/remote.ts';
 import { fetchMissing, samePaths } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
-import { type Kept, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
+import { type KeptVersion, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
 import type { Lenders } from './shared.ts';
 
 /** Why an app stays at the tag that it runs, if it does; of several instances, at the highest. */
 export async function whyKept(
   app: AppState,
   refs: readonly Ref[],
-  head: Head | undefined,
-): Promise<Kept | undefined> {
+  head: RemoteHead | undefined,
+): Promise<KeptVersion | undefined> {
   if (!app.tags) return undefined;
   const order = await orderOf(app.tags);
   const running = Object.values(app.instances).flatMap(({ current }) => current ?? []);
@@ -29,7 +29,7 @@ export async function whyKept(
 export type Same = (other: string | undefined) => boolean;
 
 /** A commit of the source that may be new to the app. */
-export interface Candidate {
+export interface CandidateCommit {
   readonly app: AppState;
   readonly source: GitSource;
   readonly commit: string;
@@ -40,7 +40,7 @@ export interface Candidate {
  * `locked` runs what fetches, under the app's lock; `lenders` knows which mirror another app fetched into.
  */
 export async function sameFor(
-  { app, source, commit }: Candidate,
+  { app, source, commit }: CandidateCommit,
   locked: <T>(work: () => Promise<T>) => Promise<T>,
   lenders?: Lenders,
 ): Promise<Same | undefined> {

@@ -33,9 +33,9 @@ export function instanceState(
   return findApp(paths, app.app)?.instances[name] ?? NEW;
 }
 
-type Change = (now: InstanceState) => InstanceState;
+type InstanceChange = (now: InstanceState) => InstanceState;
 
-function changeInstance({ paths, io, app }: Operation, name: string, change: Change): void {
+function changeInstance({ paths, io, app }: Operation, name: string, change: InstanceChange): void {
   changeApp(paths, io, 'deploy', app.app, (state) => ({
     ...state,
     instances: { ...state.instances, [name]: change(state.instances[name] ?? NEW) },
@@ -43,7 +43,7 @@ function changeInstance({ paths, io, app }: Operation, name: string, change: Cha
 }
 
 /** The same where a full disk must not end what is under way. */
-function noteInstance(op: Operation, name: string, change: Change): void {
+function noteInstance(op: Operation, name: string, change: InstanceChange): void {
   try {
     changeInstance(op, name, change);
   } catch (error) {

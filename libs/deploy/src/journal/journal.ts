@@ -70,7 +70,7 @@ function writeAnyway(op: Operation, journal: Journal): void {
 }
 
 /** How far an operation is. */
-export interface Progress {
+export interface JournalProgress {
   readonly stage: Stage;
   readonly slot?: Journal['slot'] | undefined;
   /** The instance that is changed from here on. */
@@ -81,7 +81,7 @@ export interface Progress {
  * Writes how far an operation is. A deploy that cannot write it goes no further; what an operator does
  * to an app that runs must continue.
  */
-export function enterStage(op: Operation, { stage, slot, touched: name }: Progress): void {
+export function enterStage(op: Operation, { stage, slot, touched: name }: JournalProgress): void {
   const { journal } = op;
   if (!journal) return;
   op.clock.enter(stage);

@@ -7,7 +7,7 @@ import {
   systemWords,
 } from '@runner/common/foundation/failure';
 import type { Prefix } from '../sandbox/limits.ts';
-import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
 
@@ -142,7 +142,7 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
 };
 
 /** A program to run as a step of a deploy. */
-export interface Step extends Command {
+export interface ProgramStep extends ProgramCall {
   readonly stage: Stage;
   /** What messages call the step; absent: its stage. */
   readonly label?: string;
@@ -161,12 +161,16 @@ export interface Step extends Command {
 export function shellStep({
   command,
   ...rest
-}: Omit<Step, 'title' | 'file' | 'args'> & { command: string }): Step {
+}: Omit<ProgramStep, 'title' | 'file' | 'args'> & { command: string }): ProgramStep {
   return { ...rest, title: command, file: '/bin/sh', args: ['-c', command] };
 }
 
 /** Runs a step; its output goes to the deploy's log. Throws a StepFailure. */
-export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): Promise<void> {
+export async function runStep(
+  log: DeployLog,
+  signal: AbortSignal,
+  step: ProgramStep,
+): Promise<void> {
   const { exit, output } = await tryStep(log, signal, step);
   if (succeeded(exit)) return;
   const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
@@ -189,7 +193,7 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
 export async function tryStep(
   log: DeployLog,
   signal: AbortSignal,
-  step: Step,
+  step: ProgramStep,
 ): Promise<{ exit: ProcessExit; output: string }> {
   log.line(`$ ${step.title}`);
   const { result, output } = await log.capture(`${step.label ?? step.stage}: ${step.title}`, (fd) =>

@@ -10,10 +10,10 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
-  type Context,
+  type CheckContext,
+  type CheckResult,
   type Examination,
   type Finding,
-  type Found,
   problem,
 } from '../foundation/finding.ts';
 
@@ -64,7 +64,7 @@ export async function examine(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   offline: boolean,
 ): Promise<Examination> {
-  const context: Context = { io, paths, offline };
+  const context: CheckContext = { io, paths, offline };
   const skipped = offline || isForeign(context) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
   const found = (await Promise.all(checks.map((each) => run(...each, context)))).flat();
@@ -82,7 +82,7 @@ export async function examine(
 }
 
 /** Whether others could have changed where secrets are sent; `folders` reports the details. */
-function isForeign({ io, paths }: Context): boolean {
+function isForeign({ io, paths }: CheckContext): boolean {
   const states = unlessFailure(() => appNames(paths), []).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
@@ -94,7 +94,7 @@ function isForeign({ io, paths }: Context): boolean {
 }
 
 /** Runs one check. An error in it becomes a problem and does not stop the other checks. */
-async function run(name: string, check: Check, context: Context): Promise<readonly Finding[]> {
+async function run(name: string, check: Check, context: CheckContext): Promise<readonly Finding[]> {
   try {
     const found = await check(context);
     return found.map((each) => ({ check: name, ...withRoot(each, context) }));
@@ -125,7 +125,7 @@ function withCause(finding: Finding, all: readonly Finding[]): Finding {
 }
 
 /** Adds `--root` to a runner command that would otherwise use another root. */
-function withRoot(found: Found, { io, paths }: Context): Found {
+function withRoot(found: CheckResult, { io, paths }: CheckContext): CheckResult {
   const { mend } = found;
   const ours =
     mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');

@@ -14,7 +14,13 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
@@ -29,7 +35,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-export function folders({ io, paths }: Context): readonly Found[] {
+export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
   if (look(paths.root) === undefined)
     return [
       warning(
@@ -93,7 +99,11 @@ function foldersOf(paths: Paths, app: string): string[] {
 }
 
 /** Files of another user: even those of the superuser, because the root's account cannot read them. */
-function misowned(path: string, account: number, paths: Paths): { path: string; found: Found }[] {
+function misowned(
+  path: string,
+  account: number,
+  paths: Paths,
+): { path: string; found: CheckResult }[] {
   const stat = look(path);
   if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
   const whole = stat.isDirectory() ? `-R --from=${stat.uid} ` : '';
@@ -103,7 +113,11 @@ function misowned(path: string, account: number, paths: Paths): { path: string; 
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
-function closed(folders: readonly string[], io: Context['io'], account: number): Found[] {
+function closed(
+  folders: readonly string[],
+  io: CheckContext['io'],
+  account: number,
+): CheckResult[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);
@@ -113,7 +127,7 @@ function closed(folders: readonly string[], io: Context['io'], account: number):
 }
 
 /** Readable by others for no reason, although it contains no plain-text secret. */
-function open(path: string, mode: string): Found[] {
+function open(path: string, mode: string): CheckResult[] {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];
   return [warning(`${path} can be read by others`, `chmod ${mode} ${word(path)}`)];

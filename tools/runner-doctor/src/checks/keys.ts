@@ -8,14 +8,20 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: Context): readonly Found[] {
+export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
   const sealed: AppState[] = [];
-  const unreadable: Found[] = [];
+  const unreadable: CheckResult[] = [];
   visitApps(
     paths,
     (app) => {
@@ -74,7 +80,7 @@ function restoring({ root }: Paths, name: string, to: string): string {
 
 const counted = (count: number): string => (count === 1 ? '1 token is' : `${count} tokens are`);
 
-function closedToken(app: AppState, keyring: Keyring): Found[] {
+function closedToken(app: AppState, keyring: Keyring): CheckResult[] {
   const sealed = app.state.repohost_token ?? '';
   try {
     open(sealed, app.app, keyring);

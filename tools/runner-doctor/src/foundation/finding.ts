@@ -26,34 +26,36 @@ export interface Examination {
 }
 
 /** A finding without the name of its check. */
-export type Found = Omit<Finding, 'check'>;
+export type CheckResult = Omit<Finding, 'check'>;
 
-export interface Context {
+export interface CheckContext {
   readonly io: Io;
   readonly paths: Paths;
   readonly offline: boolean;
 }
 
 /** A Failure that it throws becomes a problem. */
-export type Check = (context: Context) => Promise<readonly Found[]> | readonly Found[];
+export type Check = (
+  context: CheckContext,
+) => Promise<readonly CheckResult[]> | readonly CheckResult[];
 
-export const ok = (message: string): Found => ({ level: 'ok', message, mend: null });
+export const ok = (message: string): CheckResult => ({ level: 'ok', message, mend: null });
 
 /** Something that can wait. */
-export const warning = (message: string, mend: string): Found => ({
+export const warning = (message: string, mend: string): CheckResult => ({
   level: 'warning',
   message,
   mend,
 });
 
 /** Something that does not work, or is open to others. */
-export const problem = (message: string, mend: string): Found => ({
+export const problem = (message: string, mend: string): CheckResult => ({
   level: 'problem',
   message,
   mend,
 });
 
 /** The findings, or `ok` if there are none. */
-export function orOk(findings: readonly Found[], message: string): readonly Found[] {
+export function orOk(findings: readonly CheckResult[], message: string): readonly CheckResult[] {
   return findings.length > 0 ? findings : [ok(message)];
 }

@@ -1,6 +1,6 @@
 /** config.yml as it will be after the setup. */
 import type { Config } from '@runner/common/config/file';
-import type { Entry, Tree } from '@runner/common/yaml/schema';
+import type { SectionEntry, Tree } from '@runner/common/yaml/schema';
 import type { ConfigValues } from '../service/contract.ts';
 
 /** The configuration with these keys replaced, in section `notify` and at the top level. */
@@ -42,11 +42,11 @@ function treeOf(value: ConfigValues[string]): Tree | undefined {
   return { kind: 'scalar', line: 1, value, source: `${value}` };
 }
 
-function entry(key: string, value: Tree): Entry {
+function entry(key: string, value: Tree): SectionEntry {
   return { key, line: value.line, value };
 }
 
-function entriesOf(tree: Tree | undefined): readonly Entry[] {
+function entriesOf(tree: Tree | undefined): readonly SectionEntry[] {
   return tree?.kind === 'map' ? tree.entries : [];
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import { EVENT_TYPES, type EventType, isStateEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
-import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import { Joiner } from './joined.ts';
 
@@ -139,7 +139,7 @@ export function announceableOf(fields: LogRecord): Announceable | string | undef
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long. */
-async function* rawLines(chunks: Chunks): AsyncGenerator<Line> {
+async function* rawLines(chunks: Chunks): AsyncGenerator<SplitLine> {
   const splitter = new LineSplitter(LINE_MAX);
   for await (const { buffer, byteOffset, length } of chunks)
     yield* splitter.take(Buffer.from(buffer, byteOffset, length));

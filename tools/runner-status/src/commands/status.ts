@@ -10,7 +10,7 @@ import { statusText, unhealthyLine } from '../status-text.ts';
 const WIDTH = 80;
 
 /** What `--check` prints without an app. */
-interface Checked {
+interface StatusCheck {
   healthy: boolean;
   /** Number of registered apps. */
   count: number;
@@ -49,7 +49,7 @@ export const status = command({
     // A root that is misspelled is not a server without trouble.
     const missing = missingRoot(paths);
     if (missing) note(missing);
-    const value: Checked = {
+    const value: StatusCheck = {
       healthy: !missing && bad.length + unreadable.length === 0,
       count: apps.length + unreadable.length,
       apps: bad,
@@ -57,7 +57,7 @@ export const status = command({
     };
     return { value, status: value.healthy ? 0 : 1 };
   },
-  human(shown: Detailed | Checked, style, { io }) {
+  human(shown: Detailed | StatusCheck, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
     if (shown.healthy) return `no app is broken, down, blocked or stale (${shown.count})\n`;
