@@ -45,7 +45,7 @@ export async function register(context: AddContext): Promise<AddedApp> {
     throw new Failure('app_exists', `an app called '${app}' is registered already`);
   const given =
     options.public || options['token-from'] ? undefined : tokenOf(context, repoLabel(where));
-  return changeRegistry(paths, io, 'add', () => {
+  return changeRegistry({ io, paths, command: 'add' }, () => {
     const source = options['token-from'];
     const token = source === undefined ? given : tokenFrom(io, paths, source);
     const now = io.now().toISOString();

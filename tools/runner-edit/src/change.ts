@@ -73,7 +73,7 @@ export async function change(context: EditContext): Promise<Edited> {
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, (before) => {
+  const changed = changeApp({ io, paths, command: 'edit', app }, (before) => {
     const { host, require_checks, ...now } = before;
     const next: AppState = {
       ...now,

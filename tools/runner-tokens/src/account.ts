@@ -60,7 +60,7 @@ export async function findAccount(
   const verdict = account ?? verdictOfGit(app, token, git);
   if (verdict instanceof Failure)
     throw new Failure(verdict.code, verdict.message, { ...verdict.facts, ...(git && { git }) });
-  const missing = missingRights(app, config, host.type, token, verdict.scopes);
+  const missing = missingRights(app, config, { type: host.type, token, scopes: verdict.scopes });
   const hostName = host.name === DEFAULT_HOST ? {} : { host: host.name };
   return {
     valid: true,
@@ -93,7 +93,7 @@ async function apiVerdict(
   token: Secret,
 ): Promise<KnownAccount> {
   const key = appKeyOf(token);
-  if (key) return appVerdict(io, app, host, token, key);
+  if (key) return appVerdict({ io, app, host, token }, key);
   const authorization = authorizationOf(host.type, token);
   const api = hostApi(host, { token, authorization, env: io.env });
   try {
@@ -108,10 +108,7 @@ async function apiVerdict(
 
 /** A GitHub App: its name, and its permissions for the repository. Its key does not expire. */
 async function appVerdict(
-  io: Io,
-  app: AppState,
-  host: CodeHost,
-  token: Secret,
+  { io, app, host, token }: Readonly<{ io: Io; app: AppState; host: CodeHost; token: Secret }>,
   key: AppKey,
 ): Promise<KnownAccount> {
   const api = appApi(host, key, io);

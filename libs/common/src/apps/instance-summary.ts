@@ -45,13 +45,16 @@ export interface View {
   pids?(app: string, instance: string): readonly number[];
 }
 
+const NEVER_DEPLOYED: InstanceState = { current: null, previous: [] };
+
 export function instanceSummary(
   paths: Paths,
-  { app, stopped, restored }: AppState,
+  { app, stopped, restored, instances }: AppState,
   instance: string,
-  { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
+  const state = instances[instance] ?? NEVER_DEPLOYED;
+  const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
   const { releases, release } = paths.app(app);
   const isKept = (each: Deployed) => !isThere(releases) || isThere(release(each.release));
   const live = liveSlot(paths.app(app).instance(instance));

@@ -55,7 +55,7 @@ export function earlierPiece(
   for (let at = from - wanted.length - 1; at >= first; at -= 1) {
     const to = at + wanted.length;
     if (stands(reading, at, wanted) && breaks(text, reading, to, from)) {
-      const length = sameBefore(reading, to, form.units, start);
+      const length = sameBefore(reading, to, form.units.subarray(0, start));
       return { form, from: to - length, to, start: start - length, end: start };
     }
   }

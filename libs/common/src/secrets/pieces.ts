@@ -111,7 +111,7 @@ export class Pieces {
       const place = this.#entries[end - 1] as number;
       end = this.#entries[end - 3] as number;
       const after = sameAfter(text, at, form.units, place);
-      const before = sameBefore(text, at, form.units, place, floor);
+      const before = sameBefore(text, at, form.units.subarray(0, place), floor);
       const length = before + after;
       if (length < form.least || (found && length <= found.to - found.from)) continue;
       const start = place - before;

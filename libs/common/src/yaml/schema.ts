@@ -149,7 +149,7 @@ function checkMap(
 ): Map<string, unknown> {
   const values = new Map<string, unknown>();
   if (tree.kind === 'scalar' && tree.value === null)
-    return requireKeys(values, schema, file, key, tree.line);
+    return requireKeys(values, schema, { file, key, line: tree.line });
   if (tree.kind !== 'map')
     throw problem(file, tree.line, key, `must be a section, not ${WORDS[tree.kind]}`);
   for (const entry of tree.entries) {
@@ -173,15 +173,13 @@ function checkMap(
       values.set(entry.key, check(entry.value, wanted, file, path));
     else if ('mayBeEmpty' in wanted) values.set(entry.key, '');
   }
-  return requireKeys(values, schema, file, key, tree.line);
+  return requireKeys(values, schema, { file, key, line: tree.line });
 }
 
 function requireKeys(
   values: Map<string, unknown>,
   schema: ObjectSchema,
-  file: FileName,
-  key: string,
-  line: number,
+  { file, key, line }: Readonly<{ file: FileName; key: string; line: number }>,
 ): Map<string, unknown> {
   const missing = schema.required?.find((name) => !values.has(name));
   if (missing) throw problem(file, line, key, `needs the key ${missing}`);

@@ -47,16 +47,17 @@ export async function sameFor(
   const { paths } = app;
   const known = knownCommits(app);
   if (!paths || known.length === 0 || known.every((each) => each === commit)) return undefined;
+  const wanted = { commit, others: known, paths };
   const lent = async (mirror: Promise<string | undefined> | undefined) => {
     const lender = await mirror;
-    return lender === undefined ? undefined : samePaths(source, commit, known, paths, lender);
+    return lender === undefined ? undefined : samePaths(source, { ...wanted, lender });
   };
   const fetched = () => {
     const work = locked(() => compared(source, commit, known, paths));
     lenders?.add(source, commit, work);
     return work;
   };
-  const own = await samePaths(source, commit, known, paths);
+  const own = await samePaths(source, wanted);
   if (own) lenders?.add(source, commit, Promise.resolve());
   const found =
     own ?? (await lent(lenders?.of(source, commit))) ?? (await fetched()) ?? new Set([commit]);
@@ -72,7 +73,7 @@ async function compared(
 ): Promise<ReadonlySet<string> | undefined> {
   const there = await fetchMissing(source, [commit, ...known]);
   if (!there.includes(commit)) throw new Failure('ref_not_found', `the commit ${commit} is gone`);
-  return samePaths(source, commit, there, paths);
+  return samePaths(source, { commit, others: there, paths });
 }
 
 /** The commits that decide whether another one is deployed. */

@@ -32,12 +32,13 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
-    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', 'operator');
+    if (signal.aborted)
+      throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
       // The output of a command is in the log already.
       if (health.kind === 'cmd')
-        throw new StepFailure('health', headline, 'commit', problem.output);
+        throw new StepFailure('health', headline, { output: problem.output });
       throw loggedFailure(log, 'health', headline, problem.output);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});

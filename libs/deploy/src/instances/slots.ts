@@ -36,7 +36,7 @@ export function instanceState(
 type InstanceChange = (now: InstanceState) => InstanceState;
 
 function changeInstance({ paths, io, app }: Operation, name: string, change: InstanceChange): void {
-  changeApp(paths, io, 'deploy', app.app, (state) => ({
+  changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
     ...state,
     instances: { ...state.instances, [name]: change(state.instances[name] ?? NEW) },
   }));
@@ -110,14 +110,14 @@ function makeFlag(folder: Folder, name: string): void {
 function refuseLongPath({ paths, app }: Operation, { instance }: Target): void {
   if (instance.traffic?.type !== 'socket') return;
   const problem = socketProblem(paths.app(app.app).instance(instance.name));
-  if (problem) throw new StepFailure('start', `start: ${problem}`, 'operator');
+  if (problem) throw new StepFailure('start', `start: ${problem}`, { blame: 'operator' });
 }
 
 function refuseBusyPort(name: string, port: number): void {
   const holder = portHolder(port);
   if (holder === undefined) return;
   const words = `${name}: port ${port} is taken by ${holder}, which is not of this slot`;
-  throw new StepFailure('start', `start: ${words}`, 'server');
+  throw new StepFailure('start', `start: ${words}`, { blame: 'server' });
 }
 
 /**

@@ -124,7 +124,7 @@ function makingWay(
 function portUsed({ journal }: Operation, name: string): StepFailure {
   const verb = journal?.rollback ? 'roll back' : 'deploy';
   const words = `switch: its port is used by ${name}: ${verb} all instances at once`;
-  return new StepFailure('switch', words, 'operator');
+  return new StepFailure('switch', words, { blame: 'operator' });
 }
 
 /** Empties the place, unless starting does that, and puts the release there. */

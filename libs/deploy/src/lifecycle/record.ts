@@ -80,7 +80,7 @@ export function rememberAhead(
   if (wasStopped === (verb === 'stop')) return () => {};
   const how = { since: io.now().toISOString(), by, reason: reason ?? null };
   const anyway = (change: (now: AppState) => AppState) =>
-    unlessFailure(() => void changeApp(paths, io, verb, app, change), undefined);
+    unlessFailure(() => void changeApp({ io, paths, command: verb, app }, change), undefined);
   anyway((now) => remembered(now, verb, [name], how));
   return () => anyway((now) => ({ ...now, stopped }));
 }

@@ -103,16 +103,16 @@ async function one(
 function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string): Target {
   if (typeof target === 'string') {
     const words = `${target} has no readable .deploy.yml: run runner deploy ${app.app}`;
-    throw new StepFailure('start', words, 'server');
+    throw new StepFailure('start', words, { blame: 'server' });
   }
   const { instance, start, stop } = target;
   if (start.type === 'none') {
     const words = `start.type of ${instance.name} is none: there is nothing to ${verb}`;
-    throw new StepFailure('start', words, 'operator');
+    throw new StepFailure('start', words, { blame: 'operator' });
   }
   if (verb === 'stop' && start.type === 'command' && stop === undefined) {
     const words = `the .deploy.yml of ${instance.name} has no stop command`;
-    throw new StepFailure('start', words, 'operator');
+    throw new StepFailure('start', words, { blame: 'operator' });
   }
   return target;
 }

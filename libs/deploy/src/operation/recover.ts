@@ -204,8 +204,8 @@ function failureOfDead({ op, journal: { failed, stage }, records }: Dead, headli
   // A kill is not the commit's fault; what failed before it may be.
   const blame = failed?.blame === 'commit' ? 'commit' : 'operator';
   const error = record
-    ? new StepFailure(at, textOf(record, 'error'), blame)
-    : new StepFailure(at, op.redact(headline), blame, failed?.error);
+    ? new StepFailure(at, textOf(record, 'error'), { blame })
+    : new StepFailure(at, op.redact(headline), { blame, output: failed?.error });
   return { error, isInterrupted: record ? record.interrupted === true : !failed };
 }
 

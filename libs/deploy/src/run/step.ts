@@ -37,31 +37,33 @@ export interface EndedStep {
   readonly part: LogPart | undefined;
 }
 
+/** What is known of a failure, apart from its stage and its message. */
+interface FailureDetails {
+  /** `commit` by default. */
+  readonly blame?: Blame;
+  /** The step's output, redacted; empty by default. */
+  readonly output?: string | undefined;
+  /** The program that failed, if it was one whose output is in the log. */
+  readonly ended?: EndedStep | undefined;
+  /** What was seen on the server, and explains the output. */
+  readonly seen?: string | undefined;
+}
+
 /** The failure that ends a deploy. Only a commit that is to blame can be blocked. */
 export class StepFailure extends Error {
   readonly stage: Stage;
-  /** The step's output, redacted. */
-  readonly output: string;
   readonly blame: Blame;
-  /** The program that failed, if it was one whose output is in the log. */
+  readonly output: string;
   readonly ended: EndedStep | undefined;
-  /** What was seen on the server, and explains the output. */
   readonly seen: string | undefined;
 
-  constructor(
-    stage: Stage,
-    headline: string,
-    blame: Blame = 'commit',
-    output = '',
-    ended?: EndedStep,
-    seen?: string,
-  ) {
+  constructor(stage: Stage, headline: string, details: FailureDetails = {}) {
     super(headline);
     this.stage = stage;
-    this.output = output;
-    this.blame = blame;
-    this.ended = ended;
-    this.seen = seen;
+    this.blame = details.blame ?? 'commit';
+    this.output = details.output ?? '';
+    this.ended = details.ended;
+    this.seen = details.seen;
   }
 }
 
@@ -73,7 +75,7 @@ export function withReason(error: StepFailure, reason: string, blame = error.bla
 /** The same failure with more at the end of its message. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   const { stage, message, output, ended, seen } = error;
-  return new StepFailure(stage, `${message}${ending}`, blame, output, ended, seen);
+  return new StepFailure(stage, `${message}${ending}`, { blame, output, ended, seen });
 }
 
 /** The same failure with more output, which is logged. */
@@ -82,13 +84,13 @@ export function withOutput(error: StepFailure, log: DeployLog, more: string): St
   if (more.trim() === '') return error;
   log.line(more.trimEnd());
   const all = [output.trimEnd(), more].filter(Boolean).join('\n');
-  return new StepFailure(stage, message, blame, all, ended, seen);
+  return new StepFailure(stage, message, { blame, output: all, ended, seen });
 }
 
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${seen}`, 'server', output, ended, seen);
+  return new StepFailure(stage, `${message}: ${seen}`, { blame: 'server', output, ended, seen });
 }
 
 /**
@@ -102,7 +104,7 @@ export function loggedFailure(
   output: string,
 ): StepFailure {
   if (output.trim() !== '') log.line(output.trimEnd());
-  return new StepFailure(stage, headline, 'commit', output);
+  return new StepFailure(stage, headline, { output });
 }
 
 /**
@@ -113,14 +115,17 @@ export function asStepFailure(error: unknown, stage: Stage): StepFailure {
   if (error instanceof StepFailure) return error;
   if (error instanceof Failure) {
     const blame = BLAME[error.code] ?? 'server';
-    return new StepFailure(stage, `${stage}: ${error.message}`, blame);
+    return new StepFailure(stage, `${stage}: ${error.message}`, { blame });
   }
   if (systemCode(error) !== undefined) {
     const headline = `${stage}: ${systemWords(error)}`;
-    return new StepFailure(stage, headline, 'server', (error as Error).message);
+    return new StepFailure(stage, headline, { blame: 'server', output: (error as Error).message });
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new StepFailure(stage, `${stage}: this is a bug in runner`, 'server', stack);
+  return new StepFailure(stage, `${stage}: this is a bug in runner`, {
+    blame: 'server',
+    output: stack,
+  });
 }
 
 /** How something failed; undefined if it succeeded. */
@@ -183,7 +188,7 @@ export async function runStep(
   const ofServer = isMissing || step.serverFault?.test(output) || exit.isSandboxFailure;
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
-  const failure = new StepFailure(step.stage, headline, blame, output, ended);
+  const failure = new StepFailure(step.stage, headline, { blame, output, ended });
   // Nothing of the command ran, so this is bubblewrap's.
   const reason = exit.isSandboxFailure ? output.trim().split('\n').at(-1) : doubt;
   throw reason ? withReason(failure, reason) : failure;

@@ -99,20 +99,14 @@ export class DeployCheck {
       this.#remember(id, deploy);
     if (isSecond) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
     else if (isForeign(record)) return;
-    else if (started.size === 0) this.#unstarted(id, deploy, record, place, isFirst);
-    else if (!isWhole && !names.every((name) => started.has(name)))
+    else if (started.size === 0) {
+      // A failed manual rollback is not the end of a deploy.
+      if (isFirst && record.from_version === undefined) this.#unstarted(id, deploy, record, place);
+    } else if (!isWhole && !names.every((name) => started.has(name)))
       this.#report('no_start', `deploy ${id} of ${names} ended but has no DeployStarted`, place);
   }
 
-  #unstarted(
-    id: string,
-    deploy: LoggedDeploy,
-    record: LogRecord,
-    place: LinePosition,
-    isFirst: boolean,
-  ): void {
-    // A failed manual rollback is not the end of a deploy.
-    if (!isFirst || record.from_version !== undefined) return;
+  #unstarted(id: string, deploy: LoggedDeploy, record: LogRecord, place: LinePosition): void {
     if (deploy.rolledBack.size > 0 && record.late !== true)
       this.#report('event_order', `deploy ${id} ended after it was rolled back`, place);
     if (this.#rotated && place.file === 0 && !this.#newest.has(appOf(record)))

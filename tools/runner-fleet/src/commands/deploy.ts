@@ -62,7 +62,7 @@ async function carry(
 ) {
   return withFleet(context, async (broker) => {
     const { args, options } = context;
-    const plan = await makePlan(context, broker, verb, args.app, ref, options);
+    const plan = await makePlan(context, broker, { verb, app: args.app, ref }, options);
     return { status: plan ? await drive(context, broker, plan) : 0 };
   });
 }

@@ -94,8 +94,8 @@ export const send = command({
       for (const [index, text] of orders.entries()) {
         const sealed = sealedOf(text);
         if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
-        const waiting = { wait, signal: new AbortController().signal };
-        await deliver(context, broker, deliveryOf(sealed, servers), waiting, answered);
+        const waiting = { wait, signal: new AbortController().signal, answered };
+        await deliver(context, broker, deliveryOf(sealed, servers), waiting);
       }
       return { status: statusOf(lines) };
     });

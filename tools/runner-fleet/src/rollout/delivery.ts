@@ -113,20 +113,23 @@ async function storeOrder(
   await Promise.all(servers.map(({ server }) => store(subjects.order(server), TRIES)));
 }
 
-/** `wait` in ms; `stepped` is called for each step of a server. */
+/** How long to wait, and what is reported meanwhile. */
 interface WaitOptions {
+  /** In ms. */
   readonly wait: number;
   readonly signal: AbortSignal;
+  /** Gets each result as it arrives, then the missing ones. */
+  readonly answered: Answered;
+  /** Gets each step of a server. */
   readonly stepped?: (server: string, step: string) => void;
 }
 
-/** Posts the order and waits up to `wait` ms; `answered` gets each result as it arrives, then the missing ones. */
+/** Posts the order and waits for the results. */
 export async function deliver(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
   delivery: OrderDelivery,
-  { wait, signal, stepped }: WaitOptions,
-  answered: Answered,
+  { wait, signal, answered, stepped }: WaitOptions,
 ): Promise<void> {
   await post(broker, delivery, signal, answered);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));

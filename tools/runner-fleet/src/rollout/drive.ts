@@ -112,8 +112,8 @@ async function sendBatches(
   };
   for (const batch of plan.batches) {
     if (signal.aborted || (await isLost(claim, batch))) return;
-    const waiting = { wait: plan.wait, signal, stepped };
-    await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting, answered);
+    const waiting = { wait: plan.wait, signal, answered, stepped };
+    await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting);
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
   if (plan.absent.length === 0 || signal.aborted || (await isLost(claim, plan.absent))) return;

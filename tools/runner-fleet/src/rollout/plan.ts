@@ -52,15 +52,20 @@ export function planWords({ commit, version, batches, absent }: PlanLine): strin
   return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
+/** What to order. */
+interface WantedOrder {
+  readonly verb: OrderVerb;
+  readonly app: string;
+  readonly ref: string | undefined;
+}
+
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
 /** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
   broker: Broker,
-  verb: OrderVerb,
-  app: string,
-  ref: string | undefined,
+  { verb, app, ref }: WantedOrder,
   options: OrderOptions,
 ): Promise<RolloutPlan | undefined> {
   const { io, paths } = context;

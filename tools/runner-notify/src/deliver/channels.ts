@@ -161,7 +161,7 @@ export class OpenChannels {
       // Another chat may have been set in the meantime.
       const now = notifySettingsOf(readConfig(paths), io.env);
       if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
-      editConfig(paths, io, title, [{ path: ['notify', key], value: id }]);
+      editConfig({ io, paths, command: title }, [{ path: ['notify', key], value: id }]);
       this.noteOnce(`${what}: ${key} is now ${id}`);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

@@ -97,7 +97,7 @@ async function setUpChannels(
     path: ['notify', ...key.split('.')],
     value,
   }));
-  editConfig(paths, io, 'notify setup', changes, schemaComment(io.program));
+  editConfig({ io, paths, command: 'notify setup', head: schemaComment(io.program) }, changes);
   const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
     keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);

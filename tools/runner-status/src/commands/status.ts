@@ -37,9 +37,8 @@ export const status = command({
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const view = await viewOf({ io, paths }, [app], options.offline);
-      const value = summaryOf(paths, app, view);
-      const shown = await detailed(paths, app, value, view, !options.offline && !options.check);
-      return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
+      const value = await detailed(paths, app, view, !options.offline && !options.check);
+      return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check) throw notProvided('<APP|--check>');
     const { apps, unreadable } = listApps(paths);
