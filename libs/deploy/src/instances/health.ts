@@ -9,8 +9,17 @@ import { localPort } from './ports.ts';
 import { connect } from './reach.ts';
 import { otherAppOn } from './stranger.ts';
 
-/** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
-type HealthProblem = { words: string; output: string; late?: boolean } | undefined;
+/** Why an instance is not healthy. Undefined if it is healthy. */
+type HealthProblem =
+  | {
+      words: string;
+      output: string;
+      /** There was no answer in time. */
+      late?: boolean;
+      /** Nothing listens at the address. */
+      isRefused?: boolean;
+    }
+  | undefined;
 
 /**
  * Checks every `interval`, for up to `within`, until the target answers as it should. Throws a
@@ -137,5 +146,6 @@ export async function askTcp(address: string, timeout: number): Promise<HealthPr
   if (problem === 'timeout')
     return { words: `${address} did not accept a connection`, output: '', late: true };
   if (problem === undefined) return undefined;
-  return { words: `${address} cannot be reached (${problem})`, output: '' };
+  const isRefused = problem === 'ECONNREFUSED';
+  return { words: `${address} cannot be reached (${problem})`, output: '', isRefused };
 }

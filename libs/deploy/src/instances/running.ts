@@ -119,7 +119,7 @@ async function listens({ start, health, env }: Supervised): Promise<InstanceStat
   const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
   if (!problem) return 'running';
-  return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';
+  return problem.isRefused ? 'stopped' : 'unknown';
 }
 
 /** `host:port` of an address. */

@@ -59,8 +59,8 @@ function troubles(each: ChatStatus): CheckResult[] {
     const said = each.problem?.description;
     const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
     const refused = each.problem !== null && each.problem.retryable === false;
-    const mend = refused ? `runner notify setup --channel ${channel}` : LOOK;
-    return [problem(`${channel} does not accept messages${why && `: ${why}`}`, mend)];
+    const fix = refused ? `runner notify setup --channel ${channel}` : LOOK;
+    return [problem(`${channel} does not accept messages${why && `: ${why}`}`, fix)];
   }
   return [];
 }

@@ -12,7 +12,7 @@ import {
   type CheckResult,
   ok,
   orOk,
-  problem,
+  problemFrom,
   warning,
 } from '../foundation/finding.ts';
 
@@ -43,7 +43,7 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
-    return [problem(error.message, edit(typeof line === 'number' ? line : 1))];
+    return [problemFrom(error, edit(typeof line === 'number' ? line : 1))];
   }
 }
 

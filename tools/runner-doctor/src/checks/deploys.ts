@@ -72,6 +72,7 @@ function stateOf(summary: AppSummary): CheckResult[] {
       problem(
         `new commits of ${app} have not been deployed since ${failed.since}: ${failed.message}`,
         `runner fetch ${app}`,
+        { isDenied: failed.error === 'file_unreadable' || failed.error === 'not_writable' },
       ),
     ];
   return [];

@@ -24,13 +24,13 @@ export function disk({ paths }: CheckContext): readonly CheckResult[] {
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;
   const where = word(at);
-  const mend = `du -xh --max-depth=2 ${where} | sort -h | tail`;
+  const fix = `du -xh --max-depth=2 ${where} | sort -h | tail`;
   const size =
     free < 10_240 * MIB ? `${Math.floor(free / MIB)} MiB` : `${Math.floor(free / MIB / 1024)} GiB`;
   const found: CheckResult[] = [];
-  if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, mend));
+  if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, fix));
   else if (free < blocks * bsize * SHARE && free < PLENTY)
-    found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, mend));
+    found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, fix));
   // Some file systems do not count inodes.
   if (files > 0 && ffree < LOW_INODES) {
     const counting = `du -x --inodes --max-depth=2 ${where} | sort -n | tail`;

@@ -45,12 +45,17 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
     ];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
-    return [problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`)];
+    return [
+      problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`, {
+        path: paths.root,
+      }),
+    ];
   if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
         `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
         `sudo -u '#${root.uid}' runner doctor`,
+        { path: paths.root },
       ),
     ];
   const apps = unlessFailure(() => appNames(paths), []);
@@ -80,7 +85,7 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
     .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
   return orOk(
     [
-      ...tripped.map(({ why, mend }) => problem(why, mend)),
+      ...tripped.map(({ why, fix, path }) => problem(why, fix, { path })),
       ...foreign.map(({ found }) => found),
       ...closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
@@ -107,9 +112,9 @@ function misowned(
   const stat = look(path);
   if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
   const whole = stat.isDirectory() ? `-R --from=${stat.uid} ` : '';
-  const mend = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
+  const fix = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
   const what = `${path} belongs to user ${stat.uid}, the root to user ${account}`;
-  return [{ path, found: problem(what, mend) }];
+  return [{ path, found: problem(what, fix, { path }) }];
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
@@ -122,7 +127,7 @@ function closed(
   return folders.flatMap((path) => {
     const stat = look(path);
     if (stat?.uid !== account || !stat.isDirectory() || (stat.mode & 0o700) === 0o700) return [];
-    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`)];
+    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`, { path })];
   });
 }
 

@@ -13,6 +13,7 @@ import {
   type CheckResult,
   orOk,
   problem,
+  problemFrom,
   warning,
 } from '../foundation/finding.ts';
 
@@ -29,7 +30,7 @@ export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
     },
     ({ app, failure }) =>
       unreadable.push(
-        problem(failure.message, restoring(paths, `state/${app}.json`, paths.state(app))),
+        problemFrom(failure, restoring(paths, `state/${app}.json`, paths.state(app))),
       ),
   );
   const file = mkeyFile(paths, io.env);
@@ -39,8 +40,8 @@ export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
     keyring = readKeyring(paths, io.env);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const mend = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
-    return [...unreadable, problem(error.message, mend)];
+    const fix = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
+    return [...unreadable, problemFrom(error, fix)];
   }
   if (keyring === undefined) {
     if (sealed.length === 0)

@@ -68,8 +68,8 @@ export async function timers(context: CheckContext): Promise<readonly CheckResul
     const line = cronLine(context, name);
     if (cron?.stdout.includes(line)) return [];
     const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
-    const mend = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
-    return [warning(`${lacks}: ${TIMERS[name].consequence}`, mend)];
+    const fix = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
+    return [warning(`${lacks}: ${TIMERS[name].consequence}`, fix)];
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(context, service);
   const idle = found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime()) : [];

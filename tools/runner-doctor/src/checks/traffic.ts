@@ -77,7 +77,7 @@ async function examine(
         `runner stop ${app} --before-traffic`,
       ),
     );
-  return [...found, ...obstructions(own, traffic).map(({ words, mend }) => problem(words, mend))];
+  return [...found, ...obstructions(own, traffic).map(({ words, fix }) => problem(words, fix))];
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
