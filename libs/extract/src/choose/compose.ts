@@ -30,7 +30,7 @@ export interface Composed {
 /** A row as people see it: redacted, with its speaker if several speak. */
 export type Show = (row: Row) => string;
 
-interface Shown {
+interface ShownRow {
   readonly line: number;
   readonly at: number;
   readonly text: string;
@@ -41,7 +41,7 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   const [leader, ...others] = ranked;
   if (leader === undefined) return { text: '', lines: [] };
   const head = leader.candidate.row;
-  const shown: Shown[] = [];
+  const shown: ShownRow[] = [];
   let used = 0;
   const add = (row: Row, room: number, times = 1, limit = LINE): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
@@ -150,7 +150,7 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
 
 /** The head first, with what stands in its line, everything else as it stood in the log. */
 function arrange(
-  shown: readonly Shown[],
+  shown: readonly ShownRow[],
   picks: readonly Pick[],
   beside: Row | undefined,
 ): Composed {

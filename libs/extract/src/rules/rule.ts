@@ -67,11 +67,11 @@ export interface Rule {
 }
 
 /** What a row says of itself; without `use`, `on` and `pick` a cause, on the message, the first. */
-type Facts = Pick<Rule, 'name' | 'class' | 'score'> &
+type RuleFacts = Pick<Rule, 'name' | 'class' | 'score'> &
   Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
 
 /** A row of the table. */
-export function rule(facts: Facts, triggers: string, pattern: RegExp): Rule {
+export function rule(facts: RuleFacts, triggers: string, pattern: RegExp): Rule {
   return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, triggers, pattern };
 }
 

@@ -44,7 +44,7 @@ export class Frames {
     if (begun === undefined || begun.misses > GIVEN_UP) return this.#bare(text);
     let node = this.#root;
     let best: { node: Node; at: number } | null = null;
-    let loud: { best: { node: Node; at: number }; said: Said } | null = null;
+    let loud: { best: { node: Node; at: number }; said: FrameParts } | null = null;
     let said = NOTHING;
     let pending = NOTHING;
     let at = 0;
@@ -104,9 +104,9 @@ export class Frames {
   }
 }
 
-type Said = Pick<Framed, 'speaker' | 'job' | 'level' | 'partial'>;
+type FrameParts = Pick<Framed, 'speaker' | 'job' | 'level' | 'partial'>;
 
-function withColumn(said: Said, { job, speaker, level, partial, trust }: Column): Said {
+function withColumn(said: FrameParts, { job, speaker, level, partial, trust }: Column): FrameParts {
   if (job === undefined && speaker === undefined && level === undefined && !partial) return said;
   // A name behind the level is a logger's.
   const isName = speaker !== undefined && (said.level === '' || trust === 'sure');
@@ -122,7 +122,7 @@ function isConstant({ lines, loud }: Node): boolean {
   return lines >= ENOUGH && loud >= SHARE * lines;
 }
 
-const NOTHING: Said = { speaker: '', job: '', level: '', partial: false };
+const NOTHING: FrameParts = { speaker: '', job: '', level: '', partial: false };
 
 /** What a column is: text, dress at which the frame may end, or dress if more of it follows. */
 function judge(

@@ -6,7 +6,7 @@ import { columnAt, skipBlanks } from './columns.ts';
 const ENOUGH = 3;
 const SHARE = 0.9;
 
-interface Line {
+interface HeaderLine {
   readonly body: string;
   readonly line: number;
   readonly level: string;
@@ -19,7 +19,7 @@ export class Headers {
   #level = '';
 
   /** Looks at some lines: whether the log has headers. */
-  learn(lines: readonly Line[]): boolean {
+  learn(lines: readonly HeaderLine[]): boolean {
     if (this.#learned) return true;
     const begun = lines.filter(({ line }, n) => line !== lines[n - 1]?.line);
     const bodies = begun.map(({ body }) => body);
@@ -36,7 +36,7 @@ export class Headers {
   }
 
   /** The lines without headers and the indent below them, each at the level of its header. */
-  strip<L extends Line>(lines: readonly L[]): readonly L[] {
+  strip<L extends HeaderLine>(lines: readonly L[]): readonly L[] {
     if (!this.learn(lines)) return lines;
     return lines.flatMap((line) => {
       const atMargin = indentOf(line.body) === 0;

@@ -23,7 +23,7 @@ export interface Undressed {
   readonly level: Severity;
 }
 
-type Line = Omit<Undressed, 'level'> & {
+type UndressedLine = Omit<Undressed, 'level'> & {
   readonly level: string;
   readonly partial: boolean;
   readonly framed: boolean;
@@ -48,9 +48,9 @@ export class Undresser {
   #guessed = true;
   readonly #names = new Set<string>();
   readonly #levels = new Set<Severity>();
-  #window: Line[] = [];
+  #window: UndressedLine[] = [];
   #suffix = '';
-  #held: Line | null = null;
+  #held: UndressedLine | null = null;
 
   constructor(give: (line: Undressed) => void) {
     this.#give = give;
@@ -89,7 +89,7 @@ export class Undresser {
     for (const line of lines) this.#emit(line);
   }
 
-  #undress(given: readonly Line[], depth: number): Line[] {
+  #undress(given: readonly UndressedLine[], depth: number): UndressedLine[] {
     const { frames, headers } = this.#dresses[depth] ?? {};
     if (frames === undefined || headers === undefined) return [...given];
     const lines = headers.strip(given);
@@ -98,9 +98,9 @@ export class Undresser {
     if (this.#dresses[depth + 1]?.headers.learn(stripped))
       return this.#undress(stripped, depth + 1);
     const suffix = depth === 0 ? this.#suffixOf(stripped) : '';
-    const done: Line[] = [];
+    const done: UndressedLine[] = [];
     // Records that stand in one row are opened together, so that the dress of their texts is seen.
-    let opened: Line[] = [];
+    let opened: UndressedLine[] = [];
     const close = () => {
       if (opened.length > 0) done.push(...this.#undress(opened, depth + 1));
       opened = [];
@@ -127,7 +127,7 @@ export class Undresser {
   }
 
   /** What ends every line: loggers put an empty context there. */
-  #suffixOf(lines: readonly Line[]): string {
+  #suffixOf(lines: readonly UndressedLine[]): string {
     const framed = lines.filter((line) => line.framed && line.body !== '');
     const found = / ?(?:(?:\[\]|\{\}) ?){1,3}$/.exec(framed.at(-1)?.body ?? '')?.[0];
     if (found !== undefined && framed.every(({ body }) => body.endsWith(found)))
@@ -135,7 +135,7 @@ export class Undresser {
     return this.#suffix;
   }
 
-  #emit(line: Line): void {
+  #emit(line: UndressedLine): void {
     const held = this.#held;
     this.#held = null;
     const whole =
@@ -153,7 +153,7 @@ export class Undresser {
   }
 }
 
-function framedLine(line: Line, found: Framed | undefined): Line {
+function framedLine(line: UndressedLine, found: Framed | undefined): UndressedLine {
   if (found === undefined || (!found.framed && found.speaker === '' && found.job === ''))
     return line;
   return {
