@@ -3,7 +3,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Clock } from '../src/deliver/clock.ts';
-import { deliver, type Ending } from '../src/deliver/deliver.ts';
+import { deliver, type EntryEnding } from '../src/deliver/deliver.ts';
 import { Destination } from '../src/deliver/destination.ts';
 import { type Next, Queue } from '../src/deliver/queue.ts';
 import type { Channel, Complaint, Message, Outcome, Problem } from '../src/service/contract.ts';
@@ -86,7 +86,7 @@ function world(
       return name;
     },
     /** A new process: delivers for up to `budget` milliseconds. */
-    async deliver(budget: number, eager = false): Promise<Ending[]> {
+    async deliver(budget: number, eager = false): Promise<EntryEnding[]> {
       const destination = new Destination({
         paths,
         channel: 'telegram',
@@ -102,7 +102,7 @@ function world(
           .split(' ')
           .filter(Boolean)
           .map((text) => state.instead[text] ?? message(text));
-      const endings: Ending[] = [];
+      const endings: EntryEnding[] = [];
       const deadline = state.time + budget;
       const shouldContinue = (next: Next | undefined) =>
         next !== undefined && state.time + next.wait <= deadline;

@@ -10,7 +10,7 @@ const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** What `runner notify queue --json` prints. */
-interface Shown {
+interface QueueOutput {
   readonly action: Action;
   readonly messages: readonly Waiting[];
 }
@@ -64,9 +64,9 @@ export const queue = command({
       return [action === 'show' && event ? { ...rest, event } : rest];
     });
     if (action === 'drop') for (const { name, place } of found) spool.drop(name, place);
-    return { value: { action, messages } satisfies Shown, status };
+    return { value: { action, messages } satisfies QueueOutput, status };
   },
-  human({ action, messages }: Shown, style, { io }) {
+  human({ action, messages }: QueueOutput, style, { io }) {
     if (action === 'show') return messages.map((each) => details(each, style)).join('\n');
     if (action === 'list') return listed(messages, style, io.now().getTime());
     const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;

@@ -20,7 +20,7 @@ import type { Entry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import { type DeliveryPolicy, deliver, type Ending } from './deliver.ts';
+import { type DeliveryPolicy, deliver, type EntryEnding } from './deliver.ts';
 import { Destination } from './destination.ts';
 import { Queue } from './queue.ts';
 
@@ -113,7 +113,7 @@ export class OpenChannels {
     name: DestinationName,
     queue: Queue,
     policy: DeliveryPolicy,
-    onEnd: (ending: Ending) => void,
+    onEnd: (ending: EntryEnding) => void,
     own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
   ): Promise<void> {
     const { paths, clock } = this.options;

@@ -15,7 +15,7 @@ import { laterEntry, pauseAfter } from './retry.ts';
 const SLICE = 200;
 
 /** How an entry left the queue. */
-export interface Ending {
+export interface EntryEnding {
   readonly name: EntryName;
   /** `dead`: given up because of the entry's problem. */
   readonly result: 'delivered' | 'dead';
@@ -56,7 +56,7 @@ interface Work {
 export async function deliver(
   options: DeliverOptions,
   policy: DeliveryPolicy,
-  onEnd: (ending: Ending) => void,
+  onEnd: (ending: EntryEnding) => void,
 ): Promise<void> {
   const { queue, destination, clock } = options;
   const eager = policy.eager === true;
@@ -91,7 +91,7 @@ async function attempt(
   work: Work,
   found: Entry,
   within: number | undefined,
-): Promise<Ending | undefined> {
+): Promise<EntryEnding | undefined> {
   const { queue, channel, destination, clock } = options;
   const { name, messages } = work;
   if (messages.length === 0) return end(queue, work, 'dead', { ...found, problem: UNREADABLE });
@@ -121,7 +121,7 @@ async function attempt(
 }
 
 /** Takes an entry out of the queue. */
-function end(queue: Queue, work: Work, result: Ending['result'], entry: Entry): Ending {
+function end(queue: Queue, work: Work, result: EntryEnding['result'], entry: Entry): EntryEnding {
   const { name, degraded, movedTo } = work;
   if (result === 'dead') queue.bury(name, entry);
   else queue.remove(name);
@@ -134,7 +134,7 @@ function settle(
   work: Work,
   entry: Entry,
   outcome: Outcome,
-): Ending | undefined {
+): EntryEnding | undefined {
   const { name, messages } = work;
   if (outcome.class === 'delivered') {
     work.movedTo ??= outcome.movedTo;

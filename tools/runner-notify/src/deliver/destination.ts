@@ -6,7 +6,7 @@
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Step } from '../message/steps.ts';
+import type { MessageStep } from '../message/steps.ts';
 import type { Outcome, Problem, Rate } from '../service/contract.ts';
 import { bounded, messagesAfter } from '../spool/posted.ts';
 import { NO_TROUBLE, type Pause, readState, type State, writeState } from '../spool/state.ts';
@@ -106,7 +106,7 @@ export class Destination {
   answered(
     { outcome, id }: Posted,
     request: string,
-    step: Step | undefined,
+    step: MessageStep | undefined,
     pause: (failures: number) => number,
   ): void {
     const at = this.#options.now();

@@ -7,7 +7,7 @@ import { channelOf } from '../spool/names.ts';
 import { lockChannel, type Spool } from '../spool/spool.ts';
 import { OpenChannels } from './channels.ts';
 import { clockOf } from './clock.ts';
-import type { DeliveryPolicy, Ending } from './deliver.ts';
+import type { DeliveryPolicy, EntryEnding } from './deliver.ts';
 import type { Next } from './queue.ts';
 import { deliveryOf, resultOf } from './result.ts';
 
@@ -26,7 +26,7 @@ export async function flushAll(
   const opened = new OpenChannels({ io, paths, clock: clockOf(io), title, note });
   const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
-  const print = async (ending: Ending): Promise<void> => {
+  const print = async (ending: EntryEnding): Promise<void> => {
     const { channel, event } = ending.entry;
     const record = announceableOf(event);
     if (record === undefined || typeof record === 'string') return;
@@ -66,7 +66,7 @@ export async function deliverDue(
   opened: OpenChannels,
   name: DestinationName,
   now: boolean,
-  onEnd: (ending: Ending) => void,
+  onEnd: (ending: EntryEnding) => void,
 ): Promise<'busy' | Next | undefined> {
   const lock = lockChannel(opened.options, name);
   if (!lock) return 'busy';

@@ -7,7 +7,7 @@ import type { MessageKind } from '../message/records.ts';
 import type { Complaint, Problem } from '../service/contract.ts';
 import type { Entry } from '../spool/entry.ts';
 import { idOf } from '../spool/names.ts';
-import type { Ending } from './deliver.ts';
+import type { EntryEnding } from './deliver.ts';
 import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
@@ -63,7 +63,7 @@ export interface Delivery {
 }
 
 /** The delivery of an entry that left the queue. */
-export function deliveryOf({ name, result, entry, degraded, movedTo }: Ending): Delivery {
+export function deliveryOf({ name, result, entry, degraded, movedTo }: EntryEnding): Delivery {
   const problem = entry.problem ?? undefined;
   return result === 'delivered'
     ? { result, entry, problem, degraded, movedTo }

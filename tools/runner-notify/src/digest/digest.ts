@@ -30,8 +30,14 @@ export async function announceDigest(context: DigestContext): Promise<readonly R
   if (scheduled && !notifySettingsOf(readConfig(paths), io.env).digest) return [];
   const text = await digestText(paths, period, note);
   const announcer = openAnnouncer({
-    ...{ io, paths, clock: clockOf(io), title, note },
-    ...{ channel, wait: WAIT, dryRun },
+    io,
+    paths,
+    clock: clockOf(io),
+    title,
+    note,
+    channel,
+    wait: WAIT,
+    dryRun,
   });
   const fields = {
     timestamp: now.toISOString(),

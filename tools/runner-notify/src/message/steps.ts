@@ -5,7 +5,7 @@
 import type { Notice } from './notice.ts';
 
 /** How a message relates to earlier ones, which are known by keys such as `deploy shop a1b2c3d4`. */
-export interface Step {
+export interface MessageStep {
   /** Edits the message with the first of these keys that is known; without one it is a new message. */
   readonly edits?: readonly string[];
   /** Not sent if there is no message to edit. */
@@ -22,7 +22,7 @@ export interface Step {
 const keyOf = (...words: readonly string[]) => words.join(' ');
 
 /** The step of each message of a notice, in their order; further messages are new. */
-export function stepsOf(notice: Notice): readonly Step[] {
+export function stepsOf(notice: Notice): readonly MessageStep[] {
   const { kind, project, instance, deployId, commit } = notice;
   const deploy = keyOf('deploy', project, deployId);
   // Without its commit a deploy shares its message with no other.

@@ -7,7 +7,7 @@ import type { ChannelName } from '@runner/common/config/channels';
 import type { NotifySettings } from '@runner/common/config/settings';
 import type { Env } from '@runner/common/foundation/io';
 import type { Notice } from '../message/notice.ts';
-import type { Step } from '../message/steps.ts';
+import type { MessageStep } from '../message/steps.ts';
 import type { Fields } from './fields.ts';
 
 /** At most `count` messages in any `per` milliseconds. */
@@ -22,7 +22,7 @@ export type Complaint = 'markup' | 'length';
 /** One message, ready to be sent. */
 export interface Message {
   /** Which posted message it edits or answers; undefined: it is a new message. */
-  readonly step?: Step | undefined;
+  readonly step?: MessageStep | undefined;
   /** The JSON body, without the fields that name the destination. */
   readonly payload: Fields;
   /** Of several recipients, those that have not got it yet; undefined: all. */
@@ -137,7 +137,7 @@ export type ConfigValues = Readonly<
 >;
 
 /** A line of `runner notify status`. */
-export type Row = readonly [label: string, text: string];
+export type StatusRow = readonly [label: string, text: string];
 
 /** What `runner notify status` knows about a destination. */
 export interface Known {
@@ -181,7 +181,7 @@ export interface Service {
   /** Configuration that `runner notify status` shows beside the secret. */
   shownOf(credentials: Credentials): Fields;
   /** The destination in rows, below that of the secret. */
-  rows(known: Known): Row[];
+  rows(known: Known): StatusRow[];
   /** What is shown of the answer to a test message, without secrets. */
   reportOf(body: Fields): Fields;
   /** Where it arrived, from this report. */

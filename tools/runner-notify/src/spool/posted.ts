@@ -1,5 +1,5 @@
 /** Posted messages, as recorded in the state of their destination. */
-import type { Step } from '../message/steps.ts';
+import type { MessageStep } from '../message/steps.ts';
 
 /** A message that later ones may edit or answer. */
 export interface PostedMessage {
@@ -20,7 +20,7 @@ export function bounded(done: readonly string[], messages: readonly PostedMessag
 /** The messages that are known after a step; `id` of the one that shows it. */
 export function messagesAfter(
   before: readonly PostedMessage[],
-  step: Step | undefined,
+  step: MessageStep | undefined,
   id: string | undefined,
 ): readonly PostedMessage[] {
   const { keys = [], adds, ends } = step ?? {};

@@ -3,7 +3,7 @@
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { CHANNELS } from '../channels/index.ts';
-import type { Row } from '../service/contract.ts';
+import type { StatusRow } from '../service/contract.ts';
 import { fieldsOf, wordOf } from '../service/fields.ts';
 import { problemText } from '../service/problem-text.ts';
 import type { Backlog, ChannelStatus, NotifyStatus } from './status.ts';
@@ -14,7 +14,7 @@ const LABEL = 10;
 
 /** The whole report. */
 export function statusText(report: NotifyStatus, style: Style): string {
-  const rows: Row[] = [
+  const rows: StatusRow[] = [
     ['config', report.config],
     [
       'templates',
@@ -77,7 +77,7 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
   return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not checked'];
 }
 
-function rowsOf(channel: ChannelStatus): Row[] {
+function rowsOf(channel: ChannelStatus): StatusRow[] {
   if (!channel.configured && channel.secret === null) return backlogRows(channel);
   const service = CHANNELS[channel.channel];
   return [
@@ -87,9 +87,9 @@ function rowsOf(channel: ChannelStatus): Row[] {
   ];
 }
 
-function backlogRows(channel: Backlog & { readonly configured: boolean }): Row[] {
+function backlogRows(channel: Backlog & { readonly configured: boolean }): StatusRow[] {
   const { configured, queued, dead, waits_until, last_success, last_error } = channel;
-  const rows: Row[] = [];
+  const rows: StatusRow[] = [];
   if (configured || queued > 0 || dead > 0) {
     const wait = waits_until === null ? '' : `, asked to wait until ${waits_until}`;
     rows.push(['queue', `${queued} waiting, ${dead} given up${wait}`]);
@@ -102,7 +102,7 @@ function backlogRows(channel: Backlog & { readonly configured: boolean }): Row[]
   return rows;
 }
 
-function rowText([label, text]: Row): string {
+function rowText([label, text]: StatusRow): string {
   return `  ${label.padEnd(LABEL)}  ${harmlessLine(text)}\n`;
 }
 

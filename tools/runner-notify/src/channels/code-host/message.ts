@@ -40,7 +40,10 @@ function postsOf(
 ): CommitPost[] {
   const [commit, version, deployId] = [field('commit'), field('version'), field('deploy_id')];
   const post = (state: CommitPost['state'], text: string): CommitPost => ({
-    ...{ commit, state, deployId, isCorrection: false },
+    commit,
+    state,
+    deployId,
+    isCorrection: false,
     description: cutCodePoints(text.replace(/\s+/g, ' ').trim(), DESCRIPTION_MAX),
   });
   switch (kind) {

@@ -61,8 +61,12 @@ async function deployment(
   if (id === undefined && isCorrection) return undefined;
   if (id === undefined) {
     const made = await api.post(path, {
-      ...{ ref: commit, environment: app, auto_merge: false, required_contexts: [] },
-      ...{ description: `runner debug log ${app} ${deployId}`, payload: { deploy_id: deployId } },
+      ref: commit,
+      environment: app,
+      auto_merge: false,
+      required_contexts: [],
+      description: `runner debug log ${app} ${deployId}`,
+      payload: { deploy_id: deployId },
     });
     if (made.status > 299) return made;
     id = jsonObject(made.body)?.id;

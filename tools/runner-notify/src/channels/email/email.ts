@@ -8,7 +8,7 @@ import { onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
 import { converse } from './smtp.ts';
 
-type Settings = SectionSettings['email'];
+type EmailSettings = SectionSettings['email'];
 
 /** No limit is published; mailbox providers commonly allow this much. */
 const RATES: readonly Rate[] = [{ count: 20, per: 60_000 }];
@@ -47,7 +47,7 @@ const writing = textWriting({
 });
 
 /** Sends through one server, to all recipients at once. */
-function connectEmail({ smtp, from, to }: Settings, line: Line): Channel {
+function connectEmail({ smtp, from, to }: EmailSettings, line: Line): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload, only }, timeout) => {
     const left = only?.filter((one) => to.some((each) => each.includes(one)));

@@ -10,7 +10,7 @@ import { wordOf } from '../../service/fields.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { cutBytes, PLAIN, phraseText, textWriting } from '../../service/text.ts';
 
-type Settings = SectionSettings['ntfy'];
+type NtfySettings = SectionSettings['ntfy'];
 
 /** docs.ntfy.sh/publish/#limitations: 60 requests at once, then one in 5 seconds; 250 messages a day on ntfy.sh. */
 const RATES: readonly Rate[] = [
@@ -80,14 +80,14 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** The server's address and the topic, of `https://SERVER/TOPIC`. */
-function topicOf({ url }: Settings): { readonly server: string; readonly topic: string } {
+function topicOf({ url }: NtfySettings): { readonly server: string; readonly topic: string } {
   const address = url.reveal();
   const at = address.lastIndexOf('/');
   return { server: address.slice(0, at), topic: decodeURIComponent(address.slice(at + 1)) };
 }
 
 /** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
-function connectNtfy(settings: Settings, line: Line): Channel {
+function connectNtfy(settings: NtfySettings, line: Line): Channel {
   const { server, topic } = topicOf(settings);
   const token = settings.token?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });

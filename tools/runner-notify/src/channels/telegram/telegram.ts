@@ -1,6 +1,13 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type { Channel, Inspection, Line, Rate, Row, Service } from '../../service/contract.ts';
+import type {
+  Channel,
+  Inspection,
+  Line,
+  Rate,
+  Service,
+  StatusRow,
+} from '../../service/contract.ts';
 import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
@@ -8,7 +15,7 @@ import { type Bot, chatFactsOf, openBot } from './bot.ts';
 import { TEST_MESSAGE, telegramMessages } from './message.ts';
 import { rightsOf } from './rights.ts';
 
-type Settings = NonNullable<NotifySettings['telegram']>;
+type TelegramSettings = NonNullable<NotifySettings['telegram']>;
 
 /** core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
 const RATES: readonly Rate[] = [
@@ -22,7 +29,7 @@ const METHOD = 'sendMessage';
 const EDIT_METHOD = 'editMessageText';
 
 /** Announces in one chat, or in one topic of it. */
-function connectTelegram(settings: Settings, line: Line): Channel {
+function connectTelegram(settings: TelegramSettings, line: Line): Channel {
   const { apiUrl, botToken } = settings;
   const bot = openBot(apiUrl, botToken, line);
   let { chatId } = settings;
@@ -69,7 +76,7 @@ function replyTo(id: string | undefined): Fields {
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-function addressOf({ threadId }: Settings, chatId: string): Fields {
+function addressOf({ threadId }: TelegramSettings, chatId: string): Fields {
   return {
     chat_id: chatId,
     ...(threadId !== undefined && { message_thread_id: threadId }),
@@ -133,7 +140,7 @@ export const telegram: Service = {
     const { chat_id: id, thread_id: thread } = shown;
     const facts = fieldsOf(answer);
     const [bot, chat, rights] = [facts.bot, facts.chat, facts.rights].map(fieldsOf);
-    const rows: Row[] = [];
+    const rows: StatusRow[] = [];
     if (bot?.username) {
       const privacy = bot.privacy_mode === true ? 'on' : 'off';
       rows.push(['bot', `@${wordOf(bot.username)}, privacy mode ${privacy}`]);

@@ -16,7 +16,7 @@ import { type Fields, wordOf } from '../../service/fields.ts';
 import { maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, textWriting } from '../../service/text.ts';
 
-type Settings = SectionSettings['webhook'];
+type WebhookSettings = SectionSettings['webhook'];
 
 /** No limit is published; chosen so that a small receiver can keep up. */
 const RATES: readonly Rate[] = [{ count: 10, per: 1_000 }];
@@ -119,7 +119,7 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
 }
 
 /** Posts to one address. */
-function connectWebhook({ url, secret }: Settings, line: Line): Channel {
+function connectWebhook({ url, secret }: WebhookSettings, line: Line): Channel {
   const send: Channel['send'] = ({ payload: body }, timeout) => {
     const seconds = Math.floor(Date.now() / 1000);
     const headers = (text: string) =>
