@@ -7,7 +7,7 @@ import { commitIn, fetchById } from './remote.ts';
 import type { GitSource } from './source.ts';
 
 /** Commits to compare under some paths. */
-interface Comparison {
+interface PathComparison {
   readonly commit: string;
   readonly others: readonly string[];
   readonly paths: readonly string[];
@@ -21,7 +21,7 @@ interface Comparison {
  */
 export async function samePaths(
   source: GitSource,
-  { commit, others, paths, lender }: Comparison,
+  { commit, others, paths, lender }: PathComparison,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!existsSync(join(source.mirror, 'HEAD'))) return undefined;
   const same = new Set<string>();

@@ -12,11 +12,11 @@ export interface CheckResult {
   /** The command that fixes it; null if there is nothing to fix. */
   readonly fix: string | null;
   /** What it is about; not printed. */
-  readonly about?: Subject;
+  readonly about?: FindingFacts;
 }
 
 /** What relates a finding to others. */
-interface Subject {
+interface FindingFacts {
   /** The file or folder. */
   readonly path?: string | undefined;
   /** Code of the failure that it reports. */
@@ -70,7 +70,7 @@ export const warning = (message: string, fix: string): CheckResult => ({
 });
 
 /** Something that does not work, or is open to others. */
-export const problem = (message: string, fix: string, about: Subject = {}): CheckResult => ({
+export const problem = (message: string, fix: string, about: FindingFacts = {}): CheckResult => ({
   level: 'problem',
   message,
   fix,
