@@ -14,4 +14,4 @@ const args = ['scripts/bundle/run.mjs', 'scripts/demo/main.ts'];
 const demo = { name: 'npm run demo, warm', file: process.execPath, args, strict: true };
 const [figure] = compare([demo], rounds);
 const seconds = (figure?.quick ?? Number.NaN) / 1000;
-conclude([printSeconds('The whole story', demo.name, seconds, BUDGET)]);
+conclude([printSeconds('The whole story', demo.name, seconds, { budget: BUDGET })]);

@@ -51,7 +51,7 @@ function rootWith(count: number): string {
       branch: 'main',
       created_at: time,
       updated_at: time,
-      state: { repohost_token: seal(new Secret(token), app, keyring, false) },
+      state: { repohost_token: seal(new Secret(token), app, keyring) },
       instances: { default: { current: version(), previous: [version(), version()] } },
       failures: null,
       held: null,

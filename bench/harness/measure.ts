@@ -169,8 +169,7 @@ export function printSeconds(
   title: string,
   name: string,
   seconds: number,
-  budget: number,
-  slack = 0,
+  { budget, slack = 0 }: { readonly budget: number; readonly slack?: number },
 ): boolean {
   const kept = seconds <= budget + slack;
   const cells = [`${seconds.toFixed(1)} s`, (seconds / budget).toFixed(2), `${budget} s`];

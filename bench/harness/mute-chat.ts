@@ -31,5 +31,5 @@ export async function muteChat(): Promise<boolean> {
   chat.close();
   chat.unref();
   const title = 'A chat that takes the request and never answers';
-  return printSeconds(title, 'deploy', waited, BUDGET, SLACK);
+  return printSeconds(title, 'deploy', waited, { budget: BUDGET, slack: SLACK });
 }

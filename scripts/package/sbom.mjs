@@ -20,10 +20,7 @@ export function bomOf(version, packages) {
     .update(JSON.stringify([version, components]))
     .digest('hex');
   // Of the content, so that the same release has the same number; in the form of a version 5 UUID.
-  const uuid = hash.replace(
-    /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
-    (_, a, b, c, d, e) => `${a}-${b}-5${c}-8${d}-${e}`,
-  );
+  const uuid = hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-5$3-8$4-$5');
   const document = {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
     bomFormat: 'CycloneDX',

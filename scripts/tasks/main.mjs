@@ -29,13 +29,14 @@ async function bench(args) {
 
 /** All checks and then the tests; `--no-tests` leaves the tests out. */
 async function check(args) {
-  say('check: types, lint, imports, unused code, lockfile, shell scripts, words');
+  say('check: types, lint, imports, unused code, lockfile, shell scripts, words, names');
   const built = await build();
   const checks = await turbo(['types', 'lint', 'imports', 'unused'], { loud: true });
   const lockfile = await script('lint/lockfile.mjs', []);
   const shell = await script('lint/shell.mjs', []);
   const words = await script('lint/words.mjs', []);
-  const worst = Math.max(built, checks, lockfile, shell, words);
+  const names = await script('lint/names.mjs', []);
+  const worst = Math.max(built, checks, lockfile, shell, words, names);
   return args.includes('--no-tests') ? worst : Math.max(worst, await script('test/main.mjs', args));
 }
 

@@ -55,7 +55,7 @@ async function breakShop(world: World): Promise<() => void> {
 test('after a failed rollback status and list say so, and rollback starts what should run', async ({
   world,
 }) => {
-  const mend = await breakShop(world);
+  const repair = await breakShop(world);
   const before = await shown(world);
   assert.equal([before.state, before.instances[0]?.running], ['broken', false]);
   assert.match(
@@ -71,7 +71,7 @@ test('after a failed rollback status and list say so, and rollback starts what s
   const failed = await rollback(world);
   assert.is(failed.status, 3, failed.stderr);
   assert.is((await shown(world)).instances[0]?.broken?.since, before.instances[0]?.broken?.since);
-  mend();
+  repair();
   const done = await rollback(world);
   assert.is(done.status, 0, done.stderr);
   assert.match(done.stdout, /^Started v1 of shop again \[[0-9a-f]{8}\]\n$/);

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plan } from '@runner/deploy/pipeline/check';
+import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -22,7 +22,7 @@ const check = (world: World, args: readonly string[] = [], env = {}) =>
 
 const planned = async (world: World, args: readonly string[] = [], env = {}) => {
   const done = await check(world, ['--json', ...args], env);
-  return { ...done, plan: JSON.parse(done.stdout) as Plan };
+  return { ...done, plan: JSON.parse(done.stdout) as DeployPlan };
 };
 
 test('the plan names every step, and nothing is deployed, recorded or announced', async () => {

@@ -76,10 +76,8 @@ class Walker {
   async walk(entry: Entry, call: Call, situation?: SituationName): Promise<Walked> {
     const stage = await this.stage();
     const walked = await walk(
-      stage,
-      this.#searcher as Searcher,
-      entry,
-      call,
+      { stage, searcher: this.#searcher as Searcher },
+      { entry, call },
       situation && SITUATIONS[situation],
       // It was given what it was given.
       (pid) => this.#except(pid),

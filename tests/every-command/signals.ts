@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { constants as system } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Ended, type Running, start } from '@runner/testing/run';
+import { type Ended, type RunningCommand, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -72,7 +72,7 @@ const shellStatus = ({ status, signal }: Ended) =>
   signal === null ? status : 128 + system.signals[signal];
 
 interface Waiting {
-  readonly running: Running;
+  readonly running: RunningCommand;
   readonly root: string;
 }
 

@@ -40,10 +40,8 @@ export function codeIn({ stderr, stdout }: Pick<Ended, 'stderr' | 'stdout'>): st
 
 /** Runs a call in a situation; `started` gets the process id. */
 export async function walk(
-  stage: Stage,
-  searcher: Searcher,
-  entry: Entry,
-  call: Call,
+  { stage, searcher }: Readonly<{ stage: Stage; searcher: Searcher }>,
+  { entry, call }: Readonly<{ entry: Entry; call: Call }>,
   situation: Situation | undefined,
   started: (pid: number) => void = () => {},
 ): Promise<Walked> {

@@ -29,17 +29,10 @@ test('a long wait piles up nothing, and ends with the signal', async () => {
   const warned = (warning: Error) => warnings.push(warning);
   process.on('warning', warned);
   const lines: ServerLine[] = [];
-  const waiting = { wait: 60_000, signal: interrupted.signal };
+  const answered = async (line: ServerLine) => void lines.push(line);
+  const waiting = { wait: 60_000, signal: interrupted.signal, answered };
   const delivery = deliveryOf({ by: 'alice', sig: '', body }, [SERVER]);
-  await deliver(
-    { io: { elapsed: () => performance.now() } } as never,
-    broker,
-    delivery,
-    waiting,
-    async (line) => {
-      lines.push(line);
-    },
-  );
+  await deliver({ io: { elapsed: () => performance.now() } } as never, broker, delivery, waiting);
   process.off('warning', warned);
   assert.equal(warnings, []);
   assert.equal(
@@ -59,10 +52,7 @@ async function delivered(store: () => Promise<number>, signal: AbortSignal) {
     { io: { elapsed: () => performance.now() } } as never,
     broker,
     deliveryOf({ by: 'alice', sig: '', body }, [SERVER]),
-    { wait: 60_000, signal },
-    async (line) => {
-      lines.push(line);
-    },
+    { wait: 60_000, signal, answered: async (line) => void lines.push(line) },
   ).catch((thrown: Error) => thrown);
   return [lines.map(({ status }) => status), error?.message];
 }

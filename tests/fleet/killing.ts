@@ -1,7 +1,7 @@
 /** Kills at the steps of an order's life, and what must be so afterwards: one deploy of each order, one answer, equal logs. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { preloading, type Running, start } from '@runner/testing/run';
+import { preloading, type RunningCommand, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -111,7 +111,7 @@ export async function sendOrder(
 }
 
 /** Repeated if the broker is down when it connects: an older order that is acknowledged again may have been its end. */
-async function answersOf(send: () => Running): Promise<Record<string, unknown>[]> {
+async function answersOf(send: () => RunningCommand): Promise<Record<string, unknown>[]> {
   const answers = lines((await send().done).stdout);
   return answers[0]?.error === 'broker_unreachable' ? answersOf(send) : answers;
 }

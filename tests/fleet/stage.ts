@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { type TestBroker, testBroker } from '@runner/testing/broker';
-import { type Ended, type Running, run, start } from '@runner/testing/run';
+import { type Ended, type RunningCommand, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { REPO, TOKEN, type World } from '../deploys/world.ts';
@@ -14,10 +14,10 @@ export interface Stage {
   readonly broker: TestBroker;
   /** Roots by server. */
   readonly roots: Record<string, string>;
-  readonly agents: Record<string, Running>;
+  readonly agents: Record<string, RunningCommand>;
   /** Prints the configuration and starts the broker, or restarts it, with it. */
   startBroker(): Promise<void>;
-  startAgent(server: string, env?: Record<string, string>): Promise<Running>;
+  startAgent(server: string, env?: Record<string, string>): Promise<RunningCommand>;
   /** Ends it alone: what it began goes on. */
   killAgent(server: string): Promise<void>;
   /** An operator's command with --json, and the objects that it printed. */
@@ -45,7 +45,7 @@ export async function makeStage(
   const operator = await makeOperator(broker.url);
   const url = await agentUrl?.(broker.url);
   const roots: Record<string, string> = {};
-  const agents: Record<string, Running> = {};
+  const agents: Record<string, RunningCommand> = {};
   for (const server of servers) {
     const root = join(temporaryFolder(server), 'root');
     roots[server] = root;
@@ -82,7 +82,7 @@ export async function makeStage(
       return agent;
     },
     async killAgent(server) {
-      const agent = agents[server] as Running;
+      const agent = agents[server] as RunningCommand;
       process.kill(agent.pid, 'SIGKILL');
       await agent.done;
     },

@@ -55,6 +55,9 @@ function isPossible([kind, ...rest]: Step, { commits }: Subject): boolean {
 /** Steps after which a killed command still waits to be cleaned up. */
 const PASSIVE = ['push', 'clock', 'kill'];
 
+/** A step, and what the command answered. */
+type Answered = Readonly<{ step: Step; answer: string }>;
+
 /** Does the steps one after the other; resolves the first disagreement. */
 async function runSteps(
   steps: readonly Step[],
@@ -71,9 +74,9 @@ async function runSteps(
     const { answer, printed } = await subject.perform(step);
     if (step[0] === 'push') ids.set(`v${subject.commits.size}`, String(await head()));
     seen = await subject.observe();
-    const found = judge(step, answer, possible, seen, { subject, ids });
+    const found = judge({ step, answer }, possible, seen, { subject, ids });
     possible = found.rules;
-    const reasons = [...found.reasons, ...broughtBack(step, answer, before, seen, left)];
+    const reasons = [...found.reasons, ...broughtBack({ step, answer }, before, seen, left)];
     if (reasons.length > 0) return { steps: steps.slice(0, index + 1), reasons, printed };
   }
   if (subject.isInterrupted()) return undefined;
@@ -83,8 +86,7 @@ async function runSteps(
 
 /** The rules that are still possible after a step, or what contradicts all of them. */
 function judge(
-  step: Step,
-  answer: string,
+  { step, answer }: Answered,
   before: readonly Rules[],
   seen: Observed,
   { subject, ids }: { subject: Subject; ids: ReadonlyMap<string, string> },
@@ -109,8 +111,7 @@ function active({ listed }: Observed): string[] {
 
 /** Notes in `left` what is rolled back by hand; the timer must not deploy it. */
 function broughtBack(
-  [kind]: Step,
-  answer: string,
+  { step: [kind], answer }: Answered,
   before: Observed,
   seen: Observed,
   left: Set<string>,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { trafficFiles } from '@runner/testing/traffic-app';
-import { type Answer, request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
+import { type ProxyResponse, request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
@@ -18,7 +18,8 @@ test.after.each(async ({ world }) => {
   await world.close();
 });
 
-const version = (port: number): Promise<string> => request(port).then((got: Answer) => got.version);
+const version = (port: number): Promise<string> =>
+  request(port).then((got: ProxyResponse) => got.version);
 
 test('with ports, the flag file in live names the port of the version that is live', async ({
   world,

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Ended, run } from '@runner/testing/run';
 import { impatientFile, type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
-import { startProxy, type Way } from '@runner/testing/traffic-proxy';
+import { type ProxyRoute, startProxy } from '@runner/testing/traffic-proxy';
 import { makeWorld, type World } from '../deploys/world.ts';
 
 export interface TrafficWorld extends World {
-  readonly proxy: Way;
+  readonly proxy: ProxyRoute;
   /** Folder of the instance `default`. */
   readonly dir: string;
   /** Pushes a version with a way to behave, and deploys it. */

@@ -17,7 +17,7 @@ import type { Io } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { encrypted } from './age.ts';
-import { type Content, coreOf, unitsOf } from './contents.ts';
+import { coreOf, type EntryContent, unitsOf } from './contents.ts';
 import type { Key } from './key.ts';
 import { manifestEntry } from './manifest.ts';
 import { type Survey, sharedOf, surveyShared } from './shared.ts';
@@ -54,7 +54,7 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
   const sizes = [...own.map(({ entry }) => entry.size), ...survey.values()];
   const about = { created: io.now().toISOString(), root: paths.root, owner, apps };
   const limits = { bytes: sizes.reduce((sum, size) => sum + size, 0), entries: sizes.length };
-  function* contents(): Generator<Content> {
+  function* contents(): Generator<EntryContent> {
     yield* own;
     if (withShared) yield* sharedOf(paths, survey);
   }

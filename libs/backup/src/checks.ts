@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 import { isName } from '@runner/common/files/tree';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Manifest } from './manifest.ts';
-import { type Entry, namesOf, textOfBytes, unreadable } from './tar.ts';
+import { namesOf, type TarEntry, textOfBytes, unreadable } from './tar.ts';
 
 /** Allowed paths of entries. */
 const KNOWN =
@@ -14,7 +14,7 @@ const SHARED = /^apps\/[^/]+\/instances\/[^/]+\/shared(\/|$)/;
 const TARGET_MAX = 4_095;
 
 /** Whether an entry is a shared folder on another disk: old backups have the link to it. */
-export function isSharedLink({ path, type }: Entry): boolean {
+export function isSharedLink({ path, type }: TarEntry): boolean {
   return type === 'link' && SHARED.exec(path)?.[1] === '';
 }
 
@@ -36,7 +36,7 @@ export class EntryChecks {
   readonly #announced: Partial<Room>;
   readonly #left: { bytes: number; entries: number };
   /** What each path is; `above`: a folder without an entry of its own so far. */
-  readonly #kinds = new Map<string, Entry['type'] | 'above'>();
+  readonly #kinds = new Map<string, TarEntry['type'] | 'above'>();
 
   /** Throws `disk_full` if there is less room than the manifest announces. */
   constructor({ bytes, entries }: Manifest, room: Room) {
@@ -49,7 +49,7 @@ export class EntryChecks {
   }
 
   /** Throws `backup_unreadable`, or `disk_full` for what an old backup does not announce. */
-  check(entry: Entry): void {
+  check(entry: TarEntry): void {
     const { path, type, target } = entry;
     const shown = textOfBytes(path);
     if (!KNOWN.test(path) || !namesOf(path).every(isName))
@@ -61,7 +61,7 @@ export class EntryChecks {
     this.#count(entry.size);
   }
 
-  #place(path: string, type: Entry['type']): void {
+  #place(path: string, type: TarEntry['type']): void {
     const shown = textOfBytes(path);
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
       const above = path.slice(0, at);

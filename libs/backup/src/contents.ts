@@ -8,7 +8,7 @@ import { requireLock } from '@runner/common/files/lock';
 import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { byteString, type Entry } from './tar.ts';
+import { byteString, type TarEntry } from './tar.ts';
 
 const BLOCK = 262_144;
 /** Bytes of a configuration, key or state file. */
@@ -18,8 +18,8 @@ const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
 
 /** An entry with its bytes. */
-export interface Content {
-  readonly entry: Entry;
+export interface EntryContent {
+  readonly entry: TarEntry;
   bytes(): Iterable<Uint8Array>;
 }
 
@@ -27,7 +27,7 @@ export interface Content {
  * The files that must be consistent with each other, read under the locks of the registry and the audit
  * log. The log is only opened, and read later. Throws `locked`, `audit_busy`, `file_unreadable`.
  */
-export function coreOf(paths: Paths): Content[] {
+export function coreOf(paths: Paths): EntryContent[] {
   const lock = requireLock(paths.registryLock, 'the registry', 10, { pid: process.pid });
   try {
     appendKept(paths);
@@ -45,7 +45,7 @@ export function coreOf(paths: Paths): Content[] {
   }
 }
 
-function small(path: string, name: string): Content[] {
+function small(path: string, name: string): EntryContent[] {
   const bytes = readIfThere(path, SMALL_MAX);
   if (!bytes) return [];
   const { mode, mtimeMs } = lstatSync(path);
@@ -59,7 +59,7 @@ function small(path: string, name: string): Content[] {
   return [{ entry, bytes: () => [bytes] }];
 }
 
-function logContents(paths: Paths): Content[] {
+function logContents(paths: Paths): EntryContent[] {
   return logFiles(paths).flatMap((path) => {
     const fd = openLog(path);
     if (fd === undefined) return [];
@@ -92,7 +92,7 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
 const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
 
 /** The units of the apps and drop-ins for runner's own, below `units/`. `note` gets what is not there. */
-export function unitsOf(note: (text: string) => void): Content[] {
+export function unitsOf(note: (text: string) => void): EntryContent[] {
   const listed = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/).filter(Boolean);
   const wanted = new Set(listed.flatMap(filesOfUnit));
   const isOurs = (name: string) =>

@@ -1,7 +1,7 @@
 /** The manifest: the first entry of a backup, which describes the others. */
 import { isAppName } from '@runner/common/foundation/names';
 import { jsonObject } from '@runner/common/text/json';
-import { byteString, type Entry, unreadable } from './tar.ts';
+import { byteString, type TarEntry, unreadable } from './tar.ts';
 
 /** Path of the manifest. */
 export const MANIFEST = 'backup.json';
@@ -23,7 +23,7 @@ export interface Manifest {
 export function manifestEntry(
   about: Manifest & { readonly root: string; readonly shared: boolean },
 ): {
-  readonly entry: Entry;
+  readonly entry: TarEntry;
   readonly bytes: Buffer;
 } {
   const bytes = Buffer.from(`${JSON.stringify({ version: 1, ...about })}\n`);
@@ -35,7 +35,10 @@ export function manifestEntry(
 const SIZE_MAX = 16_777_216;
 
 /** Reads a manifest. Throws `backup_unreadable`. */
-export async function readManifest(entry: Entry, chunks: AsyncIterable<Buffer>): Promise<Manifest> {
+export async function readManifest(
+  entry: TarEntry,
+  chunks: AsyncIterable<Buffer>,
+): Promise<Manifest> {
   if (entry.path !== MANIFEST || entry.size > SIZE_MAX) throw unknownFormat();
   const parts: Buffer[] = [];
   for await (const part of chunks) parts.push(part);

@@ -1,10 +1,10 @@
 /** Whose the restored files are. */
 import { type Folder, inFolder } from '@runner/common/files/tree';
-import type { Entry } from './tar.ts';
+import type { TarEntry } from './tar.ts';
 import { localGroups, localUsers, type User } from './users.ts';
 
 /** Names of a user and a group; the root's if they are empty. */
-export type Owner = Pick<Entry, 'owner' | 'group'>;
+export type Owner = Pick<TarEntry, 'owner' | 'group'>;
 
 /** What belongs to the owner of the root. */
 export const ROOTS: Owner = { owner: '', group: '' };

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, lstatSync, openSync, readSync } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { Ran } from '@runner/common/apps/state';
+import type { RanVersion } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Lock, requireLock } from '@runner/common/files/lock';
@@ -20,9 +20,9 @@ import { type Manifest, readManifest } from './manifest.ts';
 import { type Owners, ownersFor } from './owners.ts';
 import { isInterrupted, place, requireUnused, STAGE, UNITS, undoInterrupted } from './place.ts';
 import { finishFolders, stageEntry } from './stage.ts';
-import { type Entry, readTar, textOfBytes, unreadable } from './tar.ts';
+import { readTar, type TarEntry, textOfBytes, unreadable } from './tar.ts';
 
-export interface Restored {
+export interface RestoreResult {
   readonly root: string;
   /** When the backup was made. */
   readonly created: string;
@@ -39,7 +39,7 @@ export interface Restored {
 }
 
 /** An instance in the answer. */
-export interface RanInstance extends Ran {
+export interface RanInstance extends RanVersion {
   readonly app: string;
   readonly instance: string;
   /** It stays stopped. */
@@ -63,7 +63,12 @@ export function requireReadable({ cwd }: Io, from: string): void {
  * Restores a backup from a file, or standard input for `-`. The complete backup is read and staged before
  * any file of the root appears. Throws `root_in_use`, `backup_unreadable`, `disk_full`.
  */
-export async function restore(io: Io, paths: Paths, from: string, key: Key): Promise<Restored> {
+export async function restore(
+  io: Io,
+  paths: Paths,
+  from: string,
+  key: Key,
+): Promise<RestoreResult> {
   const input = from === '-' ? chunksOf(io) : fileChunks(resolve(io.cwd, from));
   const plain = decrypted(input, key);
   // A wrong key changes nothing.
@@ -110,16 +115,16 @@ function lockOf(root: Folder, { registryLock }: Paths, pid: number): Lock {
 }
 
 /** A root that is empty, or was made. */
-interface Place {
+interface RestoreTarget {
   readonly paths: Paths;
   readonly root: Folder;
   readonly isNew: boolean;
 }
 
 async function restoreInto(
-  { paths, root, isNew }: Place,
+  { paths, root, isNew }: RestoreTarget,
   plain: AsyncIterable<Uint8Array>,
-): Promise<Restored> {
+): Promise<RestoreResult> {
   root.makeFolder(STAGE, 0o700);
   const stage = root.inner(STAGE);
   try {
@@ -151,7 +156,7 @@ interface Unpacked {
   readonly manifest: Manifest;
   readonly checks: EntryChecks;
   readonly owners: Owners;
-  readonly folders: Entry[];
+  readonly folders: TarEntry[];
   readonly links: string[];
   files: number;
 }
@@ -159,7 +164,7 @@ interface Unpacked {
 /** Writes all entries into the staging folder. Throws `backup_unreadable`, `disk_full`. */
 async function unpack(
   bytes: AsyncIterable<Uint8Array>,
-  { stage, paths, root, isNew }: Place & { readonly stage: Folder },
+  { stage, paths, root, isNew }: RestoreTarget & { readonly stage: Folder },
 ): Promise<Unpacked> {
   let done: Unpacked | undefined;
   try {

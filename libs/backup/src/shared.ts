@@ -8,8 +8,8 @@ import { namesIn } from '@runner/common/files/read';
 import { DEPTH_MAX, Folder, type Name } from '@runner/common/files/tree';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { type Content, rangeOf } from './contents.ts';
-import { byteString, type Entry, textOfBytes } from './tar.ts';
+import { type EntryContent, rangeOf } from './contents.ts';
+import { byteString, type TarEntry, textOfBytes } from './tar.ts';
 import { type Group, localGroups, localUsers, type User } from './users.ts';
 
 /** Bytes of each file below `apps/`, by its path; 0 of what is not a file. */
@@ -39,12 +39,12 @@ export function surveyShared(paths: Paths, leaveOut: Walk['leaveOut']): Survey {
 }
 
 /** What was surveyed and is still there, with up to as many bytes. */
-export function sharedOf(paths: Paths, survey: Survey): Generator<Content> {
+export function sharedOf(paths: Paths, survey: Survey): Generator<EntryContent> {
   const [users, groups] = [localUsers(), localGroups()];
   return walked(paths, { users, groups, survey, leaveOut: () => {} });
 }
 
-function* walked(paths: Paths, walk: Walk): Generator<Content> {
+function* walked(paths: Paths, walk: Walk): Generator<EntryContent> {
   for (const app of namesIn(join(paths.root, 'apps'))) {
     const { instances, instance } = paths.app(app);
     for (const name of namesIn(instances)) {
@@ -61,7 +61,7 @@ function* walked(paths: Paths, walk: Walk): Generator<Content> {
   }
 }
 
-function* entryAt(walk: Walk, folder: Folder, name: Name, path: string): Generator<Content> {
+function* entryAt(walk: Walk, folder: Folder, name: Name, path: string): Generator<EntryContent> {
   if (walk.survey?.has(path) === false) return;
   try {
     const stat = folder.stat(name);
@@ -90,24 +90,28 @@ function kindOf(stat: Stats): string {
 }
 
 /** An entry as it was found. */
-interface Found {
+interface FoundEntry {
   readonly path: string;
   readonly stat: Stats;
 }
 
-function entryOf(walk: Walk, { path, stat }: Found, rest: Pick<Entry, 'type' | 'size'>): Entry {
+function entryOf(
+  walk: Walk,
+  { path, stat }: FoundEntry,
+  rest: Pick<TarEntry, 'type' | 'size'>,
+): TarEntry {
   const owner = walk.users.find(({ uid }) => uid === stat.uid)?.name ?? String(stat.uid);
   const group = walk.groups.find(({ gid }) => gid === stat.gid)?.name ?? String(stat.gid);
   const mtime = stat.mtimeMs / 1000;
   return { path, mode: stat.mode & 0o7777, mtime, owner, group, target: '', ...rest };
 }
 
-function linkAt(walk: Walk, folder: Folder, name: Name, found: Found): Content {
+function linkAt(walk: Walk, folder: Folder, name: Name, found: FoundEntry): EntryContent {
   const target = folder.target(name).toString('latin1');
   return { entry: { ...entryOf(walk, found, { type: 'link', size: 0 }), target }, bytes: () => [] };
 }
 
-function* folderAt(walk: Walk, above: Folder, name: Name, path: string): Generator<Content> {
+function* folderAt(walk: Walk, above: Folder, name: Name, path: string): Generator<EntryContent> {
   if (path.split('/').length > DEEPEST) {
     walk.leaveOut(path, `it is in more than ${DEEPEST} folders`);
     return;
@@ -123,7 +127,12 @@ function* folderAt(walk: Walk, above: Folder, name: Name, path: string): Generat
   }
 }
 
-function* fileAt(walk: Walk, folder: Folder, name: Name, found: Found): Generator<Content> {
+function* fileAt(
+  walk: Walk,
+  folder: Folder,
+  name: Name,
+  found: FoundEntry,
+): Generator<EntryContent> {
   const { path } = found;
   if (walk.survey === undefined) {
     const entry = entryOf(walk, found, { type: 'file', size: found.stat.size });

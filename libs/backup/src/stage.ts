@@ -2,12 +2,12 @@
 import { closeSync, fchmodSync, fchownSync, fsyncSync, futimesSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseState } from '@runner/common/apps/parse-state';
-import type { AppState, Restored } from '@runner/common/apps/state';
+import type { AppState, RestoredInstances } from '@runner/common/apps/state';
 import { type Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { writeFully } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { type Owner, type Owners, ROOTS } from './owners.ts';
-import { type Entry, namesOf, unreadable } from './tar.ts';
+import { namesOf, type TarEntry, unreadable } from './tar.ts';
 
 /** Bytes of a state file. */
 const STATE_MAX = 67_108_864;
@@ -18,7 +18,7 @@ const STATE_MAX = 67_108_864;
  */
 export async function stageEntry(
   stage: Folder,
-  entry: Entry,
+  entry: TarEntry,
   bytes: AsyncIterable<Buffer>,
   owners: Owners,
 ): Promise<void> {
@@ -42,7 +42,7 @@ export async function stageEntry(
 }
 
 /** Sets what writing their files would change or be kept from, the innermost first. */
-export function finishFolders(stage: Folder, folders: readonly Entry[]): void {
+export function finishFolders(stage: Folder, folders: readonly TarEntry[]): void {
   for (const { path, mode, mtime } of folders.toReversed())
     inFolder(stage.below(namesOf(path)), (folder) => {
       folder.chmod(mode);
@@ -67,7 +67,7 @@ function makeOwned(folder: Folder, name: Name, owner: Owner, owners: Owners): vo
 
 async function writeEntry(
   fd: number,
-  entry: Entry,
+  entry: TarEntry,
   bytes: AsyncIterable<Uint8Array>,
   owners: Owners,
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function writeEntry(
 
 /** A state whose app has not been deployed here yet: the releases are not in the backup. */
 async function* withoutReleases(
-  entry: Entry,
+  entry: TarEntry,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Uint8Array> {
   if (entry.size > STATE_MAX) throw unreadable(`${entry.path} is too large`);
@@ -99,7 +99,7 @@ async function* withoutReleases(
 }
 
 /** What ran, for the first `fetch --deploy`; of an app restored but never deployed, what ran before that. */
-function ranIn({ instances, restored }: AppState): Restored | undefined {
+function ranIn({ instances, restored }: AppState): RestoredInstances | undefined {
   const ran = Object.entries(instances).flatMap(([name, { current }]) =>
     current ? [[name, { version: current.version, commit: current.commit }]] : [],
   );

@@ -10,7 +10,7 @@ const AFTER_MAX = 1_048_576;
 const SIZE_MAX = 2 ** 33;
 
 /** The metadata of an entry. Its path and target are byte strings: a name on Linux need not be UTF-8. */
-export interface Entry {
+export interface TarEntry {
   /** Relative, without `..`. */
   readonly path: string;
   readonly type: 'file' | 'folder' | 'link';
@@ -44,7 +44,7 @@ export function namesOf(path: string): Buffer[] {
 const TYPES = { file: '0', link: '2', folder: '5' } as const;
 
 /** The header of an entry. The bytes of a file follow, then `paddingOf` its size. */
-export function headerOf(entry: Entry): Buffer {
+export function headerOf(entry: TarEntry): Buffer {
   const own = block(entry, TYPES[entry.type]);
   const isPlain = entry.path.length < 100 && entry.target.length < 100;
   if (isPlain && entry.size < SIZE_MAX) return own;
@@ -72,7 +72,7 @@ function record(key: string, value: string): string {
 }
 
 function block(
-  { path, mode, size, mtime, owner, group = '', target }: Entry,
+  { path, mode, size, mtime, owner, group = '', target }: TarEntry,
   type: string,
 ): Buffer {
   const bytes = Buffer.alloc(BLOCK);
@@ -96,7 +96,7 @@ function block(
 }
 
 /** Reads exact numbers of bytes from chunks. */
-class Reader {
+class ChunkReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -139,9 +139,9 @@ export function unreadable(why: string): Failure {
  */
 export async function readTar(
   chunks: AsyncIterable<Uint8Array>,
-  take: (entry: Entry, bytes: AsyncIterable<Buffer>) => Promise<void>,
+  take: (entry: TarEntry, bytes: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
-  const reader = new Reader(chunks);
+  const reader = new ChunkReader(chunks);
   let extended: ReadonlyMap<string, string> | undefined;
   for (;;) {
     const header = await reader.exactly(BLOCK);
@@ -165,7 +165,7 @@ export async function readTar(
   }
 }
 
-async function* bytesOf(reader: Reader, size: number): AsyncGenerator<Buffer> {
+async function* bytesOf(reader: ChunkReader, size: number): AsyncGenerator<Buffer> {
   for (let left = size; left > 0; ) {
     const bytes = await reader.some(left);
     if (bytes.length === 0) throw unreadable('it ends too early');
@@ -192,7 +192,7 @@ function recordsIn(bytes: Buffer): Map<string, string> {
 function parsed(
   header: Buffer,
   extended: ReadonlyMap<string, string>,
-): { readonly entry: Entry; readonly isExtended: boolean } {
+): { readonly entry: TarEntry; readonly isExtended: boolean } {
   const text = (from: number, length: number, encoding: BufferEncoding = 'latin1') =>
     header.toString(encoding, from, from + length).replace(/\0.*$/s, '');
   const number = (from: number, length: number) => Number.parseInt(text(from, length), 8) || 0;
@@ -203,7 +203,7 @@ function parsed(
     throw unreadable('it was not made by runner backup');
   const entry = {
     path: extended.get('path') ?? text(0, 100),
-    type: (kind ?? 'file') as Entry['type'],
+    type: (kind ?? 'file') as TarEntry['type'],
     mode: number(100, 8) & 0o7777,
     size: Number(extended.get('size') ?? number(124, 12)),
     mtime: number(136, 12),

@@ -1,11 +1,11 @@
 /** What the commands start, stop and restart share: options, exit statuses, the text for people. */
 import { missingRoot } from '@runner/common/apps/store';
-import type { Answer, Context } from '@runner/common/cli/command';
+import type { CommandResult, Context } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import type { LifeInstance, Verb } from './lifecycle/record.ts';
+import type { LifecycleVerb, LifeInstance } from './lifecycle/record.ts';
 import type { LifeOutcome } from './lifecycle/verbs.ts';
 import { progressFor } from './report/progress.ts';
 
@@ -28,10 +28,10 @@ type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
 /** Runs one of the commands. */
 export async function runLife(
   context: LifeContext,
-  verb: Verb,
+  verb: LifecycleVerb,
   app: string,
   reason?: string,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const { io, paths, options } = context;
   const wait = options.wait === undefined ? undefined : durationOf(options.wait);
   if (options.wait !== undefined && wait === undefined)
@@ -49,7 +49,7 @@ export async function runLife(
 }
 
 /** Runs `start --boot`. */
-export async function runBoot(context: LifeContext): Promise<Answer> {
+export async function runBoot(context: LifeContext): Promise<CommandResult> {
   const { io, paths } = context;
   const missing = missingRoot(paths);
   // A boot must not fail for it.

@@ -4,7 +4,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Followed } from '../src/lifecycle/followed.ts';
+import { FollowedFile } from '../src/lifecycle/followed.ts';
 import { markOutput, readMarks } from '../src/run/output-marks.ts';
 
 const test = suite('output since a time');
@@ -47,7 +47,7 @@ function printing() {
     },
     mark: () => markOutput(folder, [path]),
     since(since: number, count = 1e6) {
-      const followed = new Followed(path);
+      const followed = new FollowedFile(path);
       const { text, from } = followed.last(count, { marks: readMarks(folder), since });
       followed.close();
       return { lines: text.split('\n').slice(0, -1), from };

@@ -31,13 +31,13 @@ export interface Page {
   picture(height?: number, format?: 'png' | 'webp'): Promise<Buffer>;
 }
 
-type Answer = Record<string, unknown>;
+type ProtocolReply = Record<string, unknown>;
 
 /** Sends commands of the DevTools protocol and hears events. */
 class Connection {
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  readonly #waiting = new Map<number, (answer: ProtocolReply) => void>();
   readonly #to: Writable;
-  readonly #listeners: ((method: string, params: Answer) => void)[] = [];
+  readonly #listeners: ((method: string, params: ProtocolReply) => void)[] = [];
   #next = 1;
 
   constructor(to: Writable, from: Readable) {
@@ -50,23 +50,23 @@ class Connection {
     });
   }
 
-  #receive({ id, method, params, result, error }: Answer): void {
+  #receive({ id, method, params, result, error }: ProtocolReply): void {
     if (typeof id !== 'number') {
-      for (const listener of this.#listeners) listener(String(method), params as Answer);
+      for (const listener of this.#listeners) listener(String(method), params as ProtocolReply);
       return;
     }
-    this.#waiting.get(id)?.((error ? { error } : result) as Answer);
+    this.#waiting.get(id)?.((error ? { error } : result) as ProtocolReply);
     this.#waiting.delete(id);
   }
 
-  on(listener: (method: string, params: Answer) => void): void {
+  on(listener: (method: string, params: ProtocolReply) => void): void {
     this.#listeners.push(listener);
   }
 
-  async send(method: string, params: object = {}, sessionId?: string): Promise<Answer> {
+  async send(method: string, params: object = {}, sessionId?: string): Promise<ProtocolReply> {
     const id = this.#next;
     this.#next += 1;
-    const answer = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
+    const answer = new Promise<ProtocolReply>((resolve) => this.#waiting.set(id, resolve));
     this.#to.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     const result = await answer;
     if (result.error) throw new Error(`${method}: ${JSON.stringify(result.error)}`);

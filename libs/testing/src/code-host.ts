@@ -5,7 +5,7 @@ import type { Fault } from './faults.ts';
 import { type Loopback, sendJson, startLoopback } from './loopback.ts';
 
 /** What the code host says about a token. */
-export interface Account {
+export interface HostAccount {
   readonly login: string;
   /** What the token may do; `null`: a kind of token for which the header is absent. */
   readonly scopes: readonly string[] | null;
@@ -14,11 +14,11 @@ export interface Account {
 }
 
 /** The only route for faults is `/user`. */
-export interface CodeHost extends Loopback {
+export interface CodeHostServer extends Loopback {
   /** Base address of the API, the path prefix included: what `code_host_api_url` is set to. */
   readonly apiUrl: string;
   /** From now on the token is valid. */
-  allow(token: string, account: Account): void;
+  allow(token: string, account: HostAccount): void;
   /** From now on the token is refused with 401. */
   revoke(token: string): void;
 }
@@ -51,7 +51,7 @@ export const refusals = {
   unavailable: problem(503, 'No server is currently available to service your request.'),
 } as const satisfies Record<string, Fault>;
 
-function userOf(account: Account, apiUrl: string): Record<string, unknown> {
+function userOf(account: HostAccount, apiUrl: string): Record<string, unknown> {
   const { login } = account;
   const digest = createHash('sha256').update(login).digest();
   const own = `${apiUrl}/users/${login}`;
@@ -90,7 +90,7 @@ function userOf(account: Account, apiUrl: string): Record<string, unknown> {
   };
 }
 
-function headersOf(account: Account, requestId: number): Record<string, string> {
+function headersOf(account: HostAccount, requestId: number): Record<string, string> {
   return {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'private, max-age=60, s-maxage=60',
@@ -118,8 +118,8 @@ function tokenOf(request: IncomingMessage): string | null {
 
 /** Starts a code host. `prefix` is the path before `/user`, such as `/api/v3`. */
 export async function startCodeHost(
-  options: { prefix?: string; tokens?: Readonly<Record<string, Account>> } = {},
-): Promise<CodeHost> {
+  options: { prefix?: string; tokens?: Readonly<Record<string, HostAccount>> } = {},
+): Promise<CodeHostServer> {
   const prefix = options.prefix ?? '';
   const accounts = new Map(Object.entries(options.tokens ?? {}));
   let answered = 0;

@@ -1,19 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 
-type Stream = 'stdout' | 'stderr';
+type OutputName = 'stdout' | 'stderr';
 
 /** What a child has written so far. */
-export interface Collected {
-  bytes(stream: Stream): Buffer;
-  text(stream: Stream): string;
+export interface CollectedOutput {
+  bytes(stream: OutputName): Buffer;
+  text(stream: OutputName): string;
   /** Lines of stdout without their newline, from the first, waiting for more until its end. */
   readonly lines: AsyncIterable<string>;
 }
 
 /** Gathers what a child writes, from now on. */
-export function collect(child: ChildProcess): Collected {
-  const chunks: Record<Stream, Buffer[]> = { stdout: [], stderr: [] };
+export function collect(child: ChildProcess): CollectedOutput {
+  const chunks: Record<OutputName, Buffer[]> = { stdout: [], stderr: [] };
   const lines: string[] = [];
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -51,7 +51,7 @@ export function collect(child: ChildProcess): Collected {
     }
   }
 
-  const bytes = (stream: Stream) => Buffer.concat(chunks[stream]);
+  const bytes = (stream: OutputName) => Buffer.concat(chunks[stream]);
   return {
     bytes,
     text: (stream) => bytes(stream).toString('utf8'),

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** How a command inside ended. */
-export interface Inside {
+export interface ContainerResult {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -48,7 +48,7 @@ export function enter(
   pid: number,
   script: string,
   { user, env = {}, stdin = '', timeout = 180_000 }: InsideOptions = {},
-): Promise<Inside> {
+): Promise<ContainerResult> {
   const variables = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     LANG: 'C.UTF-8',

@@ -8,7 +8,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atExit } from './cleanup.ts';
-import { enter, type Inside, type InsideOptions, initOf } from './container-inside.ts';
+import { type ContainerResult, enter, type InsideOptions, initOf } from './container-inside.ts';
 import { temporaryFolder } from './temp.ts';
 
 /** Milliseconds until a system counts as not booting. */
@@ -50,7 +50,7 @@ exit "$status"
 /** A booted system. */
 export interface Container {
   /** Runs a shell script inside to its end, with a clean environment. Any status resolves. */
-  sh(script: string, options?: InsideOptions): Promise<Inside>;
+  sh(script: string, options?: InsideOptions): Promise<ContainerResult>;
   /** The same; rejects unless the status is 0, with all that was said. Resolves standard output. */
   ok(script: string, options?: InsideOptions): Promise<string>;
   /** Restarts the system and waits until it has booted. */

@@ -1,4 +1,4 @@
-import type { Answer } from './faults.ts';
+import type { FaultResponse } from './faults.ts';
 
 const CLOUDFLARE = `<!DOCTYPE html>
 <html lang="en-US">
@@ -8,7 +8,7 @@ const CLOUDFLARE = `<!DOCTYPE html>
 `;
 
 /** An error in the shape that all errors of the platform have. */
-export const problem = (status: number, code: number, message: string): Answer => ({
+export const problem = (status: number, code: number, message: string): FaultResponse => ({
   status,
   body: { message, code },
 });
@@ -22,7 +22,7 @@ export const refusals = {
   unknownChannel: problem(404, 10003, 'Unknown Channel'),
   internal: problem(500, 0, '500: Internal Server Error'),
   /** 429 of the platform itself; `seconds` has a fraction. */
-  rateLimited: (seconds: number, scope: 'user' | 'shared' | 'global' = 'user'): Answer => ({
+  rateLimited: (seconds: number, scope: 'user' | 'shared' | 'global' = 'user'): FaultResponse => ({
     status: 429,
     body: {
       message: 'You are being rate limited.',

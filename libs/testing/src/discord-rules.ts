@@ -10,20 +10,23 @@ export interface FormErrors {
   [field: string]: FormErrors | { code: string; message: string }[] | undefined;
 }
 
-type Rule =
+type FieldRule =
   | { readonly is: 'text'; readonly max: number; readonly min?: number; readonly required?: true }
   | { readonly is: 'url' | 'time' | 'flag' | 'snowflake' | 'mention' }
   | { readonly is: 'integer'; readonly max?: number }
-  | { readonly is: 'list'; readonly of: Rule; readonly max: number }
-  | { readonly is: 'object'; readonly fields: Readonly<Record<string, Rule>> };
+  | { readonly is: 'list'; readonly of: FieldRule; readonly max: number }
+  | { readonly is: 'object'; readonly fields: Readonly<Record<string, FieldRule>> };
 
-const text = (max: number): Rule => ({ is: 'text', max });
-const required = (max: number): Rule => ({ is: 'text', max, min: 1, required: true });
-const object = (fields: Readonly<Record<string, Rule>>): Rule => ({ is: 'object', fields });
-const list = (of: Rule, max: number): Rule => ({ is: 'list', of, max });
-const url: Rule = { is: 'url' };
-const flag: Rule = { is: 'flag' };
-const integer: Rule = { is: 'integer' };
+const text = (max: number): FieldRule => ({ is: 'text', max });
+const required = (max: number): FieldRule => ({ is: 'text', max, min: 1, required: true });
+const object = (fields: Readonly<Record<string, FieldRule>>): FieldRule => ({
+  is: 'object',
+  fields,
+});
+const list = (of: FieldRule, max: number): FieldRule => ({ is: 'list', of, max });
+const url: FieldRule = { is: 'url' };
+const flag: FieldRule = { is: 'flag' };
+const integer: FieldRule = { is: 'integer' };
 const picture = object({ url, width: integer, height: integer });
 
 const EMBED = object({
@@ -61,9 +64,9 @@ const MESSAGE = object({
 /** Code points over all embeds. */
 const MAX_EMBEDS = 6000;
 
-type Fields = Readonly<Record<string, unknown>>;
+type PayloadFields = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Fields {
+function isObject(value: unknown): value is PayloadFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -74,7 +77,7 @@ export function lengthOf(value: unknown): number {
 
 const leaf = (code: string, message: string): FormErrors => ({ _errors: [{ code, message }] });
 
-function checkText(rule: Extract<Rule, { is: 'text' }>, value: unknown): FormErrors | null {
+function checkText(rule: Extract<FieldRule, { is: 'text' }>, value: unknown): FormErrors | null {
   if (typeof value !== 'string')
     return leaf('STRING_TYPE_CONVERT', `Could not interpret "${value}" as string.`);
   const length = lengthOf(value);
@@ -99,7 +102,7 @@ function checkUrl(value: unknown): FormErrors | null {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-function checkPlain(rule: Rule, value: unknown): FormErrors | null {
+function checkPlain(rule: FieldRule, value: unknown): FormErrors | null {
   if (rule.is === 'flag') {
     if (typeof value === 'boolean') return null;
     return leaf('BOOLEAN_TYPE_CONVERT', 'Must be either true or false.');
@@ -129,7 +132,7 @@ function checkPlain(rule: Rule, value: unknown): FormErrors | null {
 }
 
 /** Null when there is nothing to complain of. */
-function check(rule: Rule, value: unknown): FormErrors | null {
+function check(rule: FieldRule, value: unknown): FormErrors | null {
   if (value === null && !(rule.is === 'text' && rule.required)) return null;
   if (rule.is === 'text') return checkText(rule, value);
   if (rule.is === 'url') return checkUrl(value);
@@ -163,7 +166,7 @@ function check(rule: Rule, value: unknown): FormErrors | null {
 }
 
 /** What counts towards the limit of one message's embeds. */
-export function embedLength(embed: Fields): number {
+export function embedLength(embed: PayloadFields): number {
   const inside = (value: unknown, name: string) => lengthOf(isObject(value) ? value[name] : '');
   const fields = Array.isArray(embed.fields) ? (embed.fields as unknown[]) : [];
   return (
@@ -179,12 +182,12 @@ export function embedLength(embed: Fields): number {
 export function checkMessage(body: unknown): FormErrors | null {
   const errors = check(MESSAGE, body);
   if (errors !== null || !isObject(body)) return errors;
-  const embeds = (body.embeds ?? []) as Fields[];
+  const embeds = (body.embeds ?? []) as PayloadFields[];
   if (embeds.reduce((sum, embed) => sum + embedLength(embed), 0) > MAX_EMBEDS) {
     const words = `Embed size exceeds maximum size of ${MAX_EMBEDS}`;
     return { embeds: leaf('MAX_EMBED_SIZE_EXCEEDED', words) };
   }
-  const mentions = (body.allowed_mentions ?? {}) as { parse?: string[] } & Fields;
+  const mentions = (body.allowed_mentions ?? {}) as { parse?: string[] } & PayloadFields;
   for (const kind of ['users', 'roles'] as const) {
     const ids = (mentions[kind] ?? []) as unknown[];
     if (ids.length > 0 && mentions.parse?.includes(kind)) {
@@ -196,13 +199,13 @@ export function checkMessage(body: unknown): FormErrors | null {
 }
 
 /** An embed without text, picture or link shows nothing. */
-function isBlank(embed: Fields): boolean {
+function isBlank(embed: PayloadFields): boolean {
   const picture = isObject(embed.image) || isObject(embed.thumbnail);
   return embedLength(embed) === 0 && !picture && lengthOf(embed.url) === 0;
 }
 
 /** A message in which nothing would be seen. The body has passed checkMessage(). */
-export function isEmptyMessage(body: Fields): boolean {
-  const embeds = (body.embeds ?? []) as Fields[];
+export function isEmptyMessage(body: PayloadFields): boolean {
+  const embeds = (body.embeds ?? []) as PayloadFields[];
   return lengthOf(body.content) === 0 && embeds.every(isBlank);
 }

@@ -4,11 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { webhookRates } from './discord-rates.ts';
 import { problem, refusals } from './discord-refusals.ts';
 import { checkMessage, isEmptyMessage } from './discord-rules.ts';
-import { type Answer, sendAnswer } from './faults.ts';
+import { type FaultResponse, sendAnswer } from './faults.ts';
 import { type Loopback, readBody, sendJson, startLoopback } from './loopback.ts';
 
 /** A message as the webhook took it. */
-export interface AcceptedMessage {
+export interface DiscordMessage {
   readonly id: string;
   readonly content: string;
   readonly embeds: readonly Readonly<Record<string, unknown>>[];
@@ -42,7 +42,7 @@ export interface Discord extends Loopback {
   /** The part of the address that is the secret. */
   readonly token: string;
   /** What was accepted, in order of arrival. */
-  readonly messages: AcceptedMessage[];
+  readonly messages: DiscordMessage[];
   /** Ids of the messages that were edited, one for each time. */
   readonly edits: string[];
   /** From now on the webhook is unknown. */
@@ -51,7 +51,10 @@ export interface Discord extends Loopback {
   occupyChannel(count: number): void;
 }
 
-function parseBody(request: IncomingMessage, body: Buffer | null): { json: unknown } | Answer {
+function parseBody(
+  request: IncomingMessage,
+  body: Buffer | null,
+): { json: unknown } | FaultResponse {
   if (body === null) return problem(413, 40005, 'Request entity too large');
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) {
     const words = 'Expected "Content-Type" header to be one of {\'application/json\'}.';
@@ -74,7 +77,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   const channel_id = snowflake();
   const token = randomBytes(51).toString('base64url');
   const name = options.name ?? 'Deploys';
-  const messages: AcceptedMessage[] = [];
+  const messages: DiscordMessage[] = [];
   const edits: string[] = [];
   const rates = webhookRates(options.rates, options.now ?? (() => performance.now()));
   let exists = true;
@@ -112,10 +115,10 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     if (isEmptyMessage(payload)) return sendAnswer(response, refusals.empty);
 
     const waited = query.get('wait') === 'true';
-    const message: AcceptedMessage = {
+    const message: DiscordMessage = {
       id: snowflake(),
       content: String(payload.content ?? '').trim(),
-      embeds: (payload.embeds ?? []) as AcceptedMessage['embeds'],
+      embeds: (payload.embeds ?? []) as DiscordMessage['embeds'],
       payload,
       waited,
       thread_id: query.get('thread_id'),
@@ -163,7 +166,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     if (errors !== null)
       return sendJson(response, 400, { message: 'Invalid Form Body', code: 50035, errors });
     const payload = parsed.json as Readonly<Record<string, unknown>>;
-    const embeds = (payload.embeds ?? before.embeds) as AcceptedMessage['embeds'];
+    const embeds = (payload.embeds ?? before.embeds) as DiscordMessage['embeds'];
     messages[at] = { ...before, payload, content: String(payload.content ?? '').trim(), embeds };
     edits.push(message);
     sendJson(response, 200, { id: message, channel_id, content: payload.content, embeds });

@@ -26,10 +26,10 @@ export type Fault =
   | { readonly huge: number }
   /** A redirect to the same path on another origin, such as `http://127.0.0.1:8080`. Default 302. */
   | { readonly redirect: string; readonly status?: number }
-  | Answer;
+  | FaultResponse;
 
 /** This answer. A body that is not a string is sent as JSON. */
-export interface Answer {
+export interface FaultResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ const BAD_GATEWAY = `<html>
 /** Gives an answer on command. */
 export function sendAnswer(
   response: ServerResponse,
-  { status, body = '', headers = {} }: Answer,
+  { status, body = '', headers = {} }: FaultResponse,
 ): void {
   const isText = typeof body === 'string';
   const text = isText ? body : JSON.stringify(body);

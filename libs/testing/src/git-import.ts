@@ -15,7 +15,7 @@ export type Files = Readonly<
 >;
 
 /** What the commit holds, and where it goes. */
-export interface Commit {
+export interface ImportedCommit {
   readonly branch: string;
   readonly message: string;
   readonly files: Files;
@@ -59,7 +59,7 @@ function change(path: string, content: Files[string], executable: boolean): Buff
 }
 
 /** The input of `git fast-import`, which prints the full id of the commit. */
-export function importStream(commit: Commit): Buffer {
+export function importStream(commit: ImportedCommit): Buffer {
   const when = `${PERSON} ${commit.time} +0000`;
   const parts: Buffer[] = [
     Buffer.from(`commit refs/heads/${commit.branch}\nmark :1\nauthor ${when}\ncommitter ${when}\n`),

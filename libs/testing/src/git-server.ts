@@ -89,9 +89,7 @@ function cgiHeader(
 function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  root: string,
-  path: GitPath,
-  old: boolean,
+  { root, path, old }: Readonly<{ root: string; path: GitPath; old: boolean }>,
 ): void {
   const given = (name: string) => String(request.headers[name] ?? '');
   const child = spawn(join(execPath(), 'git-http-backend'), [], {
@@ -174,7 +172,7 @@ export async function startGitServer(
       }
       // A code host says the same of what is not there and of what may not be seen.
       if (!existsSync(repos.path(path.repo))) return refuse(response, 404, 'Repository not found.');
-      serve(request, response, root, path, options.old === true);
+      serve(request, response, { root, path, old: options.old === true });
     },
   });
 

@@ -1,5 +1,5 @@
 /** All that the runner talks to, on loopback at once: the code host, its git, and both chats. */
-import { type CodeHost, startCodeHost } from './code-host.ts';
+import { type CodeHostServer, startCodeHost } from './code-host.ts';
 import { type Discord, startDiscord } from './discord.ts';
 import { type GitServer, startGitServer } from './git-server.ts';
 import { startTelegram, type Telegram } from './telegram.ts';
@@ -10,7 +10,7 @@ export const CHAT_ID = -1_001_234_567_890;
 /** The stand-ins, which share no secrets. */
 export interface Hosts {
   readonly git: GitServer;
-  readonly codeHost: CodeHost;
+  readonly codeHost: CodeHostServer;
   readonly telegram: Telegram;
   readonly discord: Discord;
   close(): Promise<void>;

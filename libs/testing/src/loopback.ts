@@ -38,7 +38,7 @@ export interface Loopback {
 }
 
 /** What a stand-in does with a request. */
-export interface Service {
+export interface LoopbackService {
   /** Names the route of a request, for faults. */
   route(request: IncomingMessage): string;
   answer(request: IncomingMessage, response: ServerResponse): Promise<void> | void;
@@ -72,7 +72,7 @@ export async function readBody(request: IncomingMessage, limit = 1 << 20): Promi
 }
 
 /** Listens on a free port of 127.0.0.1 until close() or the end of this process. */
-export async function startLoopback(service: Service): Promise<Loopback> {
+export async function startLoopback(service: LoopbackService): Promise<Loopback> {
   const requests: SeenRequest[] = [];
   const queue = faults();
 

@@ -24,7 +24,7 @@ export interface Watch {
   except(pid: number): void;
 }
 
-interface Order {
+interface WatchOrder {
   readonly needles: readonly { secret: number; form: string; bytes: string }[];
 }
 
@@ -36,7 +36,7 @@ function sample(): void {
   const { readdirSync, readFileSync } = require('node:fs') as typeof import('node:fs');
   const { parentPort, workerData } =
     require('node:worker_threads') as typeof import('node:worker_threads');
-  const { needles } = workerData as Order;
+  const { needles } = workerData as WatchOrder;
   const seen = new Map<string, unknown>();
   // How often each process was looked at.
   let looks = new Map<string, number>();
@@ -117,7 +117,7 @@ export async function watchProcesses<T>(
   const needles = secrets.flatMap((text, secret) =>
     secretForms(text).map(({ form, bytes }) => ({ secret, form, bytes: bytes.toString('latin1') })),
   );
-  const order: Order = { needles };
+  const order: WatchOrder = { needles };
   const worker = new Worker(`(${sample.toString()})()`, { eval: true, workerData: order });
   const excepted = new Set([process.pid]);
   try {

@@ -4,7 +4,7 @@ import { type RunOptions, run } from './run.ts';
 import { contentOf } from './temp.ts';
 
 /** What a command was heard to say, without and with `--json`. */
-export interface Refusal {
+export interface RefusalOutput {
   readonly status: readonly (number | null)[];
   readonly stdout: string;
   readonly stderr: readonly string[];
@@ -19,7 +19,7 @@ export async function refusalBy(
   tool: string,
   args: readonly string[],
   options: RunOptions & { readonly root: string },
-): Promise<Refusal> {
+): Promise<RefusalOutput> {
   const before = contentOf(options.root);
   const plain = await run(tool, args, options);
   const json = await run(tool, [...args, '--json'], options);
@@ -36,7 +36,7 @@ export async function refusalBy(
  * What a refusal has to be: `sentence` as it stands on stderr, which ends with its code in brackets
  * or, for wrong usage, begins with `error:`.
  */
-export function refusal(status: number, sentence: string): Refusal {
+export function refusal(status: number, sentence: string): RefusalOutput {
   const error = / \((\w+)\)$/.exec(sentence)?.[1] ?? 'usage';
   const message = sentence.replace(/^error: |^runner [a-z ]+: /, '').replace(/ \(\w+\)$/, '');
   return {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { atExit } from './cleanup.ts';
-import { type Collected, collect } from './collect.ts';
+import { type CollectedOutput, collect } from './collect.ts';
 import { temporaryFolder } from './temp.ts';
 
 /** Milliseconds after which a program that has not ended is killed. */
@@ -44,7 +44,7 @@ export interface Ended {
 }
 
 /** A program that goes on while the test does. */
-export interface Running {
+export interface RunningCommand {
   readonly pid: number;
   readonly stdin: Writable;
   /** The lines of stdout as they come, without their newline; may be iterated more than once. */
@@ -136,7 +136,12 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Resolves when the program has ended and no process holds its output any more. */
-function ended(child: ChildProcess, name: string, limit: number, seen: Collected): Promise<Ended> {
+function ended(
+  child: ChildProcess,
+  name: string,
+  limit: number,
+  seen: CollectedOutput,
+): Promise<Ended> {
   const started = performance.now();
   const pid = child.pid ?? 0;
   return new Promise((resolve, reject) => {
@@ -165,7 +170,12 @@ function ended(child: ChildProcess, name: string, limit: number, seen: Collected
   });
 }
 
-function launch(file: string, args: readonly string[], name: string, options: RunOptions): Running {
+function launch(
+  file: string,
+  args: readonly string[],
+  name: string,
+  options: RunOptions,
+): RunningCommand {
   emptyFolder ??= temporaryFolder('cwd');
   const child = spawn(file, args, {
     cwd: options.cwd ?? emptyFolder,
@@ -200,7 +210,7 @@ export function start(
   tool: string,
   args: readonly string[] = [],
   options: RunOptions = {},
-): Running {
+): RunningCommand {
   return launch(executable(tool), args, [tool, ...args].join(' '), options);
 }
 

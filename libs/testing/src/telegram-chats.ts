@@ -30,7 +30,7 @@ export interface Chat {
 }
 
 /** An answer `{ok: false, …}` of the Bot API. */
-export class Refusal extends Error {
+export class TelegramRefusal extends Error {
   readonly code: number;
   readonly parameters: Readonly<Record<string, number>> | undefined;
 
@@ -58,7 +58,7 @@ export function checkPresence(chat: Chat): void {
   if (chat.migratedTo !== undefined) {
     const migrated = { migrate_to_chat_id: chat.migratedTo };
     const words = 'Bad Request: group chat was upgraded to a supergroup chat';
-    throw new Refusal(400, words, migrated);
+    throw new TelegramRefusal(400, words, migrated);
   }
   const place = PLACES[chat.type];
   const words: Partial<Record<NonNullable<Chat['bot']>, string>> = {
@@ -69,7 +69,7 @@ export function checkPresence(chat: Chat): void {
     'never-started': "bot can't initiate conversation with a user",
   };
   const reason = words[botStatus(chat)];
-  if (reason !== undefined) throw new Refusal(403, `Forbidden: ${reason}`);
+  if (reason !== undefined) throw new TelegramRefusal(403, `Forbidden: ${reason}`);
 }
 
 /** Throws the error that a bot gets that is in the chat but may not post. */
@@ -78,23 +78,27 @@ export function checkPosting(chat: Chat): void {
   const status = botStatus(chat);
   const mayPost = status === 'administrator' && chat.canPost !== false;
   if (chat.type === 'channel' && !mayPost) {
-    throw new Refusal(400, 'Bad Request: need administrator rights in the channel chat');
+    throw new TelegramRefusal(400, 'Bad Request: need administrator rights in the channel chat');
   }
   if (status === 'restricted') {
-    throw new Refusal(400, 'Bad Request: not enough rights to send text messages to the chat');
+    throw new TelegramRefusal(
+      400,
+      'Bad Request: not enough rights to send text messages to the chat',
+    );
   }
 }
 
 /** Finds a chat by what stands in `chat_id`: a number, its digits as text, or @name. */
 export function findChat(chats: readonly Chat[], id: unknown): Chat {
-  if (id === undefined || id === '') throw new Refusal(400, 'Bad Request: chat_id is empty');
+  if (id === undefined || id === '')
+    throw new TelegramRefusal(400, 'Bad Request: chat_id is empty');
   const wanted = String(id);
   const found = chats.find(
     (chat) =>
       String(chat.id) === wanted ||
       (chat.username !== undefined && `@${chat.username}`.toLowerCase() === wanted.toLowerCase()),
   );
-  if (found === undefined) throw new Refusal(400, 'Bad Request: chat not found');
+  if (found === undefined) throw new TelegramRefusal(400, 'Bad Request: chat not found');
   return found;
 }
 

@@ -7,7 +7,7 @@ const RESERVED = '_*[]()~`>#+-=|{}.!';
 /** A backslash takes the meaning of any ASCII character but DEL and NUL after it. */
 const ESCAPABLE = /^[\u0001-\u007e]$/;
 
-interface Open {
+interface OpenEntity {
   type: EntityType;
   argument?: string;
   /** Where its text begins in the result, and its mark in the source. */
@@ -43,14 +43,14 @@ function fenceHead(source: string, at: number): { language: string; end: number 
 /** Reads MarkdownV2. Throws ParseError. The result has not been cleaned or trimmed yet. */
 export function parseMarkdownV2(source: string): Formatted {
   const entities: Entity[] = [];
-  const open: Open[] = [];
+  const open: OpenEntity[] = [];
   let text = '';
   let at = 0;
   let quoting = false;
   let lineBegins = true;
 
   const bytesTo = (index: number) => Buffer.byteLength(source.slice(0, index));
-  const unended = (entity: Open) =>
+  const unended = (entity: OpenEntity) =>
     new ParseError(`Can't find end of ${entity.type} entity at byte offset ${bytesTo(entity.at)}`);
   const reserved = (character: string) =>
     new ParseError(
@@ -62,7 +62,7 @@ export function parseMarkdownV2(source: string): Formatted {
     at += mark;
   };
 
-  const add = (entity: Open, type = entity.type) => {
+  const add = (entity: OpenEntity, type = entity.type) => {
     const length = text.length - entity.offset;
     if (length === 0) return;
     const argument = entity.argument === undefined ? {} : { argument: entity.argument };
@@ -92,13 +92,13 @@ export function parseMarkdownV2(source: string): Formatted {
 
   /** A quotation that ends with an empty spoiler mark can be unfolded. */
   const endQuote = (where: number) => {
-    let top = open.at(-1) as Open;
+    let top = open.at(-1) as OpenEntity;
     let type: EntityType = 'BlockQuote';
     const gap = source.slice(top.at + 2, where);
     if (top.type === 'Spoiler' && (gap === '' || gap === '\r')) {
       type = 'ExpandableBlockQuote';
       open.pop();
-      top = open.at(-1) as Open;
+      top = open.at(-1) as OpenEntity;
     }
     if (top.type !== 'BlockQuote') throw unended(top);
     return { quote: top, type };
@@ -121,7 +121,7 @@ export function parseMarkdownV2(source: string): Formatted {
     } else throw reserved(character);
   };
 
-  const endTop = (entity: Open, mark: string) => {
+  const endTop = (entity: OpenEntity, mark: string) => {
     at += mark.length;
     if (entity.type === 'TextUrl') {
       const inside = text.slice(entity.offset);
@@ -137,7 +137,7 @@ export function parseMarkdownV2(source: string): Formatted {
     open.pop();
   };
 
-  const closes = (entity: Open): string | null => {
+  const closes = (entity: OpenEntity): string | null => {
     // Two underscores always are a mark of their own.
     if (entity.type === 'Italic') {
       return source[at] === '_' && source[at + 1] !== '_' ? '_' : null;
@@ -175,7 +175,7 @@ export function parseMarkdownV2(source: string): Formatted {
       else beginOrRefuse(character);
     }
   }
-  if (quoting && ['BlockQuote', 'Spoiler'].includes((open.at(-1) as Open).type)) {
+  if (quoting && ['BlockQuote', 'Spoiler'].includes((open.at(-1) as OpenEntity).type)) {
     const { quote, type } = endQuote(source.length);
     add(quote, type);
     open.pop();

@@ -1,5 +1,11 @@
 /** `sendMessage` with the platform's rules. */
-import { type Chat, chatObject, checkPosting, findChat, Refusal } from './telegram-chats.ts';
+import {
+  type Chat,
+  chatObject,
+  checkPosting,
+  findChat,
+  TelegramRefusal,
+} from './telegram-chats.ts';
 import type { Entity } from './telegram-entities.ts';
 import { parseText } from './telegram-parse.ts';
 
@@ -51,33 +57,35 @@ function typeOf(value: unknown): string {
 function checkFields(payload: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(payload)) {
     const types = FIELDS[name];
-    if (types === undefined) throw new Refusal(400, `Bad Request: unknown field "${name}"`);
+    if (types === undefined) throw new TelegramRefusal(400, `Bad Request: unknown field "${name}"`);
     if (!types.includes(typeOf(value))) {
       const expected = types.join(' or ');
-      throw new Refusal(400, `Bad Request: field "${name}" must be of type ${expected}`);
+      throw new TelegramRefusal(400, `Bad Request: field "${name}" must be of type ${expected}`);
     }
   }
   const options = payload.link_preview_options as { is_disabled?: unknown } | undefined;
   if (options?.is_disabled !== undefined && typeof options.is_disabled !== 'boolean') {
-    throw new Refusal(400, 'Bad Request: field "is_disabled" must be of type boolean');
+    throw new TelegramRefusal(400, 'Bad Request: field "is_disabled" must be of type boolean');
   }
 }
 
 function parse(payload: Readonly<Record<string, unknown>>) {
   const text = (payload.text ?? '') as string;
   const name = ((payload.parse_mode ?? '') as string).toLowerCase();
-  if (!text.isWellFormed()) throw new Refusal(400, 'Bad Request: strings must be encoded in UTF-8');
-  if (text === '') throw new Refusal(400, 'Bad Request: message text is empty');
+  if (!text.isWellFormed())
+    throw new TelegramRefusal(400, 'Bad Request: strings must be encoded in UTF-8');
+  if (text === '') throw new TelegramRefusal(400, 'Bad Request: message text is empty');
   if (Buffer.byteLength(text) > MAX_RAW_TEXT) {
-    throw new Refusal(400, 'Bad Request: text is too long');
+    throw new TelegramRefusal(400, 'Bad Request: text is too long');
   }
   // Stricter than the platform, which also takes `HTML` and the old `Markdown`.
   if (name !== '' && name !== 'markdownv2') {
-    throw new Refusal(400, 'Bad Request: unsupported parse_mode');
+    throw new TelegramRefusal(400, 'Bad Request: unsupported parse_mode');
   }
   const parsed = parseText(text, name === '' ? undefined : 'MarkdownV2');
-  if (!parsed.ok) throw new Refusal(400, parsed.description);
-  if (parsed.codepoints > MAX_TEXT) throw new Refusal(400, 'Bad Request: message is too long');
+  if (!parsed.ok) throw new TelegramRefusal(400, parsed.description);
+  if (parsed.codepoints > MAX_TEXT)
+    throw new TelegramRefusal(400, 'Bad Request: message is too long');
   return parsed;
 }
 
@@ -85,7 +93,7 @@ function threadOf(chat: Chat, payload: Readonly<Record<string, unknown>>): numbe
   const thread = payload.message_thread_id;
   if (typeof thread !== 'number' || thread === 0) return null;
   if (chat.topics?.includes(thread) !== true) {
-    throw new Refusal(400, 'Bad Request: message thread not found');
+    throw new TelegramRefusal(400, 'Bad Request: message thread not found');
   }
   return thread;
 }

@@ -1,5 +1,5 @@
 /** The queue of updates of a bot, and `getUpdates` with its rules. */
-import { Refusal } from './telegram-chats.ts';
+import { TelegramRefusal } from './telegram-chats.ts';
 
 /** What the bot has not seen yet. */
 export interface Updates {
@@ -60,9 +60,9 @@ export function updates(conflicts: Conflicts, now: () => number, speed?: number)
       wake?.();
     },
     async get(parameters, gone) {
-      if (conflicts.webhook !== '') throw new Refusal(409, WEBHOOK);
+      if (conflicts.webhook !== '') throw new TelegramRefusal(409, WEBHOOK);
       interrupt?.();
-      if (conflicts.otherPoller) throw new Refusal(409, TERMINATED);
+      if (conflicts.otherPoller) throw new TelegramRefusal(409, TERMINATED);
       // Without the field, the setting of an earlier call stays.
       if (Array.isArray(parameters.allowed_updates)) allowed = parameters.allowed_updates;
       const offset = integer(parameters.offset, 0);
@@ -89,7 +89,7 @@ export function updates(conflicts: Conflicts, now: () => number, speed?: number)
           gone,
         ]);
         clearTimeout(timer);
-        if (reason === 'interrupted') throw new Refusal(409, TERMINATED);
+        if (reason === 'interrupted') throw new TelegramRefusal(409, TERMINATED);
         interrupt = undefined;
       }
       return queue.slice(0, limit);

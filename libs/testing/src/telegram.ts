@@ -9,14 +9,14 @@ import {
   checkPresence,
   findChat,
   memberObject,
-  Refusal,
+  TelegramRefusal,
 } from './telegram-chats.ts';
 import type { Entity } from './telegram-entities.ts';
 import { checkMessage, messageObject } from './telegram-send.ts';
 import { type Conflicts, updates } from './telegram-updates.ts';
 
 /** A message as the chat got it. */
-export interface AcceptedMessage {
+export interface BotMessage {
   readonly message_id: number;
   readonly chat_id: number;
   /** The topic in a forum. */
@@ -50,7 +50,7 @@ export interface TelegramOptions {
 /** Routes for faults are the names of the methods, such as `sendMessage`. */
 export interface Telegram extends Loopback {
   /** What was accepted, in order of arrival. */
-  readonly messages: AcceptedMessage[];
+  readonly messages: BotMessage[];
   /** Every edit that changed a message. */
   readonly edits: { message_id: unknown; text: string }[];
   /** May be changed at any time; the chats themselves are replaced. */
@@ -85,9 +85,11 @@ export const refusals = {
 const NOT_MODIFIED =
   'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message';
 
-function refuseMany(wait: number): Refusal {
+function refuseMany(wait: number): TelegramRefusal {
   const seconds = Math.max(1, Math.ceil(wait / 1000));
-  return new Refusal(429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds });
+  return new TelegramRefusal(429, `Too Many Requests: retry after ${seconds}`, {
+    retry_after: seconds,
+  });
 }
 
 /** 30 messages a second, one a second in a chat, 20 a minute in a group or channel. */
@@ -110,7 +112,7 @@ function limits(speed: number, clock: () => number) {
 /** Parameters come as a JSON body or, for methods that need none, not at all. */
 async function parametersOf(request: IncomingMessage): Promise<Record<string, unknown>> {
   const body = await readBody(request);
-  if (body === null) throw new Refusal(413, 'Request Entity Too Large');
+  if (body === null) throw new TelegramRefusal(413, 'Request Entity Too Large');
   const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
   if (!isJson || body.length === 0) return {};
   try {
@@ -121,7 +123,7 @@ async function parametersOf(request: IncomingMessage): Promise<Record<string, un
   } catch {
     // Reported below, as for JSON that is not an object.
   }
-  throw new Refusal(400, "Bad Request: can't parse JSON object");
+  throw new TelegramRefusal(400, "Bad Request: can't parse JSON object");
 }
 
 /** Starts a Bot API server; `url` is what `telegram_api_url` is set to. */
@@ -130,7 +132,7 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
   const chats: Chat[] = [...(options.chats ?? [])];
   const conflicts: Conflicts = { webhook: '', otherPoller: false };
   const queue = updates(conflicts, now, options.rates);
-  const messages: AcceptedMessage[] = [];
+  const messages: BotMessage[] = [];
   const edits: { message_id: unknown; text: string }[] = [];
   const checkRates = options.rates === undefined ? () => {} : limits(options.rates, now);
   const username = options.username ?? 'runner_bot';
@@ -162,7 +164,7 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
     },
     getchatmember({ chat_id, user_id }) {
       const chat = findChat(chats, chat_id);
-      if (user_id !== user.id) throw new Refusal(400, 'Bad Request: user not found');
+      if (user_id !== user.id) throw new TelegramRefusal(400, 'Bad Request: user not found');
       if (chat.bot !== 'left' && chat.bot !== 'kicked') checkPresence(chat);
       return memberObject(chat, user);
     },
@@ -180,9 +182,9 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
       checkRates(ready.chat);
       const at = messages.findIndex((each) => each.message_id === message_id);
       const before = messages[at];
-      if (!before) throw new Refusal(400, 'Bad Request: message to edit not found');
+      if (!before) throw new TelegramRefusal(400, 'Bad Request: message to edit not found');
       const { text, entities } = ready;
-      if (before.text === text) throw new Refusal(400, `Bad Request: ${NOT_MODIFIED}`);
+      if (before.text === text) throw new TelegramRefusal(400, `Bad Request: ${NOT_MODIFIED}`);
       messages[at] = { ...before, text, entities, payload };
       edits.push({ message_id, text });
       return messageObject(ready, message_id as number, user);
@@ -198,14 +200,14 @@ export async function startTelegram(options: TelegramOptions): Promise<Telegram>
       const gone = new Promise<void>((resolve) => response.on('close', resolve));
       try {
         const [, token, name = ''] = pathOf(request);
-        if (token === undefined) throw new Refusal(404, 'Not Found');
-        if (!valid || token !== options.token) throw new Refusal(401, 'Unauthorized');
+        if (token === undefined) throw new TelegramRefusal(404, 'Not Found');
+        if (!valid || token !== options.token) throw new TelegramRefusal(401, 'Unauthorized');
         const method = methods[name.toLowerCase()];
-        if (method === undefined) throw new Refusal(404, 'Not Found: method not found');
+        if (method === undefined) throw new TelegramRefusal(404, 'Not Found: method not found');
         const result = await method(await parametersOf(request), gone);
         sendJson(response, 200, { ok: true, result });
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof TelegramRefusal)) throw error;
         const { code: error_code, message: description, parameters } = error;
         const body = { ok: false, error_code, description, ...(parameters && { parameters }) };
         sendJson(response, error_code, body);

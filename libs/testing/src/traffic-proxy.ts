@@ -5,12 +5,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** Where requests go: asked for at each of them. */
 type Upstream = () => { readonly socketPath: string } | { readonly port: number };
 
-export interface Way {
+export interface ProxyRoute {
   readonly port: number;
   close(): void;
 }
 
-export async function startProxy(upstream: Upstream): Promise<Way> {
+export async function startProxy(upstream: Upstream): Promise<ProxyRoute> {
   const open = new Set<Socket>();
   const server = createServer((client) => {
     const to = upstream();
@@ -36,12 +36,12 @@ export async function startProxy(upstream: Upstream): Promise<Way> {
 }
 
 /** What one request got: a status, or 0 if it got no whole answer. */
-export interface Answer {
+export interface ProxyResponse {
   readonly status: number;
   readonly version: string;
 }
 
-export function request(port: number, path = '/', body?: string): Promise<Answer> {
+export function request(port: number, path = '/', body?: string): Promise<ProxyResponse> {
   return new Promise((resolve) => {
     const fail = () => resolve({ status: 0, version: '' });
     const sent = ask({ port, path, method: body ? 'POST' : 'GET', agent: false }, (answer) =>
@@ -67,13 +67,13 @@ function whole(answer: IncomingMessage): Promise<void> {
 /** Requests of every kind, again and again until it is ended. */
 export interface Load {
   /** Waits for the last answers. */
-  end(): Promise<{ requests: number; failed: Answer[]; versions: string[] }>;
+  end(): Promise<{ requests: number; failed: ProxyResponse[]; versions: string[] }>;
 }
 
 export function startLoad(port: number): Load {
   let isOver = false;
   const pending: Promise<void>[] = [];
-  const failed: Answer[] = [];
+  const failed: ProxyResponse[] = [];
   const versions = new Set<string>();
   const one = async (path: string, body?: string) => {
     const answer = await request(port, path, body);

@@ -1,13 +1,13 @@
-import { type Account, refusals, startCodeHost } from '@runner/testing/code-host';
+import { type HostAccount, refusals, startCodeHost } from '@runner/testing/code-host';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const ADA: Account = {
+const ADA: HostAccount = {
   login: 'ada',
   scopes: ['repo', 'workflow'],
   expires: '2031-10-07 19:07:53 UTC',
 };
-const BOB: Account = { login: 'bob', scopes: null };
+const BOB: HostAccount = { login: 'bob', scopes: null };
 
 async function ask(url: string, token?: string, headers: Record<string, string> = {}) {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -115,7 +115,10 @@ class Story {
     const now = { version, commit, at: at + took, id };
     if (chance < habit.failing) this.#failBuild(add, at, steps);
     else if (chance < habit.failing + habit.unhealthy)
-      this.#failHealth(add, at, steps, life, version);
+      this.#failHealth(add, at, steps, {
+        from: version,
+        to: life.active?.version ?? version,
+      });
     else if (chance > 0.992) {
       const ended = { stage: 'build', interrupted: true, error: 'interrupted by SIGINT' };
       add('DeployFailure', at + took / 3, { ...ended, duration_ms: Math.round(took / 3) });
@@ -159,8 +162,7 @@ class Story {
     add: Add,
     at: number,
     steps: readonly { stage: string; ms: number }[],
-    { active }: Life,
-    version: string,
+    { from, to }: Readonly<{ from: string; to: string }>,
   ): void {
     const cause = this.#numbered(this.#pick(HEALTH_CAUSES));
     const took = steps.reduce((sum, { ms }) => sum + ms, 0) + 30_000;
@@ -173,7 +175,7 @@ class Story {
       steps,
     };
     add('DeployFailure', at + took, failed);
-    const back = { version: active?.version ?? version, from_version: version, reason: 'health' };
+    const back = { version: to, from_version: from, reason: 'health' };
     add('RollbackSuccess', at + took + 900 + this.#random() * 4000, back);
   }
 

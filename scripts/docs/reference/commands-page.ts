@@ -3,16 +3,16 @@ import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common
 import {
   columns,
   exitRows,
+  type HelpRow,
   optionRows,
   positionalRows,
-  type Row,
   usageLine,
 } from '@runner/common/cli/help';
 
 /** What the page says about a command beyond its help, by the command's name with hyphens: Markdown from notes/. */
 export type Notes = Readonly<Record<string, string>>;
 
-const block = (rows: readonly Row[]): string[] =>
+const block = (rows: readonly HelpRow[]): string[] =>
   rows.length === 0 ? [] : ['', columns(rows).trimEnd()];
 
 function commandPart(tool: Tool, definition: Command, notes: Notes): string[] {

@@ -3,7 +3,7 @@
  * holds the commands as tables; what is the shell's own is a few lines each.
  */
 import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/cli/command';
-import type { Row } from '@runner/common/cli/help';
+import type { HelpRow } from '@runner/common/cli/help';
 import type { Option, Options } from '@runner/common/cli/option';
 import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
 import type { ShimHelp } from './shim.ts';
@@ -73,14 +73,14 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const branch = (pattern: string, ...assignments: readonly string[]): string =>
   `    ${quoted(pattern)}) ${assignments.join(' ')} ;;`;
 
-const lines = (rows: readonly Row[]): string =>
+const lines = (rows: readonly HelpRow[]): string =>
   rows.map(([name, about]) => `${name}|${about}`).join('\n');
 
 function commandTable(shim: ShimHelp, tools: readonly Tool[]): string {
-  const ours = tools.map(({ name, about }): Row => [name.replace(/^runner-/, ''), about]);
+  const ours = tools.map(({ name, about }): HelpRow => [name.replace(/^runner-/, ''), about]);
   const several = tools.filter(({ commands }) => commands[0]?.name !== '');
   const long = shim.options.map(
-    ([term, about]): Row => [/--[a-z-]+/.exec(term)?.[0] ?? term, about],
+    ([term, about]): HelpRow => [/--[a-z-]+/.exec(term)?.[0] ?? term, about],
   );
   return [
     branch('runner', `rows=${quoted(lines([...ours, ['help', 'Print the help of a command']]))}`),

@@ -1,11 +1,11 @@
 /** `runner(1)`: the shim, and every executable that it hands over to. */
 import type { Tool } from '@runner/common/cli/command';
-import type { Row } from '@runner/common/cli/help';
+import type { HelpRow } from '@runner/common/cli/help';
 import { bold, escaped, filled, italic, item, page, section } from './roff.ts';
 import type { ShimHelp } from './shim.ts';
 import { lowered, reference } from './tool-page.ts';
 
-function rows(entries: readonly Row[]): string[] {
+function rows(entries: readonly HelpRow[]): string[] {
   return entries.flatMap(([term, meaning]) =>
     item(bold(term.replace(/ +/g, ' ')), ...filled(escaped(meaning))),
   );
@@ -18,7 +18,7 @@ export function runnerPage(
   version: string,
   see: readonly string[],
 ): string {
-  const commands = tools.map(({ name, about }): Row => [name.replace(/^runner-/, ''), about]);
+  const commands = tools.map(({ name, about }): HelpRow => [name.replace(/^runner-/, ''), about]);
   return page('runner', 1, version, [
     ...section('NAME', filled(`runner \\- ${escaped(lowered(shim.about))}`)),
     ...section('SYNOPSIS', filled(`${bold('runner')} ${italic('<COMMAND> [ARGS]...')}`)),

@@ -1,19 +1,19 @@
 /** What the shim's own help says: it is a shell script, its text is the only definition. */
 
-import type { Row } from '@runner/common/cli/help';
+import type { HelpRow } from '@runner/common/cli/help';
 
 /** The parts of the shim's help. */
 export interface ShimHelp {
   readonly about: string;
-  readonly options: readonly Row[];
-  readonly exits: readonly Row[];
+  readonly options: readonly HelpRow[];
+  readonly exits: readonly HelpRow[];
 }
 
 /** Reads the here-document of the help in the shim's source. Throws when it is not as expected. */
 export function shimHelp(source: string): ShimHelp {
   const text = /<<'HELP'\n(.*?)\nHELP\n/s.exec(source)?.[1];
   if (text === undefined) throw new Error('the shim has no help between HELP and HELP');
-  const rowsOf = (title: string): Row[] => {
+  const rowsOf = (title: string): HelpRow[] => {
     const rows = new RegExp(`\\n${title}:\\n((?: +\\S.*\\n?)+)`).exec(`${text}\n`)?.[1] ?? '';
     return rows
       .trimEnd()

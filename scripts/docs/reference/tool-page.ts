@@ -1,6 +1,6 @@
 /** The manual page of an executable, made from the definitions of its commands. */
 import { COMMON_OPTIONS, type Command, type Tool, titleOf } from '@runner/common/cli/command';
-import { exitRows, optionRows, positionalRows, type Row } from '@runner/common/cli/help';
+import { exitRows, type HelpRow, optionRows, positionalRows } from '@runner/common/cli/help';
 import {
   bold,
   escaped,
@@ -27,7 +27,7 @@ function marked(term: string): string {
     .join('');
 }
 
-function items(rows: readonly Row[]): string[] {
+function items(rows: readonly HelpRow[]): string[] {
   return rows.flatMap(([term, meaning]) => item(marked(term), ...filled(escaped(meaning))));
 }
 
@@ -44,7 +44,7 @@ function description({ about, details }: Command): string[] {
 /** What follows the description, under headings of one kind. */
 function partsOf(
   definition: Command,
-  options: readonly Row[],
+  options: readonly HelpRow[],
   under: (title: string, lines: readonly string[]) => string[],
 ): string[] {
   return [
@@ -78,7 +78,7 @@ function manyCommands(tool: Tool): string[] {
     ...(index > 0 ? ['.br'] : []),
     ...synopsis(tool, each),
   ]);
-  const version: Row = ['--version', 'Print the version, in place of a command'];
+  const version: HelpRow = ['--version', 'Print the version, in place of a command'];
   return [
     ...section('SYNOPSIS', lines),
     ...section('DESCRIPTION', filled(escaped(`${tool.about}.`))),

@@ -17,7 +17,7 @@ import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken, type TokenChoice } from '@runner/common/tokens/input';
 
 /** What `add` prints; `fingerprint` is null for an app without a token. */
-export interface Added
+export interface AddedApp
   extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths' | 'created_at'> {
   fingerprint: string | null;
 }
@@ -34,7 +34,7 @@ export interface Registration extends FollowValues, AppChoice, Omit<TokenChoice,
 type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registration };
 
 /** Checks everything, prompts for the token if necessary, and writes the app's state file. */
-export async function register(context: AddContext): Promise<Added> {
+export async function register(context: AddContext): Promise<AddedApp> {
   const { io, paths, options } = context;
   const where = await placeOfRepo(context, options.repo);
   await requireSuits(context, where);
@@ -45,7 +45,7 @@ export async function register(context: AddContext): Promise<Added> {
     throw new Failure('app_exists', `an app called '${app}' is registered already`);
   const given =
     options.public || options['token-from'] ? undefined : tokenOf(context, repoLabel(where));
-  return changeRegistry(paths, io, 'add', () => {
+  return changeRegistry({ io, paths, command: 'add' }, () => {
     const source = options['token-from'];
     const token = source === undefined ? given : tokenFrom(io, paths, source);
     const now = io.now().toISOString();

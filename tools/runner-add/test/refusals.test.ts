@@ -11,12 +11,11 @@ async function refused(
   args: readonly string[],
   status: number,
   sentence: string,
-  stdin = '',
-  change: (root: string) => void = () => {},
+  { stdin = '', change }: { stdin?: string; change?(root: string): void } = {},
 ): Promise<void> {
   const root = newRoot();
   await register(root, 'shop');
-  change(root);
+  change?.(root);
   const said = sentence
     .replace(/(?<=run chmod 600 )ROOT\S+/, (path) => word(path.replace('ROOT', root)))
     .replaceAll('ROOT', root);
@@ -49,12 +48,12 @@ for (const [args, sentence] of [
 
 test('an app that exists already is refused before a token is asked for or read', async () => {
   const sentence = "runner add: an app called 'shop' is registered already (app_exists)";
-  await refused([...SHOP, '--token', '-'], 1, sentence, TOKEN);
+  await refused([...SHOP, '--token', '-'], 1, sentence, { stdin: TOKEN });
   await refused([...SHOP, '--token-file', '/none/such'], 1, sentence);
   await refused([...BLOG, '--name', 'shop', '--public'], 1, sentence);
-  await refused([...SHOP, '--public'], 1, sentence, '', (root) =>
-    writeFileSync(join(root, 'state/shop.json'), '{'),
-  );
+  await refused([...SHOP, '--public'], 1, sentence, {
+    change: (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
+  });
 });
 
 const RULE =
@@ -113,7 +112,7 @@ for (const [token, sentence] of [
   ['x'.repeat(70_000), 'runner add: the token is larger than 65536 bytes (file_unreadable)'],
 ] as const) {
   test(`${JSON.stringify(token.slice(0, 12))} on standard input is no token`, () =>
-    refused([...BLOG, '--token', '-'], 1, sentence, token));
+    refused([...BLOG, '--token', '-'], 1, sentence, { stdin: token }));
 }
 
 test('a token file that is missing, a folder, or too large is named', async () => {
@@ -139,8 +138,10 @@ test('--token-from distinguishes an unknown app, even under an invalid name, fro
     [...BLOG, '--token-from', 'shop'],
     1,
     "runner add: the app 'shop' has no token (token_source_no_token)",
-    '',
-    (root) => writeFileSync(join(root, 'state/shop.json'), '{"repo":"acme/shop","branch":"main"}'),
+    {
+      change: (root) =>
+        writeFileSync(join(root, 'state/shop.json'), '{"repo":"acme/shop","branch":"main"}'),
+    },
   );
 });
 
@@ -151,19 +152,14 @@ test('--token-from does not take what cannot be opened', async () => {
       JSON.stringify({ repo: 'acme/shop', branch: 'main', state: { repohost_token: token } }),
     );
   const args = [...BLOG, '--token-from', 'shop'];
-  await refused(
-    args,
-    1,
-    "runner add: the stored token of 'shop' is damaged (token_corrupt)",
-    '',
-    state('x.y.z'),
-  );
+  await refused(args, 1, "runner add: the stored token of 'shop' is damaged (token_corrupt)", {
+    change: state('x.y.z'),
+  });
   await refused(
     args,
     1,
     'runner add: the state file ROOT/state/shop.json is not JSON (state_malformed)',
-    '',
-    (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
+    { change: (root) => writeFileSync(join(root, 'state/shop.json'), '{') },
   );
 });
 
@@ -171,12 +167,15 @@ test('a lost master key is never replaced by a new one while tokens are stored',
   const lost = (root: string) => rmSync(join(root, 'mkey'));
   const sentence =
     'runner add: there is no master key in ROOT/mkey: restore it from your backup (mkey_missing)';
-  await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, lost);
-  await refused([...BLOG, '--token-from', 'shop'], 1, sentence, '', lost);
-  await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) => {
-    // Nobody knows what an unreadable state file holds.
-    writeFileSync(join(root, 'state/shop.json'), '{');
-    lost(root);
+  await refused([...BLOG, '--token', '-'], 1, sentence, { stdin: TOKEN, change: lost });
+  await refused([...BLOG, '--token-from', 'shop'], 1, sentence, { change: lost });
+  await refused([...BLOG, '--token', '-'], 1, sentence, {
+    stdin: TOKEN,
+    change: (root) => {
+      // Nobody knows what an unreadable state file holds.
+      writeFileSync(join(root, 'state/shop.json'), '{');
+      lost(root);
+    },
   });
 });
 
@@ -186,8 +185,7 @@ test('a master key that others may read is refused with the command that fixes i
       [...BLOG, '--token', '-'],
       1,
       'runner add: others may read the master key: run chmod 600 ROOT/mkey (mkey_exposed)',
-      TOKEN,
-      (root) => chmodSync(join(root, 'mkey'), mode),
+      { stdin: TOKEN, change: (root) => chmodSync(join(root, 'mkey'), mode) },
     );
   }
 });
@@ -196,9 +194,10 @@ test('an invalid master key is reported without quoting it', async () => {
   const sentence =
     'runner add: ROOT/mkey does not contain 32-byte keys in base64url, one per line (mkey_malformed)';
   for (const text of ['secret-but-wrong', `${'A'.repeat(43)}\nx\n`]) {
-    await refused([...BLOG, '--token', '-'], 1, sentence, TOKEN, (root) =>
-      writeFileSync(join(root, 'mkey'), text),
-    );
+    await refused([...BLOG, '--token', '-'], 1, sentence, {
+      stdin: TOKEN,
+      change: (root) => writeFileSync(join(root, 'mkey'), text),
+    });
   }
 });
 

@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Running, run, shell, shellWord, start } from '@runner/testing/run';
+import { type RunningCommand, run, shell, shellWord, start } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
@@ -221,7 +221,7 @@ function follow(root: string, ...args: string[]) {
 }
 
 /** Ends it as Ctrl-C does. */
-async function interrupted(running: Running) {
+async function interrupted(running: RunningCommand) {
   running.kill('SIGINT');
   const { status, stderr } = await running.done;
   assert.is(status, 130);

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { executable, run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import type { Verdict } from '../src/verify/verdict.ts';
+import type { LogVerdict } from '../src/verify/verdict.ts';
 import { chainedLog, filesOf, type LogFile, rootWithFiles } from './chain-log.ts';
 
 type Random = (below: number) => number;
@@ -94,7 +94,7 @@ const placesOf = (files: readonly LogFile[]) =>
   );
 
 /** What `verify` says about a root. */
-type Verify = (root: string, anchor: string) => Promise<Pick<Verdict, 'ok' | 'problems'>>;
+type Verify = (root: string, anchor: string) => Promise<Pick<LogVerdict, 'ok' | 'problems'>>;
 
 /** By the executable. */
 export const verifyRun: Verify = async (root, anchor) => {
@@ -106,7 +106,7 @@ export const verifyRun: Verify = async (root, anchor) => {
 export const verifyLoaded: Verify = (root, anchor) => {
   const built = createRequire(executable('runner-audit'))('../lib/audit-reading.cjs');
   const [seq, hash = ''] = anchor.split(':');
-  const verdict: (...args: unknown[]) => Promise<Verdict> = built.verdict;
+  const verdict: (...args: unknown[]) => Promise<LogVerdict> = built.verdict;
   return verdict({ paths: pathsOf(root), note: assert.unreachable }, { seq: Number(seq), hash });
 };
 

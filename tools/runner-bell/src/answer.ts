@@ -14,13 +14,13 @@ export interface BellRequest {
 /** Largest call, in bytes. */
 const BODY_MAX = 1_048_576;
 
-interface Answer {
+interface BellResponse {
   readonly status: 202 | 400 | 401 | 404 | 405 | 413 | 429 | 503;
   readonly body: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const refusal = (status: Answer['status'], error: string, headers = {}): Answer => ({
+const refusal = (status: BellResponse['status'], error: string, headers = {}): BellResponse => ({
   status,
   body: { error },
   headers,
@@ -52,7 +52,7 @@ export async function answerTo(
 /** `/shop`, or the same as an absolute address, which proxies may send (RFC 9112, 3.2.2). */
 const TARGET = /^(?:https?:\/\/[^/?#]+)?\/([^/?#]+)(?:\?|$)/i;
 
-async function answerFor(request: BellRequest, incoming: IncomingMessage): Promise<Answer> {
+async function answerFor(request: BellRequest, incoming: IncomingMessage): Promise<BellResponse> {
   const { folder, now, note } = request;
   if (incoming.method !== 'POST') return refusal(405, 'only POST', { Allow: 'POST' });
   const app = TARGET.exec(incoming.url ?? '')?.[1];

@@ -28,7 +28,7 @@ export interface Cancelled {
 /** Between two looks at the lock, in milliseconds. */
 const POLL = 100;
 
-type Found = NonNullable<ReturnType<typeof liveHolder>>;
+type LiveHolder = NonNullable<ReturnType<typeof liveHolder>>;
 
 /** Throws `app_not_found`, `locked` if what runs cannot be cancelled. */
 export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelled> {
@@ -46,8 +46,8 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
   else interrupt(pid);
   try {
     // The next command may have the lock by then.
-    const isIts = ({ pid: other, since }: Found) => other === pid && since === running.since;
-    for (let now: Found | undefined = running; now && isIts(now); now = liveHolder(lock))
+    const isIts = ({ pid: other, since }: LiveHolder) => other === pid && since === running.since;
+    for (let now: LiveHolder | undefined = running; now && isIts(now); now = liveHolder(lock))
       await new Promise((resolve) => setTimeout(resolve, POLL));
   } finally {
     if (isAmongOthers) removeIfThere(paths.cancel(app));
@@ -56,7 +56,7 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
 }
 
 /** Whether a pid is still the process that took the lock, and began the deploy. */
-function runs(paths: Paths, app: string, holder: Found): boolean {
+function runs(paths: Paths, app: string, holder: LiveHolder): boolean {
   const started = startTimeOf(holder.pid);
   const { deploying } = requireApp(paths, app);
   const marked = deploying?.deploy_id === holder.deploy_id ? deploying : undefined;

@@ -21,7 +21,7 @@ export function bypassGuards(
   const lines = [
     'INSECURE: the security guards are bypassed; the audit log records this',
     ...(tripped.length === 0 ? ['no guard tripped: --insecure is not needed'] : []),
-    ...tripped.map(({ why, mend }) => `bypassed: ${why}; to fix it: ${mend}`),
+    ...tripped.map(({ why, fix }) => `bypassed: ${why}; to fix it: ${fix}`),
   ];
   for (const line of lines) io.stderr.write(`${errStyle.red(`*** ${harmlessLine(line)} ***`)}\n`);
   const { SUDO_USER: sudoUser } = io.env;

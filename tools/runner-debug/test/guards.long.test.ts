@@ -34,7 +34,7 @@ interface Spoilt {
   readonly guard: string;
   /** The problem, with the path in place of PATH, and the command that fixes it. */
   readonly why: string;
-  readonly mend: string;
+  readonly fix: string;
   /** Spoils a good root; returns the path that is reported. */
   readonly spoil: (root: string) => string;
   readonly needsRoot?: boolean;
@@ -65,23 +65,23 @@ const linked = (path: string) => (root: string) => {
 const WRITABLE = {
   guard: 'writable',
   why: 'PATH can be written by others',
-  mend: 'chmod go-w PATH',
+  fix: 'chmod go-w PATH',
 };
 const OWNER = {
   guard: 'owner',
   why: `PATH belongs to another user (uid ${STRANGER})`,
-  mend: 'chown root PATH',
+  fix: 'chown root PATH',
   needsRoot: true,
 };
 const READABLE = {
   guard: 'readable',
   why: 'PATH has secrets that others can read',
-  mend: 'chmod 600 PATH',
+  fix: 'chmod 600 PATH',
 };
 const HARD_LINK = {
   guard: 'hard_link',
   why: 'PATH has a second name (a hard link)',
-  mend: 'cp -p PATH PATH.new && mv PATH.new PATH',
+  fix: 'cp -p PATH PATH.new && mv PATH.new PATH',
 };
 const SYMLINK = { guard: 'symlink', why: 'PATH is a symbolic link' };
 const FLOW = 'notify: {channel: both, "discord_webhook": https://discord.com/api/webhooks/1/x}\n';
@@ -134,30 +134,30 @@ const SPOILT: readonly Spoilt[] = [
   {
     what: 'logs that are elsewhere',
     ...SYMLINK,
-    mend: 'rm PATH && mv TARGET PATH',
+    fix: 'rm PATH && mv TARGET PATH',
     spoil: moved('logs'),
   },
   {
     what: 'a log that is elsewhere',
     ...SYMLINK,
-    mend: 'rm PATH && mv TARGET PATH',
+    fix: 'rm PATH && mv TARGET PATH',
     spoil: moved(LOG),
   },
   {
     what: 'a registry that is elsewhere',
     ...SYMLINK,
-    mend: 'rm PATH && mv TARGET PATH',
+    fix: 'rm PATH && mv TARGET PATH',
     spoil: moved('state'),
   },
   {
     what: "an app's state that is elsewhere",
     ...SYMLINK,
-    mend: 'rm PATH && mv TARGET PATH',
+    fix: 'rm PATH && mv TARGET PATH',
     spoil: moved('state/shop.json'),
   },
 ];
 
-for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
+for (const { what, guard, why, fix, spoil, needsRoot } of SPOILT) {
   test(`${what} is not trusted, and the command printed with it fixes it`, async () => {
     if (needsRoot && !isRoot) return leftOut('giving files away needs root');
     // A folder of its own above the root, which may be spoilt as well.
@@ -172,16 +172,16 @@ for (const { what, guard, why, mend, spoil, needsRoot } of SPOILT) {
     const plain = why.replaceAll('PATH', path).replaceAll('TARGET', target);
     const before = tree(root, { modes: true });
     const { status, stdout, stderr } = await lastError(root, ['--json']);
-    const message = `not to be trusted: ${plain}: run ${fill(mend)}`;
+    const message = `not to be trusted: ${plain}: run ${fill(fix)}`;
     assert.is(stderr, `runner debug last-error: ${message} (guard_tripped)\n`);
     assert.equal(JSON.parse(stdout), {
-      guards: [{ guard, path, why: plain, mend: fill(mend) }],
+      guards: [{ guard, path, why: plain, fix: fill(fix), mend: fill(fix) }],
       error: 'guard_tripped',
       message,
     });
     assert.is(status, 1);
     assert.equal(tree(root, { modes: true }), before);
-    await shell(fill(mend));
+    await shell(fill(fix));
     const fixed = await lastError(root);
     assert.equal([fixed.status, fixed.stderr], [0, '']);
     assert.match(fixed.stdout, /^Last DeployFailure for shop:\n {2}version: {4}v1\n/);
@@ -198,7 +198,7 @@ test('a root that is reached through a link is not trusted; the report uses the 
     [join(folder, 'root'), join(folder, 'root')],
     [above, join(folder, 'link')],
   ] as const) {
-    for (const [asked, mend] of [
+    for (const [asked, fix] of [
       [await lastError(given), `export RUNNER_ROOT=${shellWord(root)}`],
       [
         await lastError(root, ['--root', given]),
@@ -207,10 +207,10 @@ test('a root that is reached through a link is not trusted; the report uses the 
     ] as const) {
       assert.is(
         asked.stderr,
-        `runner debug last-error: not to be trusted: ${link} is a symbolic link: run ${mend} (guard_tripped)\n`,
+        `runner debug last-error: not to be trusted: ${link} is a symbolic link: run ${fix} (guard_tripped)\n`,
       );
       assert.is(asked.status, 1);
-      const fixed = await shell(`${mend} && runner debug last-error shop`, { root });
+      const fixed = await shell(`${fix} && runner debug last-error shop`, { root });
       assert.equal([fixed.status, fixed.stderr], [0, '']);
     }
   }
@@ -226,7 +226,7 @@ test('all problems are reported at once, outermost first, one command a line', a
   chmodSync(logPath(odd), 0o666);
   const { stdout, stderr } = await lastError(odd, ['--json']);
   const { guards, message } = JSON.parse(stdout) as {
-    guards: { guard: string; why: string; mend: string }[];
+    guards: { guard: string; why: string; fix: string }[];
     message: string;
   };
   assert.equal(
@@ -236,12 +236,12 @@ test('all problems are reported at once, outermost first, one command a line', a
   assert.is(message, 'not to be trusted: 4 guards tripped, see above');
   assert.is(
     stderr,
-    [...guards.map(({ why, mend }) => `${why}: run ${mend}`), `${message} (guard_tripped)`]
+    [...guards.map(({ why, fix }) => `${why}: run ${fix}`), `${message} (guard_tripped)`]
       .map((each) => `runner debug last-error: ${each}\n`)
       .join(''),
   );
   const commands = stderr.split('\n').flatMap((each) => each.split(': run ')[1] ?? []);
-  for (const mend of commands) assert.is((await shell(mend)).stderr, '');
+  for (const fix of commands) assert.is((await shell(fix)).stderr, '');
   assert.is((await lastError(odd)).status, 0);
 });
 
@@ -303,12 +303,12 @@ test('an unknown app is reported before untrusted files, a missing log after the
 });
 
 /** Runs a command that was printed for the user: as root only when it says sudo. */
-async function obey(uid: number, mend: string, root: string): Promise<void> {
+async function obey(uid: number, fix: string, root: string): Promise<void> {
   const bin = temporaryFolder('bin');
   const become = 'exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"';
   const sudo = `#!/bin/sh\nif [ "$1" = -u ]; then user=\${2#?}; shift 2; ${become}; fi\nexec "$@"\n`;
   writeFileSync(join(bin, 'sudo'), sudo, { mode: 0o755 });
-  for (const part of mend.split(' && ')) {
+  for (const part of fix.split(' && ')) {
     if (/^(?:export|unset) /.test(part)) continue;
     const script = `PATH=${shellWord(bin)}:$PATH; user=${uid}; ${part.startsWith('sudo ') ? part : `set -- ${part}; ${become}`}`;
     const { status, stderr } = await shell(script, { root });
@@ -324,7 +324,7 @@ test('a user may own the tree, and root may read it; others and mixed owners are
   assert.equal([own.status, own.stderr], [0, '']);
   assert.is((await lastError(root)).status, 0);
   const path = logPath(root);
-  for (const [uid, mend] of [
+  for (const [uid, fix] of [
     [SOMEBODY, `sudo chown ${SOMEBODY} ${shellWord(path)}`],
     [0, `chown ${SOMEBODY} ${shellWord(path)}`],
   ] as const) {
@@ -333,9 +333,9 @@ test('a user may own the tree, and root may read it; others and mixed owners are
     const foreign = await lastErrorAs(uid, root);
     assert.is(
       foreign.stderr,
-      `runner debug last-error: not to be trusted: ${path} belongs to another user (uid ${STRANGER}): run ${mend} (guard_tripped)\n`,
+      `runner debug last-error: not to be trusted: ${path} belongs to another user (uid ${STRANGER}): run ${fix} (guard_tripped)\n`,
     );
-    await obey(uid, mend, root);
+    await obey(uid, fix, root);
     assert.equal((await lastErrorAs(uid, root)).stderr, '');
   }
   // What belongs to root is trusted by everybody.
@@ -359,30 +359,30 @@ test('nothing is taken from another user: in a root of theirs the command is run
     spoil(root);
     const before = tree(home, { modes: true });
     const { status, stdout, stderr } = await lastErrorAs(uid, root, '--json');
-    const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(root)}`;
-    const { guards } = JSON.parse(stdout) as { guards: { mend: string; guard: string }[] };
-    assert.equal([...new Set(guards.map((each) => each.mend))], [mend]);
+    const fix = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(root)}`;
+    const { guards } = JSON.parse(stdout) as { guards: { fix: string; guard: string }[] };
+    assert.equal([...new Set(guards.map((each) => each.fix))], [fix]);
     // One command for all of them stands in one line.
     assert.match(
       stderr,
       new RegExp(
-        `^runner debug last-error: not to be trusted: .+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${mend} \\(guard_tripped\\)\n$`,
+        `^runner debug last-error: not to be trusted: .+ belongs to another user \\(uid ${STRANGER}\\), and \\d+ more like it: run ${fix} \\(guard_tripped\\)\n$`,
       ),
     );
     assert.is(status, 1);
-    await obey(uid, mend, root);
+    await obey(uid, fix, root);
     assert.equal(tree(home, { modes: true }), before);
   }
   // A root folder that was given away: the rest is root's.
   const given = goodRoot();
   chownSync(given, STRANGER, STRANGER);
   const { stderr } = await lastError(given);
-  const mend = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(given)}`;
+  const fix = `sudo -u '#${STRANGER}' runner debug last-error shop --root ${shellWord(given)}`;
   assert.ok(
-    stderr.includes(`${given} belongs to another user (uid ${STRANGER}): run ${mend} (`),
+    stderr.includes(`${given} belongs to another user (uid ${STRANGER}): run ${fix} (`),
     stderr,
   );
-  await obey(0, mend, given);
+  await obey(0, fix, given);
 });
 
 test("out of another user's folder the root is moved, and the key is copied", async () => {
@@ -402,15 +402,15 @@ test("out of another user's folder the root is moved, and the key is copied", as
         '--json',
         ...args.flatMap((each) => [each, root]),
       );
-      const [{ path, mend } = { path: '', mend: '' }, ...others] = JSON.parse(stdout).guards;
+      const [{ path, fix } = { path: '', fix: '' }, ...others] = JSON.parse(stdout).guards;
       assert.equal([path, others], [dirname(dirname(root)), []]);
       const now = shellWord(join(place, 'root-2'));
       const then =
         args.length === 0
           ? `export RUNNER_ROOT=${now}`
           : `runner debug last-error shop --root ${now}`;
-      assert.is(mend, `${uid === 0 ? '' : 'sudo '}mv ${shellWord(root)} ${now} && ${then}`);
-      await obey(uid, mend, root);
+      assert.is(fix, `${uid === 0 ? '' : 'sudo '}mv ${shellWord(root)} ${now} && ${then}`);
+      await obey(uid, fix, root);
       assert.equal((await lastErrorAs(uid, join(place, 'root-2'))).stderr, '');
     }
   }
@@ -419,13 +419,13 @@ test("out of another user's folder the root is moved, and the key is copied", as
   renameSync(join(root, 'mkey'), key);
   chownSync(key, STRANGER, STRANGER);
   const env = { RUNNER_MKEY_FILE: key };
-  for (const mend of [
+  for (const fix of [
     `install -m 600 ${shellWord(key)} ${shellWord(`${root}/mkey`)} && unset RUNNER_MKEY_FILE`,
     'unset RUNNER_MKEY_FILE',
   ]) {
     const { stdout } = await lastError(root, ['--json'], { env });
-    assert.is(JSON.parse(stdout).guards[0].mend, mend);
-    await obey(0, mend, root);
+    assert.is(JSON.parse(stdout).guards[0].fix, fix);
+    await obey(0, fix, root);
     assert.equal((await lastError(root)).stderr, '');
   }
 });

@@ -24,7 +24,12 @@ const TEXT = [
 ].join('\n');
 
 /** Puts the log of a deploy where the pipeline keeps it; `age` in seconds. */
-function keep(root: string, id: string, text: string | Uint8Array = TEXT, age = 0, app = 'shop') {
+function keep(
+  root: string,
+  id: string,
+  text: string | Uint8Array = TEXT,
+  { age = 0, app = 'shop' } = {},
+) {
   const folder = join(root, 'logs/deploys', app);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${id}.log`), text);
@@ -52,9 +57,9 @@ function madeRoot(): string {
       event('DeployFailure', 'dddd4444', { project: 'blog' }),
     ]),
   );
-  keep(root, 'aaaa1111', 'Error: first\n', 30);
-  keep(root, 'bbbb2222', TEXT, 20);
-  keep(root, 'cccc3333', 'Error: printed, but all went well\n', 10);
+  keep(root, 'aaaa1111', 'Error: first\n', { age: 30 });
+  keep(root, 'bbbb2222', TEXT, { age: 20 });
+  keep(root, 'cccc3333', 'Error: printed, but all went well\n', { age: 10 });
   return root;
 }
 
@@ -191,8 +196,8 @@ test('JSON: an object about the deploy, then one for each line', async () => {
 
 test('an app that never failed, and a server without an audit log: the newest log', async () => {
   const root = rootWith('shop');
-  keep(root, 'aaaa1111', 'old\n', 50);
-  keep(root, 'bbbb2222', 'new\n', 5);
+  keep(root, 'aaaa1111', 'old\n', { age: 50 });
+  keep(root, 'bbbb2222', 'new\n', { age: 5 });
   const { status, stdout, stderr } = await log(root, 'shop');
   assert.equal([status, stdout], [0, '> new\n']);
   assert.match(stderr, /deploy bbbb2222 of shop has no recorded end: /);
@@ -318,11 +323,11 @@ test('on a terminal the pager gets the log, with the cause in colour', async () 
 
 test('a pager that ends early, that is missing, or that is switched off', async () => {
   const root = madeRoot();
-  keep(root, 'bbbb2222', `${'a line of the log\n'.repeat(100_000)}Error: the end\n`, 20);
+  keep(root, 'bbbb2222', `${'a line of the log\n'.repeat(100_000)}Error: the end\n`, { age: 20 });
   const early = await onTerminal(root, { PAGER: 'head -n 1', NO_COLOR: '1' });
   assert.is(early.status, 0);
   assert.match(early.text, / {2}a line of the log\r\n$/);
-  keep(root, 'bbbb2222', TEXT, 20);
+  keep(root, 'bbbb2222', TEXT, { age: 20 });
   const missing = await onTerminal(root, { PAGER: 'no-such-pager', NO_COLOR: '1' });
   assert.is(missing.status, 0);
   assert.match(missing.text, /the pager 'no-such-pager' cannot be run\r\n {2}\$ sh build\.sh\r\n/);

@@ -2,10 +2,10 @@
 
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Plan } from '@runner/deploy/pipeline/check';
+import type { DeployPlan } from '@runner/deploy/pipeline/check';
 
 /** The plan in lines; foreign text in it is harmless. */
-export function planText(plan: Plan, style: Style): string {
+export function planText(plan: DeployPlan, style: Style): string {
   const mib = (bytes: number) => `${Math.ceil(bytes / 1_048_576)} MiB`;
   const rows: [string, string][] = [
     ['source:', `${plan.repo}, ${plan.ref}, commit ${plan.commit.slice(0, 12)}`],

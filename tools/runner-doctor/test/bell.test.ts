@@ -59,7 +59,7 @@ test('folders that the user of the bell cannot use are repaired by the printed c
         `problem bell: ${join(dir, name)} has the wrong owner or mode: both the bell and runner write there`,
     ),
   ]);
-  const commands = findings.flatMap(({ mend }) => mend ?? []);
+  const commands = findings.flatMap(({ fix }) => fix ?? []);
   assert.is((await shell(commands.join(' && '), { env })).status, 0);
   assert.equal((await examined(root, { env })).troubles, []);
 });

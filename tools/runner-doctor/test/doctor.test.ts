@@ -65,7 +65,7 @@ test('a command of ours names the root unless the environment does', async () =>
   const mendOf = async (env: Record<string, string | undefined>) => {
     const args = ['--offline', '--json', '--root', root];
     const { stdout } = await run('runner-doctor', args, { env });
-    return JSON.parse(stdout).findings[0].mend;
+    return JSON.parse(stdout).findings[0].fix;
   };
   const add = 'runner add --repo <OWNER/NAME> --branch <BRANCH>';
   assert.is(await mendOf({}), `${add} --root '${root}'`);
@@ -135,8 +135,8 @@ test('a master key that is exposed, missing, damaged or foreign is reported', as
   assert.equal(missing.troubles, [
     'problem keys: 1 token is stored, but the master key is missing: restore it from a backup',
   ]);
-  const restore = (findings: readonly { check: string; mend: string | null }[]) =>
-    findings.find(({ check }) => check === 'keys')?.mend;
+  const restore = (findings: readonly { check: string; fix: string | null }[]) =>
+    findings.find(({ check }) => check === 'keys')?.fix;
   const from = `install -o ${process.getuid?.()} -g ${process.getgid?.()} -m 600 <BACKUP>/mkey ${shellWord(mkey)}`;
   assert.is(restore(missing.findings), from);
   put(root, 'mkey', 'no key\n');
@@ -177,7 +177,7 @@ test('an altered token is reported with the command that sets it again', async (
   );
   const { troubles, findings } = await examined(root);
   assert.equal(troubles, ["problem keys: the stored token of 'shop' is damaged"]);
-  assert.is(findings.find(({ level }) => level === 'problem')?.mend, 'runner edit shop --token -');
+  assert.is(findings.find(({ level }) => level === 'problem')?.fix, 'runner edit shop --token -');
 });
 
 test('a wrong config.yml is reported with its line; an unknown key is a warning', async () => {
@@ -188,7 +188,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     `problem config: ${file}:2: notify.verbose_errors: must be true or false`,
   ]);
   assert.is(
-    wrong.findings.find(({ level }) => level === 'problem')?.mend,
+    wrong.findings.find(({ level }) => level === 'problem')?.fix,
     `\${EDITOR:-vi} +2 ${shellWord(file)}`,
   );
   for (const [text, problem] of [

@@ -27,7 +27,7 @@ test('what killed deploys and commands left is reported', async () => {
     `warning deploys: ${stray} was left by a killed command`,
   ]);
   assert.equal(
-    findings.filter(({ level }) => level !== 'ok').map(({ mend }) => mend),
+    findings.filter(({ level }) => level !== 'ok').map(({ fix }) => fix),
     [
       'runner deploy dead',
       `rm -rf ${shellWord(join(root, 'apps/fine/releases/.tmp-0a1b2c3d'))}`,
@@ -51,10 +51,10 @@ test('what the user of runner cannot remove is to be removed as root', async () 
   spawnSync('chown', ['0', join(releases, '20200101T000000Z-0a1b2c3d4e5f/node_modules')]);
   const user = 'setpriv --reuid 12345 --regid 12345 --clear-groups';
   const done = await shell(`exec ${user} runner-doctor --offline --json`, { root });
-  const findings = JSON.parse(done.stdout).findings as { message: string; mend: string }[];
+  const findings = JSON.parse(done.stdout).findings as { message: string; fix: string }[];
   const found = findings.filter(({ message }) => message.startsWith(releases));
   assert.equal(
-    found.map(({ message, mend }) => [message, mend]),
+    found.map(({ message, fix }) => [message, fix]),
     [
       [
         `${releases}/.tmp-0a1b2c3d was left by a killed deploy`,

@@ -56,7 +56,7 @@ test('a token that is refused or expires soon is reported, and never shown', asy
       /^problem tokens: the code host refused the token tk_\S+ of 'shop' \(401: Bad credentials\)$/,
     );
     assert.is(
-      refused.findings.find(({ level }) => level === 'problem')?.mend,
+      refused.findings.find(({ level }) => level === 'problem')?.fix,
       'runner edit shop --token -',
     );
     assert.not.ok(JSON.stringify([ending, refused]).includes(TOKEN));
@@ -64,15 +64,15 @@ test('a token that is refused or expires soon is reported, and never shown', asy
     assert.is((await run('runner-add', more, { root })).status, 0);
     const fresh = 'fresh-token-0123456789';
     host.allow(fresh, { login: 'octo', scopes: null });
-    const mend = 'runner edit blog --token - && runner edit shop --token-from blog';
-    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'tokens')?.mend;
-    assert.is(mendOf(await examined(root, { env }, [])), mend);
+    const fix = 'runner edit blog --token - && runner edit shop --token-from blog';
+    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'tokens')?.fix;
+    assert.is(mendOf(await examined(root, { env }, [])), fix);
     const unnamed = { env: { ...env, RUNNER_ROOT: undefined } };
     assert.is(
       mendOf(await examined(root, unnamed, ['--root', root])),
       `runner edit blog --token - --root ${shellWord(root)} && runner edit shop --token-from blog --root ${shellWord(root)}`,
     );
-    assert.is((await shell(mend, { root, stdin: fresh })).status, 0);
+    assert.is((await shell(fix, { root, stdin: fresh })).status, 0);
     assert.equal((await examined(root, { env }, [])).troubles, []);
   } finally {
     await host.close();
@@ -167,7 +167,7 @@ test('a chat that is half set up or cannot be reached is reported', async () => 
     assert.is(silent.troubles.length, 1);
     assert.match(silent.troubles[0] ?? '', /^problem chats: telegram does not accept messages/);
     assert.not.ok(JSON.stringify(silent).includes('abcdefghijkl'));
-    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'chats')?.mend;
+    const mendOf = (told: Told) => told.findings.find(({ check }) => check === 'chats')?.fix;
     assert.is(mendOf(silent), 'runner notify status');
     const telegram = await startTelegram({ token: '123:abcdefghijklmnopqrstuvwxyz' });
     telegram.revoke();

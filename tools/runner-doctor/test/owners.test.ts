@@ -57,15 +57,15 @@ test('a folder of root is reported to the account that cannot enter it, with the
       `${join(root, path)} belongs to user 0, the root to user 65534`,
     );
     // Whatever stumbled over it names the same command, not the doctor again.
-    assert.equal([...new Set(problems.map(({ mend }) => mend))].length, 1, path);
-    const { status, stderr } = await shell(`${problems[0]?.mend}`, { root });
+    assert.equal([...new Set(problems.map(({ fix }) => fix))].length, 1, path);
+    const { status, stderr } = await shell(`${problems[0]?.fix}`, { root });
     assert.is(status, 0, stderr);
     assert.equal(await seen(), [], path);
   }
   chmodSync(join(root, 'logs'), 0o000);
   const [closed] = await seen();
   assert.is(closed?.message, `${join(root, 'logs')} is closed to its own user`);
-  assert.is((await shell(`${closed?.mend}`, { root })).status, 0);
+  assert.is((await shell(`${closed?.fix}`, { root })).status, 0);
   assert.equal(await seen(), []);
 });
 
@@ -80,11 +80,13 @@ test('another user sees whose root it is', async () => {
   );
   const { findings } = JSON.parse(stdout);
   assert.is(status, 1);
+  const fix = `sudo -u '#0' runner doctor --root ${shellWord(root)}`;
   assert.equal(findings[0], {
     check: 'folders',
     level: 'problem',
     message: `${root} belongs to user 0, but you are user 65534`,
-    mend: `sudo -u '#0' runner doctor --root ${shellWord(root)}`,
+    fix,
+    mend: fix,
   });
   const keys = findings.find(({ check }: { check: string }) => check === 'keys');
   assert.match(keys.message, /^cannot read .*: permission denied$/);

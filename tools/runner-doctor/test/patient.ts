@@ -11,6 +11,7 @@ export interface Finding {
   readonly check: string;
   readonly level: string;
   readonly message: string;
+  readonly fix: string | null;
   readonly mend: string | null;
 }
 
@@ -50,8 +51,9 @@ export async function examined(
     [problems, warnings, problems === 0],
   );
   assert.is(status, problems > 0 ? 1 : 0);
-  for (const { level, message, mend } of findings) {
-    assert.is(mend === null, level === 'ok', message);
+  for (const { level, message, fix, mend } of findings) {
+    assert.is(mend, fix, message);
+    assert.is(fix === null, level === 'ok', message);
     assert.not.match(message, /\.$|\n/, message);
   }
   const bad = findings.filter(({ level }) => level !== 'ok');
@@ -70,10 +72,10 @@ export async function fixed(
 ): Promise<void> {
   const before = await examined(root, options);
   assert.equal(before.troubles, [trouble]);
-  const mend = before.findings.find(({ level }) => level !== 'ok')?.mend ?? '';
-  const done = await shell(mend, { root, ...options });
-  assert.is(done.status, 0, `${mend}: ${done.stderr}`);
-  assert.equal((await examined(root, options)).troubles, [], mend);
+  const fix = before.findings.find(({ level }) => level !== 'ok')?.fix ?? '';
+  const done = await shell(fix, { root, ...options });
+  assert.is(done.status, 0, `${fix}: ${done.stderr}`);
+  assert.equal((await examined(root, options)).troubles, [], fix);
 }
 
 /** A folder with these programs, shell scripts; to stand first on PATH. */

@@ -29,7 +29,7 @@ test('a timer that is not installed, not active, not enabled or has failed is re
   const good = ['loaded', 'active', 'enabled'] as const;
   const fetch = 'new commits are not deployed automatically';
   const flush = 'waiting messages are sent only by the next deploy';
-  for (const [units, troubles, mend] of [
+  for (const [units, troubles, fix] of [
     [[good, good], [], undefined],
     [
       [good, ['loaded', 'inactive', 'enabled']],
@@ -57,7 +57,7 @@ test('a timer that is not installed, not active, not enabled or has failed is re
     const env = { PATH: systemctl(...units) };
     const told = await examined(root, { env });
     assert.equal(told.troubles, troubles);
-    assert.is(told.findings.find(({ level }) => level !== 'ok')?.mend, mend);
+    assert.is(told.findings.find(({ level }) => level !== 'ok')?.fix, fix);
   }
   const checked = (minutes: number) =>
     writeState(root, 'shop', {
@@ -133,6 +133,7 @@ test('a master key that is a credential of systemd is not missing', async () => 
       level: 'ok',
       message:
         '1 token is stored; the master key is a systemd credential that only its services receive',
+      fix: null,
       mend: null,
     },
   ]);

@@ -45,8 +45,8 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
       `warning timers: runner-fetch.timer ${why}: new commits are not deployed automatically`,
       `warning timers: runner-notify.timer ${why}: waiting messages are sent only by the next deploy`,
     ]);
-    for (const { mend } of told.findings.filter(({ level }) => level !== 'ok'))
-      assert.is((await shell(`${mend}`, { root, env })).status, 0, `${mend}`);
+    for (const { fix } of told.findings.filter(({ level }) => level !== 'ok'))
+      assert.is((await shell(`${fix}`, { root, env })).status, 0, `${fix}`);
     assert.equal((await examined(root, { env })).troubles, []);
     const { stdout } = await shell('crontab -l', { root, env });
     assert.equal(
@@ -74,7 +74,7 @@ test('the timer of the digest is missed only where the digest is wanted', async 
     'warning timers: runner-digest.timer is inactive: the weekly digest of notify.digest is not sent',
   ]);
   assert.is(
-    findings.find(({ level }) => level !== 'ok')?.mend,
+    findings.find(({ level }) => level !== 'ok')?.fix,
     'systemctl enable --now runner-digest.timer',
   );
 });
@@ -91,8 +91,8 @@ test('a root that belongs to another user than the one of the timers is reported
   assert.equal(troubles, [
     `problem timers: the timers run as nobody, but ${root} belongs to user ${uid}`,
   ]);
-  const mend = findings.find(({ level }) => level !== 'ok')?.mend;
-  assert.is(mend, `chown -R --from=${uid} nobody: ${shellWord(root)}`);
+  const fix = findings.find(({ level }) => level !== 'ok')?.fix;
+  assert.is(fix, `chown -R --from=${uid} nobody: ${shellWord(root)}`);
 });
 
 test('a log that nothing rotates is reported with the command that rotates it', async () => {
@@ -109,7 +109,7 @@ head -c 2000000 /dev/zero >"$RUNNER_ROOT/logs/deploy-events.jsonl"
 chmod 640 "$RUNNER_ROOT/logs/deploy-events.jsonl"
 printf '/opt/runner/logs/fetch.log {\n}\n' >/etc/logrotate.d/runner
 look >before || :
-sh -c "$(node -p 'JSON.parse(require("fs").readFileSync("before")).findings.find((f) => f.level !== "ok").mend')"
+sh -c "$(node -p 'JSON.parse(require("fs").readFileSync("before")).findings.find((f) => f.level !== "ok").fix')"
 look >after
 logrotate --state "$PWD/state" --force /etc/logrotate.d/runner-*
 ls "$RUNNER_ROOT/logs"`;

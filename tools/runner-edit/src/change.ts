@@ -25,7 +25,7 @@ export interface Edited
 }
 
 /** The options that a change reads. */
-export interface Changes extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
+export interface EditOptions extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
   'token-from': string | undefined;
   public: boolean;
   ckey: boolean;
@@ -37,7 +37,7 @@ export interface Changes extends FollowValues, AppChoice, Omit<TokenChoice, 'not
 const CHECK_NAME_MAX = 200;
 
 type EditContext = Pick<Context, 'io' | 'paths' | 'note'> & {
-  readonly options: Changes;
+  readonly options: EditOptions;
   readonly args: { readonly app: string };
 };
 
@@ -73,7 +73,7 @@ export async function change(context: EditContext): Promise<Edited> {
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
   const token = given === undefined ? undefined : newToken(context);
-  const changed = changeApp(paths, io, 'edit', app, (before) => {
+  const changed = changeApp({ io, paths, command: 'edit', app }, (before) => {
     const { host, require_checks, ...now } = before;
     const next: AppState = {
       ...now,

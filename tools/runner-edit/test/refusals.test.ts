@@ -11,11 +11,10 @@ async function refused(
   args: readonly string[],
   status: number,
   sentence: string,
-  stdin = '',
-  change: (root: string) => void = () => {},
+  { stdin = '', change }: { stdin?: string; change?(root: string): void } = {},
 ): Promise<void> {
   const root = await newRoot();
-  change(root);
+  change?.(root);
   const wanted = refusal(status, sentence.replaceAll('ROOT', root));
   assert.equal(await refusalBy('runner-edit', args, { root, stdin }), wanted);
 }
@@ -50,7 +49,7 @@ for (const [args, sentence] of [
 test('a missing change is reported before the app is looked up, an unknown app before a token is read', async () => {
   const unknown = (app: string) =>
     `runner edit: no app called '${app}' is registered on this server; registered: blog, open, shop (app_not_found)`;
-  await refused(['nope', '--token', '-'], 1, unknown('nope'), NEW);
+  await refused(['nope', '--token', '-'], 1, unknown('nope'), { stdin: NEW });
   await refused(['../shop', '--token-file', '/none/such'], 1, unknown('../shop'));
   await refused(['__proto__', '--branch', 'next'], 1, unknown('__proto__'));
 });
@@ -60,13 +59,13 @@ test('a wrong repository or branch changes nothing, the token included', async (
     ['shop', '--repo=-a/b', '--token', '-'],
     1,
     "runner edit: '-a/b' is not a repository: give it as <owner>/<name> (name_invalid)",
-    NEW,
+    { stdin: NEW },
   );
   await refused(
     ['shop', '--branch=a..b', '--token', '-'],
     1,
     "runner edit: 'a..b' is not a valid branch name (name_invalid)",
-    NEW,
+    { stdin: NEW },
   );
 });
 
@@ -75,7 +74,7 @@ test('a wrong token changes nothing, the branch included', () =>
     ['shop', '--branch', 'next', '--token', '-'],
     1,
     'runner edit: the token has characters that no code host issues: spaces, line breaks or non-ASCII (token_invalid)',
-    'two words',
+    { stdin: 'two words' },
   ));
 
 test('a token file that is missing or none is named', async () => {
@@ -110,8 +109,7 @@ test('a lost master key is reported, and no new one is made', async () => {
     args,
     1,
     'runner edit: there is no master key in ROOT/mkey: restore it from your backup (mkey_missing)',
-    NEW,
-    (root) => rmSync(join(root, 'mkey')),
+    { stdin: NEW, change: (root) => rmSync(join(root, 'mkey')) },
   );
 });
 
@@ -120,8 +118,7 @@ test('a damaged state file is reported and left as it is', () =>
     ['shop', '--branch', 'next'],
     1,
     'runner edit: the state file ROOT/state/shop.json is not JSON (state_malformed)',
-    '',
-    (root) => writeFileSync(join(root, 'state/shop.json'), '{'),
+    { change: (root) => writeFileSync(join(root, 'state/shop.json'), '{') },
   ));
 
 test('a damaged token is no reason not to set a new one', async () => {

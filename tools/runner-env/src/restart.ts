@@ -1,5 +1,5 @@
 /** `--restart`: what a new value is for gets it at once. */
-import type { Answer, Context } from '@runner/common/cli/command';
+import type { CommandResult, Context } from '@runner/common/cli/command';
 import { runLife } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 import type { SetSecrets } from './change.ts';
@@ -11,7 +11,7 @@ export async function restartFor(
   app: string,
   instance: string | undefined,
   stored: SetSecrets,
-): Promise<Answer> {
+): Promise<CommandResult> {
   const options = { instance, wait: undefined };
   const { value, status = 0 } = await runLife({ ...context, options }, 'restart', app);
   const names = stored.secrets.map(({ name }) => name);

@@ -9,43 +9,59 @@ import * as assert from 'uvu/assert';
 const TOKEN = `ghp_${'a1B2c3D4'.repeat(4)}abcd`;
 
 /** A record of a deploy of shop on the 20th of November. */
-function record(event_type: string, clock: string, deploy_id: string, version: string, more = {}) {
+function record(event_type: string, clock: string, deploy_id: string, more: object) {
   const timestamp = `2026-11-20T${clock}.000Z`;
-  const own = { event_type, project: 'shop', instance: 'default', version, deploy_id };
+  const own = { event_type, project: 'shop', instance: 'default', deploy_id };
   return { timestamp, ...own, user: 'ada', trigger: 'manual', ...more };
 }
 
 const RECORDS = [
-  record('DeployStarted', '08:00:00', '00000001', 'v1', { subject: 'First' }),
-  record('DeploySuccess', '08:00:09', '00000001', 'v1', { duration_ms: 9000 }),
-  record('DeployStarted', '09:00:00', '00000002', 'v2', { previous_version: 'v1' }),
-  record('DeployFailure', '09:01:00', '00000002', 'v2', {
+  record('DeployStarted', '08:00:00', '00000001', { version: 'v1', subject: 'First' }),
+  record('DeploySuccess', '08:00:09', '00000001', { version: 'v1', duration_ms: 9000 }),
+  record('DeployStarted', '09:00:00', '00000002', { version: 'v2', previous_version: 'v1' }),
+  record('DeployFailure', '09:01:00', '00000002', {
+    version: 'v2',
     duration_ms: 60_000,
     stage: 'build',
     error: 'long',
     cause: `error TS2339 ${TOKEN}\nmore`,
   }),
-  record('DeployFailure', '09:30:00', '0000000f', 'main', { stage: 'fetch', error: 'no network' }),
-  record('DeployStarted', '10:00:00', '00000003', 'v3', { previous_version: 'v1' }),
-  record('DeployFailure', '10:00:20', '00000003', 'v3', {
+  record('DeployFailure', '09:30:00', '0000000f', {
+    version: 'main',
+    stage: 'fetch',
+    error: 'no network',
+  }),
+  record('DeployStarted', '10:00:00', '00000003', { version: 'v3', previous_version: 'v1' }),
+  record('DeployFailure', '10:00:20', '00000003', {
+    version: 'v3',
     duration_ms: 20_000,
     stage: 'health',
     error: 'answered 503',
     rolled_back: true,
   }),
-  record('RollbackSuccess', '10:00:21', '00000003', 'v1', { from_version: 'v3' }),
-  record('DeployStarted', '11:00:00', '00000004', 'v4'),
-  record('DeployStarted', '12:00:00', '00000005', 'v5', {
+  record('RollbackSuccess', '10:00:21', '00000003', { version: 'v1', from_version: 'v3' }),
+  record('DeployStarted', '11:00:00', '00000004', { version: 'v4' }),
+  record('DeployStarted', '12:00:00', '00000005', {
+    version: 'v5',
     instance: 'eu',
     instances: ['eu', 'us'],
   }),
-  record('DeployStarted', '12:00:00', '00000005', 'v5', {
+  record('DeployStarted', '12:00:00', '00000005', {
+    version: 'v5',
     instance: 'us',
     instances: ['eu', 'us'],
   }),
-  record('DeploySuccess', '12:00:05', '00000005', 'v5', { instance: 'eu', duration_ms: 5000 }),
-  record('DeploySuccess', '12:00:05', '00000005', 'v5', { instance: 'us', duration_ms: 5000 }),
-  record('RollbackSuccess', '13:00:00', '00000006', 'v1', { from_version: 'v5' }),
+  record('DeploySuccess', '12:00:05', '00000005', {
+    version: 'v5',
+    instance: 'eu',
+    duration_ms: 5000,
+  }),
+  record('DeploySuccess', '12:00:05', '00000005', {
+    version: 'v5',
+    instance: 'us',
+    duration_ms: 5000,
+  }),
+  record('RollbackSuccess', '13:00:00', '00000006', { version: 'v1', from_version: 'v5' }),
 ];
 
 function rootWith(records: readonly object[], more = ''): string {
@@ -59,9 +75,18 @@ function rootWith(records: readonly object[], more = ''): string {
 test('instances rolled back to different versions are a line each; a version started again was not left', async () => {
   const [blue, green] = [{ instance: 'blue' }, { instance: 'green' }];
   const root = rootWith([
-    record('RollbackSuccess', '08:00:00', '00000001', 'v1', { from_version: 'v5', ...blue }),
-    record('RollbackSuccess', '08:00:00', '00000001', 'v4', { from_version: 'v5', ...green }),
-    record('RollbackSuccess', '09:00:00', '00000002', 'v4', {
+    record('RollbackSuccess', '08:00:00', '00000001', {
+      version: 'v1',
+      from_version: 'v5',
+      ...blue,
+    }),
+    record('RollbackSuccess', '08:00:00', '00000001', {
+      version: 'v4',
+      from_version: 'v5',
+      ...green,
+    }),
+    record('RollbackSuccess', '09:00:00', '00000002', {
+      version: 'v4',
       from_version: 'v4',
       commit: 'c4',
       from_commit: 'c4',

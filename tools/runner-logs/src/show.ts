@@ -6,14 +6,19 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { redactorFor, redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { Followed, follow, processFiles, type Show } from '@runner/deploy/lifecycle/followed';
+import {
+  FollowedFile,
+  follow,
+  processFiles,
+  type ShowText,
+} from '@runner/deploy/lifecycle/followed';
 import type { Extent } from '@runner/deploy/lifecycle/output';
 import { readMarks } from '@runner/deploy/run/output-marks';
 
 type Shower = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note'>;
 
 /** An app, or only one of its instances. */
-interface Subject {
+interface LogSubject {
   readonly app: string;
   readonly only: string | undefined;
 }
@@ -21,7 +26,7 @@ interface Subject {
 /** Returns the exit status. */
 export async function showOutput(
   context: Shower,
-  subject: Subject,
+  subject: LogSubject,
   wanted: Extent,
 ): Promise<number> {
   const { io, paths } = context;
@@ -30,7 +35,9 @@ export async function showOutput(
   const quick = wanted.follow ? undefined : ofProcesses(paths, subject);
   const outputs = quick ?? (await ofActive(context, subject, wanted));
   const files = outputs.flatMap(({ instance, output }) =>
-    'files' in output ? output.files.map((path) => ({ instance, file: new Followed(path) })) : [],
+    'files' in output
+      ? output.files.map((path) => ({ instance, file: new FollowedFile(path) }))
+      : [],
   );
   const marks = since === undefined ? [] : readMarks(paths.app(app).dir);
   const time = since === undefined ? undefined : Date.parse(since);
@@ -65,32 +72,36 @@ export async function showOutput(
 
 type Outputs = readonly {
   readonly instance: string;
-  readonly output: { readonly files: readonly string[] } | Program;
+  readonly output: { readonly files: readonly string[] } | LogProgram;
 }[];
 
 /** A program that shows the output. */
-interface Program {
+interface LogProgram {
   /** Whether it leaves out older lines since the wanted time. */
   readonly isCut: boolean;
-  run(show: Show): Promise<number>;
+  run(show: ShowText): Promise<number>;
 }
 
 /** What is active, as its `.deploy.yml` says. */
-async function ofActive(context: Shower, { app, only }: Subject, wanted: Extent): Promise<Outputs> {
+async function ofActive(
+  context: Shower,
+  { app, only }: LogSubject,
+  wanted: Extent,
+): Promise<Outputs> {
   const { io, paths } = context;
   const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
   return activeTargets(context, app, only).flatMap((target) =>
     outputOf(paths, target, wanted).map((output) => {
       const { name: instance } = target.instance;
       if ('files' in output) return { instance, output };
-      const run = (show: Show) => showProgram(io, output, wanted.follow, show);
+      const run = (show: ShowText) => showProgram(io, output, wanted.follow, show);
       return { instance, output: { isCut: output.isCut ?? false, run } };
     }),
   );
 }
 
 /** The same without reading any `.deploy.yml`; undefined unless `process` started all of it. */
-function ofProcesses(paths: Paths, { app, only }: Subject): Outputs | undefined {
+function ofProcesses(paths: Paths, { app, only }: LogSubject): Outputs | undefined {
   const instances = Object.entries(requireApp(paths, app).instances).flatMap(
     ([name, { current }]) =>
       current && (only === undefined || name === only) ? [{ name, start: current.start }] : [],
@@ -109,7 +120,7 @@ function shownBy(
   name: string,
   isOneOfMany: boolean,
   redact: Redactor,
-): Show {
+): ShowText {
   let partial = '';
   return (text) => {
     const whole = partial + text;

@@ -7,7 +7,7 @@ import { ntfyRefusals } from '@runner/testing/ntfy';
 import { type SlackMessage, slackRefusals } from '@runner/testing/slack';
 import {
   refusals as botRefusals,
-  type AcceptedMessage as TelegramMessage,
+  type BotMessage as TelegramMessage,
 } from '@runner/testing/telegram';
 import { connect } from '../src/channels/credentials.ts';
 import type { Channel } from '../src/service/contract.ts';

@@ -3,16 +3,16 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { encrypted } from '@runner/backup/age';
-import { END, type Entry, headerOf, paddingOf } from '@runner/backup/tar';
+import { END, headerOf, paddingOf, type TarEntry } from '@runner/backup/tar';
 import { RECIPIENT } from '@runner/testing/age-key';
 
 /** An entry of an archive, with its bytes; the header may name another size. */
-export interface Made extends Entry {
+export interface Made extends TarEntry {
   readonly bytes: Buffer;
 }
 
 /** A file, unless `rest` says something else. */
-export function made(path: string, text = '', rest: Partial<Entry> = {}): Made {
+export function made(path: string, text = '', rest: Partial<TarEntry> = {}): Made {
   const bytes = Buffer.from(text);
   const about = { type: 'file' as const, mode: 0o644, mtime: 1_700_000_000, owner: '', target: '' };
   return { path, size: bytes.length, bytes, ...about, ...rest };

@@ -1,5 +1,5 @@
 /** The figures of each app in Prometheus' text format. */
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 
 interface Metric {
@@ -11,7 +11,7 @@ interface Metric {
 
 interface AppFigures {
   readonly figures: Figures;
-  readonly deploys: readonly Deploy[];
+  readonly deploys: readonly PastDeploy[];
 }
 
 const RESULTS = ['success', 'failed', 'rolled_back', 'interrupted'] as const;
@@ -67,8 +67,8 @@ const METRICS: readonly Metric[] = [
   },
 ];
 
-export function prometheusText(history: readonly Deploy[], period: Period): string {
-  const byApp = new Map<string, Deploy[]>();
+export function prometheusText(history: readonly PastDeploy[], period: Period): string {
+  const byApp = new Map<string, PastDeploy[]>();
   for (const deploy of history) {
     const own = byApp.get(deploy.project);
     if (own) own.push(deploy);

@@ -2,7 +2,7 @@
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import {
   type Figures,
   figuresOf,
@@ -12,8 +12,8 @@ import {
 } from '@runner/history/figures/figures';
 
 /** What the text is about. */
-export interface Source {
-  readonly history: readonly Deploy[];
+export interface StatsSource {
+  readonly history: readonly PastDeploy[];
   readonly period: Period;
   /** All apps if undefined. */
   readonly app: string | undefined;
@@ -24,7 +24,7 @@ const DAY = 86_400_000;
 const COLUMNS = 40;
 const LEVELS = '▁▂▃▄▅▆▇█';
 
-export function statsText(source: Source, style: Style, isTerminal: boolean): string {
+export function statsText(source: StatsSource, style: Style, isTerminal: boolean): string {
   const { history, period, app } = source;
   const figures = figuresOf(history, period);
   const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
@@ -81,20 +81,20 @@ function steps({ slowest_steps }: Figures): string[] {
 }
 
 /** The deploys of each day; of several days where the period is long. */
-function columnsOf(deploys: readonly Deploy[], { since, until }: Period): Deploy[][] {
+function columnsOf(deploys: readonly PastDeploy[], { since, until }: Period): PastDeploy[][] {
   const count = Math.min(COLUMNS, Math.max(1, Math.ceil((until - since) / DAY)));
-  const columns = Array.from({ length: count }, (): Deploy[] => []);
+  const columns = Array.from({ length: count }, (): PastDeploy[] => []);
   for (const deploy of deploys)
     columns[Math.floor(((deploy.start - since) / (until - since)) * count)]?.push(deploy);
   return columns;
 }
 
-function countsOf(deploys: readonly Deploy[], period: Period): number[] {
+function countsOf(deploys: readonly PastDeploy[], period: Period): number[] {
   return columnsOf(deploys, period).map(({ length }) => length);
 }
 
 /** The median duration of each column. */
-function mediansOf(deploys: readonly Deploy[], period: Period): number[] {
+function mediansOf(deploys: readonly PastDeploy[], period: Period): number[] {
   return columnsOf(deploys, period).map((column) => {
     const took = column.flatMap(({ duration_ms }) => duration_ms ?? []);
     return percentile(took, 50) ?? 0;
@@ -110,12 +110,12 @@ function sparkline(values: readonly number[]): string {
 }
 
 /** The results that occur. */
-function outcomesOf(deploys: readonly Deploy[]) {
+function outcomesOf(deploys: readonly PastDeploy[]) {
   const groups = [
-    ['succeeded', 'green', ({ result }: Deploy) => result === 'success'],
-    ['failed', 'red', ({ result }: Deploy) => result === 'failed' || result === 'rolled_back'],
-    ['did not end', 'yellow', ({ result }: Deploy) => /^(interrupted|running)$/.test(result)],
-    ['end not recorded', 'yellow', ({ result }: Deploy) => result === 'unknown'],
+    ['succeeded', 'green', ({ result }: PastDeploy) => result === 'success'],
+    ['failed', 'red', ({ result }: PastDeploy) => result === 'failed' || result === 'rolled_back'],
+    ['did not end', 'yellow', ({ result }: PastDeploy) => /^(interrupted|running)$/.test(result)],
+    ['end not recorded', 'yellow', ({ result }: PastDeploy) => result === 'unknown'],
   ] as const;
   return groups
     .map(([name, colour, is]) => ({ name, colour, count: deploys.filter(is).length }))

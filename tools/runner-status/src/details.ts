@@ -5,7 +5,7 @@ import { type Disk, diskOf } from '@runner/common/apps/disk';
 import type { InstanceSummary, View } from '@runner/common/apps/instance-summary';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import type { AppSummary } from '@runner/common/apps/summary';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { readIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -23,13 +23,13 @@ export interface Detailed extends AppSummary {
   /** When `fetch --deploy` may deploy it; null: at any time. */
   windows: Windows | null;
   /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
-  checks: Waiting | null;
+  checks: WaitingCommit | null;
   /** null: not counted. */
   disk: Disk | null;
 }
 
 /** What the checks of a commit keep from being deployed. */
-export interface Waiting extends ChecksVerdict {
+export interface WaitingCommit extends ChecksVerdict {
   commit: string;
 }
 
@@ -41,10 +41,10 @@ const YAML_MAX = 1_048_576;
 export async function detailed(
   paths: Paths,
   app: AppState,
-  summary: AppSummary,
   view: View,
   counts: boolean,
 ): Promise<Detailed> {
+  const summary = summaryOf(paths, app, view);
   const usage = summary.instances.flatMap((each) => {
     const used = each.running ? usageOf(pidsOf(paths, summary.app, each, view)) : undefined;
     return used ? [[each.instance, used] as const] : [];

@@ -36,7 +36,7 @@ export interface TokenAccount {
   git?: GitVerdict;
 }
 
-interface Place {
+interface AccountContext {
   readonly io: Io;
   readonly paths: Paths;
 }
@@ -45,7 +45,10 @@ interface Place {
  * Asks both. Throws `no_token_configured`, `token_invalid`, `rate_limited`, `code_host_error`,
  * `network_error`; with the verdict of git in the facts.
  */
-export async function findAccount({ io, paths }: Place, name: string): Promise<TokenAccount> {
+export async function findAccount(
+  { io, paths }: AccountContext,
+  name: string,
+): Promise<TokenAccount> {
   const app = requireApp(paths, name);
   const token = openToken(paths, io.env, name);
   if (!token) throw new Failure('no_token_configured', `the app '${name}' has no token`);
@@ -57,7 +60,7 @@ export async function findAccount({ io, paths }: Place, name: string): Promise<T
   const verdict = account ?? verdictOfGit(app, token, git);
   if (verdict instanceof Failure)
     throw new Failure(verdict.code, verdict.message, { ...verdict.facts, ...(git && { git }) });
-  const missing = missingRights(app, config, host.type, token, verdict.scopes);
+  const missing = missingRights(app, config, { type: host.type, token, scopes: verdict.scopes });
   const hostName = host.name === DEFAULT_HOST ? {} : { host: host.name };
   return {
     valid: true,
@@ -70,9 +73,11 @@ export async function findAccount({ io, paths }: Place, name: string): Promise<T
   };
 }
 
-type Known = Pick<TokenAccount, 'username' | 'scopes' | 'expires_at'>;
+type KnownAccount = Pick<TokenAccount, 'username' | 'scopes' | 'expires_at'>;
 
-async function settled(asked: Promise<Known> | undefined): Promise<Known | Failure | undefined> {
+async function settled(
+  asked: Promise<KnownAccount> | undefined,
+): Promise<KnownAccount | Failure | undefined> {
   try {
     return await asked;
   } catch (error) {
@@ -81,9 +86,14 @@ async function settled(asked: Promise<Known> | undefined): Promise<Known | Failu
   }
 }
 
-async function apiVerdict(io: Io, app: AppState, host: CodeHost, token: Secret): Promise<Known> {
+async function apiVerdict(
+  io: Io,
+  app: AppState,
+  host: CodeHost,
+  token: Secret,
+): Promise<KnownAccount> {
   const key = appKeyOf(token);
-  if (key) return appVerdict(io, app, host, token, key);
+  if (key) return appVerdict({ io, app, host, token }, key);
   const authorization = authorizationOf(host.type, token);
   const api = hostApi(host, { token, authorization, env: io.env });
   try {
@@ -98,12 +108,9 @@ async function apiVerdict(io: Io, app: AppState, host: CodeHost, token: Secret):
 
 /** A GitHub App: its name, and its permissions for the repository. Its key does not expire. */
 async function appVerdict(
-  io: Io,
-  app: AppState,
-  host: CodeHost,
-  token: Secret,
+  { io, app, host, token }: Readonly<{ io: Io; app: AppState; host: CodeHost; token: Secret }>,
   key: AppKey,
-): Promise<Known> {
+): Promise<KnownAccount> {
   const api = appApi(host, key, io);
   const answer = await api.get('/app');
   refuseOthers(api, answer);
@@ -126,7 +133,11 @@ function refused({ app }: AppState, token: Secret, status: number, words: string
 }
 
 /** Without an API, only git is tested. */
-function verdictOfGit(app: AppState, token: Secret, git: GitVerdict | undefined): Known | Failure {
+function verdictOfGit(
+  app: AppState,
+  token: Secret,
+  git: GitVerdict | undefined,
+): KnownAccount | Failure {
   if (!git?.error) return { username: null, scopes: [] };
   if (git.error === 'token_invalid') return refused(app, token, 401, ` for ${app.repo}`);
   return new Failure(git.error, git.message ?? '');

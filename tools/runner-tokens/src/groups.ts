@@ -45,7 +45,7 @@ export function groupTokens(paths: Paths, env: Env): Grouping {
       const sealed = state.repohost_token;
       if (sealed && keysRefused) return;
       if (sealed) keyring ??= requireKeyring(paths, env);
-      const token = sealed && keyring && openedNow(paths, env, name, sealed, keyring);
+      const token = sealed && keyring && openedNow({ paths, env }, name, sealed, keyring);
       if (!token) {
         without.push(name);
         return;
@@ -84,8 +84,7 @@ function endOf(apps: readonly AppState[], fingerprint: string): { expires_at?: s
 
 /** A rekey may have dropped the key since the state was read: then both are read again. */
 function openedNow(
-  paths: Paths,
-  env: Env,
+  { paths, env }: Readonly<{ paths: Paths; env: Env }>,
   app: string,
   sealed: string,
   keyring: Keyring,

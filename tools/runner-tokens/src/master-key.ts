@@ -55,7 +55,8 @@ function checkKeys({ io, paths }: RekeyContext): boolean {
 /** Throws `mkey_missing`, `not_writable`, `locked`. */
 export function rekeyAll(context: RekeyContext): Rekeyed {
   const { io, paths, note } = context;
-  const underLock = <T>(body: () => T): T => changeRegistry(paths, io, 'tokens rekey', body);
+  const underLock = <T>(body: () => T): T =>
+    changeRegistry({ io, paths, command: 'tokens rekey' }, body);
   checkKeys(context);
   // More than one key: an earlier run was interrupted, or another one is running.
   const resumed = underLock(() => {
@@ -138,7 +139,10 @@ function sealAgain({ paths, io }: RekeyContext, names: readonly string[]): Pass 
     if (!app || !value) return { tokens: 0, secrets };
     const token = open(value, name, keyring);
     if (keyIdOf(value) === keyring[0].kid) return { tokens: 0, secrets };
-    const state = { ...app.state, repohost_token: seal(token, name, keyring, hasTwoLayers(value)) };
+    const state = {
+      ...app.state,
+      repohost_token: seal(token, name, keyring, { twoLayers: hasTwoLayers(value) }),
+    };
     writeApp(paths, { ...app, state, updated_at: io.now().toISOString() });
     return { tokens: 1, secrets };
   });

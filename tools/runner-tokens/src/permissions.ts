@@ -34,9 +34,7 @@ const RIGHTS: Readonly<Record<'app' | HostType, Record<'checks' | 'status', read
 export function missingRights(
   { require_checks: checks }: AppState,
   config: Config,
-  type: HostType,
-  token: Secret,
-  scopes: readonly string[],
+  { type, token, scopes }: Readonly<{ type: HostType; token: Secret; scopes: readonly string[] }>,
 ): string[] {
   if (scopes.length === 0) return [];
   const rights = RIGHTS[appKeyOf(token) ? 'app' : type];

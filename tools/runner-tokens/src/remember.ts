@@ -26,7 +26,7 @@ export function rememberEnds({ io, paths, note }: TestContext, tokens: readonly 
     });
   try {
     if (news().length === 0) return;
-    changeRegistry(paths, io, 'tokens test', () => {
+    changeRegistry({ io, paths, command: 'tokens test' }, () => {
       for (const app of news()) writeApp(paths, app);
     });
   } catch (error) {
@@ -40,7 +40,7 @@ export async function announceEnds(
   { io, paths, note }: TestContext,
   tokens: readonly Accepted[],
 ): Promise<void> {
-  const changes = changeRegistry(paths, io, 'tokens test', () => {
+  const changes = changeRegistry({ io, paths, command: 'tokens test' }, () => {
     const apps = tokens.flatMap(({ apps: names }) =>
       names.flatMap((name) => findApp(paths, name) ?? []),
     );

@@ -1,5 +1,5 @@
 /** `tokens test shop` against a stand-in of the code host. */
-import { type CodeHost, startCodeHost } from '@runner/testing/code-host';
+import { type CodeHostServer, startCodeHost } from '@runner/testing/code-host';
 import type { Fault } from '@runner/testing/faults';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
@@ -9,7 +9,7 @@ import { configure, fingerprint, rootWith, TOKEN } from './root.ts';
 export const PRINT = fingerprint(TOKEN);
 
 export interface Asking {
-  readonly host: CodeHost;
+  readonly host: CodeHostServer;
   /** With the apps `shop`, whose token the host knows as octo's, and `pub`, which has none. */
   readonly root: string;
   /** Runs `tokens test shop`, and looks for the token in what it says. */

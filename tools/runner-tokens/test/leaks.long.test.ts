@@ -56,76 +56,98 @@ const on = (
   tool: 'add' | 'edit' | 'remove' | 'tokens',
   name: string,
   args: readonly string[],
-  status: number,
-  more: Omit<Case, 'name' | 'tool' | 'args' | 'status'> = {},
-): Case => ({ name, tool: `runner-${tool}`, args, status, ...more });
+  rest: Omit<Case, 'name' | 'tool' | 'args'>,
+): Case => ({ name, tool: `runner-${tool}`, args, ...rest });
 
 const TOKEN_COMMANDS: readonly Case[] = [
-  on('add', 'add', [...ADD, '--token', '-'], 0, { stdin: 'token' }),
-  on('add', 'add --ckey', [...ADD, '--ckey', '--token', '-'], 0, { stdin: 'token' }),
-  on('add', 'add --token-from', [...ADD, '--token-from', 'shop'], 0),
-  on('add', 'add of an app that exists', [...ADD, '--name', 'shop', '--token', '-'], 1, {
+  on('add', 'add', [...ADD, '--token', '-'], { status: 0, stdin: 'token' }),
+  on('add', 'add --ckey', [...ADD, '--ckey', '--token', '-'], { status: 0, stdin: 'token' }),
+  on('add', 'add --token-from', [...ADD, '--token-from', 'shop'], { status: 0 }),
+  on('add', 'add of an app that exists', [...ADD, '--name', 'shop', '--token', '-'], {
+    status: 1,
     stdin: 'token',
   }),
-  on('add', 'add with a wrong token', [...ADD, '--token', '-'], 1, { stdin: 'bad token' }),
-  on('add', 'add with an exposed key', [...ADD, '--token', '-'], 1, {
+  on('add', 'add with a wrong token', [...ADD, '--token', '-'], { status: 1, stdin: 'bad token' }),
+  on('add', 'add with an exposed key', [...ADD, '--token', '-'], {
+    status: 1,
     stdin: 'token',
     change: exposed,
   }),
-  on('add', 'add without its key', [...ADD, '--token', '-'], 1, { stdin: 'token', change: lost }),
-  on('add', 'add where nothing can be locked', [...ADD, '--token', '-'], 1, {
+  on('add', 'add without its key', [...ADD, '--token', '-'], {
+    status: 1,
+    stdin: 'token',
+    change: lost,
+  }),
+  on('add', 'add where nothing can be locked', [...ADD, '--token', '-'], {
+    status: 1,
     stdin: 'token',
     change: lockless,
   }),
-  on('add', 'add --token-from a swapped file', [...ADD, '--token-from', 'shop'], 1, {
+  on('add', 'add --token-from a swapped file', [...ADD, '--token-from', 'shop'], {
+    status: 1,
     change: swapped,
   }),
-  on('edit', 'edit', ['blog', '--token', '-'], 0, { stdin: 'token' }),
-  on('edit', 'edit --token-from', ['blog', '--token-from', 'shop', '--ckey'], 0),
-  on('edit', 'edit of an unknown app', ['nope', '--token', '-'], 1, { stdin: 'token' }),
-  on('edit', 'edit with a wrong token', ['blog', '--token', '-'], 1, { stdin: 'bad token' }),
-  on('edit', 'edit with a malformed key', ['blog', '--token', '-'], 1, {
+  on('edit', 'edit', ['blog', '--token', '-'], { status: 0, stdin: 'token' }),
+  on('edit', 'edit --token-from', ['blog', '--token-from', 'shop', '--ckey'], { status: 0 }),
+  on('edit', 'edit of an unknown app', ['nope', '--token', '-'], { status: 1, stdin: 'token' }),
+  on('edit', 'edit with a wrong token', ['blog', '--token', '-'], {
+    status: 1,
+    stdin: 'bad token',
+  }),
+  on('edit', 'edit with a malformed key', ['blog', '--token', '-'], {
+    status: 1,
     stdin: 'token',
     change: malformed,
   }),
-  on('edit', 'edit of a damaged state', ['shop', '--token', '-'], 1, {
+  on('edit', 'edit of a damaged state', ['shop', '--token', '-'], {
+    status: 1,
     stdin: 'token',
     change: stateless,
   }),
-  on('edit', 'edit --public', ['shop', '--public'], 0),
-  on('remove', 'remove', ['shop', '--yes'], 0),
-  on('remove', 'remove without --yes', ['shop'], 2),
-  on('remove', 'remove of a damaged state', ['shop', '--yes'], 1, { change: stateless }),
-  on('tokens', 'tokens list', ['list'], 0),
-  on('tokens', 'tokens list of a swapped file', ['list'], 1, { change: swapped }),
-  on('tokens', 'tokens list without its key', ['list'], 1, { change: lost }),
-  on('tokens', 'tokens rekey', ['rekey'], 0),
-  on('tokens', 'tokens rekey --dry-run', ['rekey', '--dry-run'], 0),
-  on('tokens', 'tokens rekey of a swapped file', ['rekey'], 1, { change: swapped }),
-  on('tokens', 'tokens rekey without its key', ['rekey'], 1, { change: lost }),
-  on('tokens', 'tokens test', ['test', 'shop'], 0),
-  on('tokens', 'tokens test of a revoked token', ['test', 'shop'], 1, {
+  on('edit', 'edit --public', ['shop', '--public'], { status: 0 }),
+  on('remove', 'remove', ['shop', '--yes'], { status: 0 }),
+  on('remove', 'remove without --yes', ['shop'], { status: 2 }),
+  on('remove', 'remove of a damaged state', ['shop', '--yes'], { status: 1, change: stateless }),
+  on('tokens', 'tokens list', ['list'], { status: 0 }),
+  on('tokens', 'tokens list of a swapped file', ['list'], { status: 1, change: swapped }),
+  on('tokens', 'tokens list without its key', ['list'], { status: 1, change: lost }),
+  on('tokens', 'tokens rekey', ['rekey'], { status: 0 }),
+  on('tokens', 'tokens rekey --dry-run', ['rekey', '--dry-run'], { status: 0 }),
+  on('tokens', 'tokens rekey of a swapped file', ['rekey'], { status: 1, change: swapped }),
+  on('tokens', 'tokens rekey without its key', ['rekey'], { status: 1, change: lost }),
+  on('tokens', 'tokens test', ['test', 'shop'], { status: 0 }),
+  on('tokens', 'tokens test of a revoked token', ['test', 'shop'], {
+    status: 1,
     fault: { status: 401, body: { message: 'Bad credentials' } },
   }),
-  on('tokens', 'tokens test when the host is limited', ['test', 'shop'], 1, {
+  on('tokens', 'tokens test when the host is limited', ['test', 'shop'], {
+    status: 1,
     fault: { status: 429, body: '' },
   }),
-  on('tokens', 'tokens test when the host drops it', ['test', 'shop'], 1, { fault: 'drop' }),
-  on('tokens', 'tokens test when a page comes', ['test', 'shop'], 1, { fault: 'html' }),
-  on('tokens', 'tokens test when it is redirected', ['test', 'shop'], 1, {
+  on('tokens', 'tokens test when the host drops it', ['test', 'shop'], {
+    status: 1,
+    fault: 'drop',
+  }),
+  on('tokens', 'tokens test when a page comes', ['test', 'shop'], { status: 1, fault: 'html' }),
+  on('tokens', 'tokens test when it is redirected', ['test', 'shop'], {
+    status: 1,
     fault: { redirect: 'http://127.0.0.1:9' },
   }),
-  on('tokens', 'tokens test where nobody listens', ['test', 'shop'], 1, {
+  on('tokens', 'tokens test where nobody listens', ['test', 'shop'], {
+    status: 1,
     env: { RUNNER_CODE_HOST_API_URL: 'http://127.0.0.1:9' },
   }),
-  on('tokens', 'tokens test through a wrong proxy', ['test', 'shop'], 1, {
+  on('tokens', 'tokens test through a wrong proxy', ['test', 'shop'], {
+    status: 1,
     env: { HTTP_PROXY: 'http://[' },
   }),
-  on('tokens', 'tokens test with a wrong configuration', ['test', 'shop'], 1, {
+  on('tokens', 'tokens test with a wrong configuration', ['test', 'shop'], {
+    status: 1,
     change: (root) => writeFileSync(config(root), 'code_host_api_url: ['),
   }),
-  on('tokens', 'tokens test --all', ['test', '--all'], 0),
-  on('tokens', 'tokens test --all of a revoked token', ['test', '--all'], 1, {
+  on('tokens', 'tokens test --all', ['test', '--all'], { status: 0 }),
+  on('tokens', 'tokens test --all of a revoked token', ['test', '--all'], {
+    status: 1,
     fault: { status: 401, body: { message: 'Bad credentials' } },
   }),
 ];

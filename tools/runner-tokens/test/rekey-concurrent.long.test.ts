@@ -101,7 +101,10 @@ test('rekeys that begin at the same moment do not drop the key of one another', 
 async function count(): Promise<void> {
   const paths = pathsOf(roleRoot);
   const times = await meanwhile(1, async (round) => {
-    changeApp(paths, processIo(), 'deploy', app, (state) => ({ ...state, counted: round + 1 }));
+    changeApp({ io: processIo(), paths, command: 'deploy', app }, (state) => ({
+      ...state,
+      counted: round + 1,
+    }));
     await new Promise((resolve) => setTimeout(resolve, 5));
   });
   process.stdout.write(String(times));

@@ -28,7 +28,9 @@ export function rootWith(tokens: Tokens, ckey: readonly string[] = []): string {
   const keyring = createKeyring(paths, {});
   for (const [app, token] of Object.entries(tokens)) {
     const sealed =
-      token === null ? null : seal(new Secret(token), app, keyring, ckey.includes(app));
+      token === null
+        ? null
+        : seal(new Secret(token), app, keyring, { twoLayers: ckey.includes(app) });
     createApp(paths, {
       version: 1,
       app,

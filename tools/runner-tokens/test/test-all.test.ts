@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type CodeHost, refusals, startCodeHost } from '@runner/testing/code-host';
+import { type CodeHostServer, refusals, startCodeHost } from '@runner/testing/code-host';
 import { type Ended, type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
@@ -16,7 +16,7 @@ const GONE = 'ghp_g0n3g0n3g0n3g0n3g0n3g0n3g0n3g0n3g0n3';
 const APPS: Tokens = { api: GOOD, blog: FINE, docs: null, old: GONE, shop: GOOD, web: GOOD };
 
 interface Host {
-  host: CodeHost;
+  host: CodeHostServer;
   root: string;
 }
 

@@ -97,7 +97,7 @@ everywhere(
   'as root, a foreign command that others could have changed is not run',
   (stage) => {
     const file = stage.command(stage.outside, 'x');
-    const mend = (how: string, path: string) =>
+    const fix = (how: string, path: string) =>
       refused(
         `not running '${file}' as root, others could have changed it; to fix it: ${how} '${path}'`,
       );
@@ -114,7 +114,7 @@ everywhere(
     for (const [path, uid, mode, how] of changes) {
       chownSync(path, uid, 0);
       chmodSync(path, mode);
-      assert.equal(stage.run(['x']), mend(how, path), `${uid} ${mode.toString(8)} ${path}`);
+      assert.equal(stage.run(['x']), fix(how, path), `${uid} ${mode.toString(8)} ${path}`);
       chownSync(path, 0, 0);
       chmodSync(path, 0o755);
       assert.equal(stage.run(['x']), done('x of outside[]'));

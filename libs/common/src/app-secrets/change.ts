@@ -39,14 +39,14 @@ function emptyFile(app: string): SecretsFile {
 
 /** Sets variables, all or none. Throws `usage` if they are too much for an environment. */
 export function setSecrets({ io, paths }: Server, name: string, added: readonly NewSecret[]): void {
-  changeRegistry(paths, io, 'env', () => {
+  changeRegistry({ io, paths, command: 'env' }, () => {
     const app = requireApp(paths, name);
     const file = readSecrets(paths, name) ?? emptyFile(name);
     const keyring = sealingKeys(io, paths);
     const now = io.now();
     const entries = added.map(({ name: variable, instance, value, plain }): SealedSecret => {
       const place = { name: variable, instance };
-      const sealed = seal(value, name, keyring, false, fieldOf(place));
+      const sealed = seal(value, name, keyring, { field: fieldOf(place) });
       const changed = { changed_at: now.toISOString(), changed_by: initiatorOf(io, 'manual') };
       return { ...place, sealed, ...changed, ...(plain && { plain }) };
     });
@@ -79,7 +79,7 @@ export function unsetSecrets(
   variables: readonly string[],
   instance: string,
 ): void {
-  changeRegistry(paths, io, 'env', () => {
+  changeRegistry({ io, paths, command: 'env' }, () => {
     requireApp(paths, name);
     const file = readSecrets(paths, name);
     const isSet = (variable: string) =>
@@ -108,7 +108,7 @@ export function noteStarting(
     const keyring = requireKeyring(paths, io.env);
     const sealAgain = ({ value, ...rest }: AppSecret): SealedSecret => ({
       ...rest,
-      sealed: seal(value, app, keyring, false, fieldOf(rest)),
+      sealed: seal(value, app, keyring, { field: fieldOf(rest) }),
     });
     const starting = instances.map((instance) => ({
       instance,
@@ -135,7 +135,7 @@ function changeFile(
   change: (file: SecretsFile) => SecretsFile,
 ): void {
   if (!readSecrets(paths, app)) return;
-  changeRegistry(paths, io, 'env', () => {
+  changeRegistry({ io, paths, command: 'env' }, () => {
     const file = readSecrets(paths, app);
     if (file) writeSecrets(paths, change(file), io.now());
   });
@@ -153,7 +153,7 @@ export function resealSecrets({ io, paths }: Server, app: string): number {
     const value = open(entry.sealed, app, keyring, field);
     if (keyIdOf(entry.sealed) === keyring[0].kid) return entry;
     count += done.has(entry.sealed) ? 0 : 1;
-    const sealed = done.get(entry.sealed) ?? seal(value, app, keyring, false, field);
+    const sealed = done.get(entry.sealed) ?? seal(value, app, keyring, { field });
     done.set(entry.sealed, sealed);
     return { ...entry, sealed };
   };

@@ -7,7 +7,7 @@ import { makeFolder, readTextIfThere, removeIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
-import type { Field } from '../tokens/vault.ts';
+import type { SealedField } from '../tokens/vault.ts';
 
 /** The scope of a secret that all instances get. */
 export const ALL = '*';
@@ -102,7 +102,7 @@ export function secretsFor(secrets: readonly SealedSecret[], instance: string): 
 }
 
 /** What the sealed value of a secret is bound to, in addition to its app. */
-export function fieldOf({ name, instance }: Pick<SealedSecret, 'name' | 'instance'>): Field {
+export function fieldOf({ name, instance }: Pick<SealedSecret, 'name' | 'instance'>): SealedField {
   return {
     name: `env/${instance}/${name}`,
     words: `the secret ${name}`,

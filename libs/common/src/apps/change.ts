@@ -2,24 +2,27 @@
 
 import { holderFor, requireLock } from '../files/lock.ts';
 import { sweepStrays } from '../files/write.ts';
-import type { Io } from '../foundation/io.ts';
-import type { Paths } from '../foundation/paths.ts';
+import type { Server } from '../foundation/paths.ts';
 import type { AppState } from './state.ts';
 import { requireTrustedApp, writeApp } from './store.ts';
 
-/** Longest wait for another command's change, in seconds. */
+/** In seconds. */
 const WAIT = 20;
+
+/** Which command changes the registry. */
+export interface RegistryChange extends Server {
+  readonly command: string;
+  /** Longest wait for another command's change, in seconds. */
+  readonly wait?: number | undefined;
+}
 
 /**
  * Runs `change` under the registry's lock. Throws `locked` after `wait` seconds, `guard_tripped` as root
  * in another user's root: files of root there would shut its owner out.
  */
 export function changeRegistry<T>(
-  paths: Paths,
-  io: Io,
-  command: string,
+  { io, paths, command, wait = WAIT }: RegistryChange,
   change: () => T,
-  wait = WAIT,
 ): T {
   const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
@@ -32,20 +35,14 @@ export function changeRegistry<T>(
 
 /** Changes one app: `change` gets its state on disk and returns the state to write. */
 export function changeApp(
-  paths: Paths,
-  io: Io,
-  command: string,
-  name: string,
+  { app, ...rest }: RegistryChange & { readonly app: string },
   change: (app: AppState) => AppState,
-  wait = WAIT,
 ): AppState {
-  const write = () => {
-    const changed = {
-      ...change(requireTrustedApp(paths, name)),
-      updated_at: io.now().toISOString(),
-    };
+  const { io, paths } = rest;
+  return changeRegistry(rest, () => {
+    const state = change(requireTrustedApp(paths, app));
+    const changed = { ...state, updated_at: io.now().toISOString() };
     writeApp(paths, changed);
     return changed;
-  };
-  return changeRegistry(paths, io, command, write, wait);
+  });
 }

@@ -4,7 +4,7 @@ import { refName } from '../foundation/names.ts';
 import type { AppState, TagRule } from './state.ts';
 
 /** The part of a state that says what is followed. */
-export type Followed = Pick<AppState, 'branch' | 'tags' | 'paths'>;
+export type FollowedSource = Pick<AppState, 'branch' | 'tags' | 'paths'>;
 
 /** A repository with its host, for people: `gitlab:group/sub/name`. */
 export function repoLabel({ host, repo }: { readonly host?: string | undefined; repo: string }) {
@@ -24,7 +24,7 @@ export function followedWords({
 }
 
 /** What ends a wait: `push to main`, `tag v* (^1)`, `push to main that changes apps/shop/**`. */
-export function newsWords(app: Followed): string {
+export function newsWords(app: FollowedSource): string {
   const what = app.tags ? followedWords(app).replace('tags', 'tag') : `push to ${app.branch}`;
   return app.paths ? `${what} that changes ${app.paths.join(', ')}` : what;
 }

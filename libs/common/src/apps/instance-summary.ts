@@ -4,7 +4,7 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
-import type { AppState, Deployed, InstanceState, Ran } from './state.ts';
+import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {
@@ -25,7 +25,7 @@ export interface InstanceSummary {
   /** The release of `current` is no longer there. */
   gone?: boolean;
   /** What ran before a restore, and is not deployed here yet. */
-  restored?: Ran;
+  restored?: RanVersion;
   /** The slot that gets the requests; absent without `traffic`. */
   live?: SlotName;
   /** The slot that finishes its last requests. */
@@ -45,13 +45,16 @@ export interface View {
   pids?(app: string, instance: string): readonly number[];
 }
 
+const NEVER_DEPLOYED: InstanceState = { current: null, previous: [] };
+
 export function instanceSummary(
   paths: Paths,
-  { app, stopped, restored }: AppState,
+  { app, stopped, restored, instances }: AppState,
   instance: string,
-  { current, active_since, active_by, broken, previous, draining, before_traffic }: InstanceState,
   { runs }: View,
 ): InstanceSummary {
+  const state = instances[instance] ?? NEVER_DEPLOYED;
+  const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
   const { releases, release } = paths.app(app);
   const isKept = (each: Deployed) => !isThere(releases) || isThere(release(each.release));
   const live = liveSlot(paths.app(app).instance(instance));

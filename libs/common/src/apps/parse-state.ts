@@ -3,21 +3,21 @@ import { Failure } from '../foundation/failure.ts';
 import { isObject } from '../text/json.ts';
 import type { AppState } from './state.ts';
 
-type Fields = Record<string, unknown>;
+type StateFields = Record<string, unknown>;
 /** What is read is completed in place. */
-const isRecord = isObject as (value: unknown) => value is Fields;
+const isRecord = isObject as (value: unknown) => value is StateFields;
 
 /** The required fields of a section. */
-type Shape = readonly string[];
+type RequiredFields = readonly string[];
 /** Fields that are whole numbers; all others are texts. */
 const NUMBERS = ['count', 'pid'];
 
-const RAN: Shape = ['version', 'commit'];
-const DEPLOYED: Shape = [...RAN, 'release', 'deployed_at', 'deploy_id'];
-const LAST_FAILURE: Shape = [...RAN, 'deploy_id', 'stage', 'error', 'at'];
+const RAN: RequiredFields = ['version', 'commit'];
+const DEPLOYED: RequiredFields = [...RAN, 'release', 'deployed_at', 'deploy_id'];
+const LAST_FAILURE: RequiredFields = [...RAN, 'deploy_id', 'stage', 'error', 'at'];
 
 /** The sections that may be missing or null. */
-const SECTIONS: Readonly<Record<string, Shape>> = {
+const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   failures: ['commit', 'count', 'last_at', 'stage'],
   held: ['commit', 'since', 'reason'],
   last_failure: LAST_FAILURE,
@@ -28,9 +28,9 @@ const SECTIONS: Readonly<Record<string, Shape>> = {
   paused: ['since', 'by'],
   stopped: ['since', 'by'],
 };
-const BROKEN: Shape = ['since', 'reason'];
+const BROKEN: RequiredFields = ['since', 'reason'];
 
-function hasShape(value: unknown, shape: Shape): value is Fields {
+function hasShape(value: unknown, shape: RequiredFields): value is StateFields {
   const isGood = (field: unknown, name: string) =>
     NUMBERS.includes(name) ? Number.isSafeInteger(field) : typeof field === 'string';
   return isRecord(value) && shape.every((name) => isGood(value[name], name));
@@ -86,7 +86,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   return value as AppState;
 }
 
-function checkFollowed({ tags, paths }: Fields, bad: (why: string) => Failure) {
+function checkFollowed({ tags, paths }: StateFields, bad: (why: string) => Failure) {
   const isText = (each: unknown) => typeof each === 'string' && each !== '';
   if (paths !== undefined && !(Array.isArray(paths) && paths.every(isText)))
     throw bad('has malformed paths');
@@ -142,7 +142,7 @@ function checkVersion(version: unknown, bad: (why: string) => Failure): void {
   if (!good || !RELEASE.test(version.release as string)) throw bad('has a malformed instance');
 }
 
-function checkSection(value: unknown, shape: Shape, bad: (why: string) => Failure): void {
+function checkSection(value: unknown, shape: RequiredFields, bad: (why: string) => Failure): void {
   if (value !== undefined && value !== null && !hasShape(value, shape))
     throw bad('has a malformed section');
 }

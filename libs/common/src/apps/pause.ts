@@ -80,7 +80,7 @@ function changeEach(
   apps: readonly string[],
   change: (app: AppState) => AppState | undefined,
 ): void {
-  changeRegistry(paths, io, command, () => {
+  changeRegistry({ io, paths, command }, () => {
     for (const name of apps) {
       const changed = change(requireApp(paths, name));
       if (changed) writeApp(paths, { ...changed, updated_at: io.now().toISOString() });

@@ -1,11 +1,11 @@
 /** What an app ran when the backup was made from which it was restored, until that runs here. */
 
 import { Failure } from '../foundation/failure.ts';
-import type { AppState, Ran, Restored } from './state.ts';
+import type { AppState, RanVersion, RestoredInstances } from './state.ts';
 import { versionArgument } from './versions.ts';
 
 /** A deploy that brings back what ran. */
-export interface Return extends Ran {
+export interface Return extends RanVersion {
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
 }
@@ -36,7 +36,7 @@ export function returnsOf({
 export function withoutReturned(
   { restored }: Pick<AppState, 'restored'>,
   names: readonly string[] | 'all',
-): Restored | undefined {
+): RestoredInstances | undefined {
   const left = Object.entries(restored?.instances ?? {}).filter(
     ([name]) => names !== 'all' && !names.includes(name),
   );
@@ -44,12 +44,12 @@ export function withoutReturned(
 }
 
 /** The versions, each once. */
-export function ranWords(ran: readonly Ran[]): string {
+export function ranWords(ran: readonly RanVersion[]): string {
   return [...new Set(ran.map(({ version }) => version))].join(', ');
 }
 
 /** The command that deploys by hand what ran. */
-export function returnCommand(app: string, ran: readonly Ran[]): string {
+export function returnCommand(app: string, ran: readonly RanVersion[]): string {
   const [first] = ran;
   return first
     ? `runner deploy ${app} --ref ${versionArgument(first, ran)}`

@@ -5,7 +5,7 @@ import type { Paused, Stopped } from './operator.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
 /** The changes of a deploy. */
-export interface Changes {
+export interface ChangeSummary {
   /** Commits since the version before; null: unknown, or there was none. */
   count: number | null;
   /** Of the newest commits. */
@@ -26,7 +26,7 @@ export interface Deployed {
   /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
   sequence?: number;
   /** What it brought; absent as of 0.1.0. */
-  changes?: Changes;
+  changes?: ChangeSummary;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
   start?: string;
 }
@@ -114,11 +114,11 @@ export interface CheckFailed {
 }
 
 /** A version that ran. */
-export type Ran = Pick<Deployed, 'version' | 'commit'>;
+export type RanVersion = Pick<Deployed, 'version' | 'commit'>;
 
 /** Instances that were restored and have not been deployed here yet. */
-export interface Restored {
-  instances: Record<string, Ran>;
+export interface RestoredInstances {
+  instances: Record<string, RanVersion>;
   /** Failures of these commits here: the block of the branch's head is another one. */
   failures?: number;
 }
@@ -194,6 +194,6 @@ export interface AppState {
   checks?: CommitChecks;
   stopped?: Stopped | null;
   paused?: Paused | null;
-  restored?: Restored | undefined;
+  restored?: RestoredInstances | undefined;
   [field: string]: unknown;
 }

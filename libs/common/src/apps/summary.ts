@@ -48,14 +48,11 @@ export function isHealthy({ state }: AppSummary): boolean {
 
 /** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
-  const nothing = { current: null, previous: [] };
   const all = new Set([
     ...Object.keys(app.instances),
     ...Object.keys(app.restored?.instances ?? {}),
   ]);
-  const instances = [...all].map((name) =>
-    instanceSummary(paths, app, name, app.instances[name] ?? nothing, view),
-  );
+  const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {

@@ -13,7 +13,7 @@ export interface Link {
 export const FIRST_LINK: Link = { seq: 1, prev: '0'.repeat(32) };
 
 /** A record that can be named outside the log: its number and the start of its hash. */
-export interface Head {
+export interface ChainHead {
   readonly seq: number;
   /** 64 hexadecimal digits, or the first of them. */
   readonly hash: string;
@@ -61,6 +61,6 @@ export function chained(lines: readonly string[], link: Link): string[] {
 }
 
 /** A head as `--anchor` takes it: `57:` and 32 digits; messages have `57·` and 32 digits. */
-export function headText({ seq, hash }: Head, separator = ':'): string {
+export function headText({ seq, hash }: ChainHead, separator = ':'): string {
   return `${seq}${separator}${hash.slice(0, HEAD_DIGITS)}`;
 }

@@ -37,7 +37,7 @@ const LEFT_OUT = new Set(['event', 'app', 'seq', 'prev']);
 const SHORT_MAX = 200;
 
 /** The clock for a timestamp, and the randomness for a deploy_id. */
-export interface Completion {
+export interface RecordDefaults {
   now(): Date;
   random(): number;
   /** Of another tool: `source` says so, and is `emit` if the tool is unnamed. */
@@ -50,7 +50,7 @@ export interface Completion {
  * Checks an event and adds a missing `timestamp`, `deploy_id` or `instance`. Accepts `event`/`app` as
  * well as `event_type`/`project`. Throws `event_invalid`.
  */
-export function completeEvent(input: unknown, completion: Completion): DeployEvent {
+export function completeEvent(input: unknown, completion: RecordDefaults): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
   const kind = oneName(input.event_type, input.event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
@@ -120,7 +120,7 @@ function timestampOf(value: unknown, now: () => Date): string {
   return new Date(time).toISOString();
 }
 
-function deployIdOf(kind: EventType, value: unknown, completion: Completion): string | null {
+function deployIdOf(kind: EventType, value: unknown, completion: RecordDefaults): string | null {
   if (isStateEvent(kind) && (value === undefined || value === null)) return null;
   if (value === undefined) return newDeployId(completion.random);
   if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;

@@ -1,5 +1,5 @@
 /** The deploy events: their kinds and fields. */
-import type { Changes } from '../apps/state.ts';
+import type { ChangeSummary } from '../apps/state.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -65,7 +65,7 @@ export interface DeployEvent {
   /** Name of the commit's author. */
   author?: string;
   /** Of DeployStarted and DeploySuccess: what the deploy brings. */
-  changes?: Changes;
+  changes?: ChangeSummary;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;
   /** When the commit was made, ISO 8601 UTC. */

@@ -1,7 +1,7 @@
 /** The files of the audit log: the live one and the rotated ones, also compressed. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Line, LineSplitter } from '../files/lines-forward.ts';
+import { LineSplitter, type SplitLine } from '../files/lines-forward.ts';
 import { namesIn, readRange } from '../files/read.ts';
 import { Failure, systemCode, systemFailure, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -43,17 +43,33 @@ export class Unread {
   }
 }
 
-/** Opens a file of the log; undefined if it does not exist. Throws `file_unreadable`. */
-export function openLog(path: string): number | undefined {
+/** Why a file of the log cannot be opened. */
+interface Unopened {
+  readonly why: string;
+  readonly cause?: unknown;
+}
+
+function tryOpen(path: string): number | undefined | Unopened {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if (fstatSync(fd).isFile()) return fd;
     closeSync(fd);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+    return { why: 'it is not a file' };
+  } catch (cause) {
+    return systemCode(cause) === 'ENOENT' ? undefined : { why: systemWords(cause), cause };
   }
-  throw new Failure('file_unreadable', `cannot read ${path}: it is not a file`);
+}
+
+function openFailure(path: string, { why, cause }: Unopened): unknown {
+  if (cause !== undefined) return systemFailure(cause, `read ${path}`, 'file_unreadable');
+  return new Failure('file_unreadable', `cannot read ${path}: ${why}`);
+}
+
+/** Opens a file of the log; undefined if it does not exist. Throws `file_unreadable`. */
+export function openLog(path: string): number | undefined {
+  const opened = tryOpen(path);
+  if (typeof opened === 'object') throw openFailure(path, opened);
+  return opened;
 }
 
 /** The same, but calls `skipped` for a rotated file that cannot be opened: the others are worth reading. */
@@ -62,13 +78,11 @@ export function openLogOr(
   path: string,
   skipped: (why: string) => void,
 ): number | undefined {
-  try {
-    return openLog(path);
-  } catch (error) {
-    if (path === paths.auditLog || !(error instanceof Failure)) throw error;
-    skipped(error.message.slice(error.message.lastIndexOf(': ') + 2));
-    return undefined;
-  }
+  const opened = tryOpen(path);
+  if (typeof opened !== 'object') return opened;
+  if (path === paths.auditLog) throw openFailure(path, opened);
+  skipped(opened.why);
+  return undefined;
 }
 
 /** The files of the log that can be opened, newest first; each is closed before the next one. */
@@ -162,7 +176,10 @@ async function* inflated(fd: number, chunkSize: number | undefined): AsyncGenera
 }
 
 /** Lines of a compressed file, first to last; undefined for one that is too long. */
-export async function* gzipLines(fd: number, damaged: (why: string) => void): AsyncGenerator<Line> {
+export async function* gzipLines(
+  fd: number,
+  damaged: (why: string) => void,
+): AsyncGenerator<SplitLine> {
   const splitter = new LineSplitter();
   for await (const block of gzipBlocks(fd, damaged)) yield* splitter.take(block);
   yield* splitter.rest();

@@ -13,7 +13,7 @@ import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './record.
 const KIND = Buffer.from('"DeployFailure"');
 
 /** Which records are wanted: failures of an app, whose name in quotes is in each line. */
-interface Wanted {
+interface WantedFailures {
   readonly app: Buffer;
   readonly accept: (record: LogRecord) => boolean;
 }
@@ -40,7 +40,12 @@ interface Newest {
   readonly certain: boolean;
 }
 
-async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread): Promise<Newest> {
+async function newestIn(
+  fd: number,
+  path: string,
+  wanted: WantedFailures,
+  unread: Unread,
+): Promise<Newest> {
   if (path.endsWith('.gz')) return newestInGzip(fd, path, wanted, unread);
   let newest: LogRecord | undefined;
   const tooLong = () => {
@@ -59,7 +64,7 @@ async function newestIn(fd: number, path: string, wanted: Wanted, unread: Unread
 async function newestInGzip(
   fd: number,
   path: string,
-  wanted: Wanted,
+  wanted: WantedFailures,
   unread: Unread,
 ): Promise<Newest> {
   let newest: LogRecord | undefined;
@@ -92,7 +97,7 @@ export async function newestFailure(
   if (logFiles(paths).length + waiting.length === 0) {
     throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
   }
-  const wanted: Wanted = {
+  const wanted: WantedFailures = {
     // In quotes, since 'api' must not match 'api-2'.
     app: Buffer.from(JSON.stringify(app)),
     accept: (record) => kindOf(record) === 'DeployFailure' && projectOf(record) === app,
@@ -107,7 +112,7 @@ export async function newestFailure(
 
 async function newestAppended(
   paths: Paths,
-  wanted: Wanted,
+  wanted: WantedFailures,
   unread: Unread,
 ): Promise<LogRecord | undefined> {
   let late: LogRecord | undefined;

@@ -4,7 +4,7 @@ import { linesBackward } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type Head, hashOf, type Link, linkOf, linkTo } from './chain.ts';
+import { type ChainHead, hashOf, type Link, linkOf, linkTo } from './chain.ts';
 import { logFiles, openLogOr, openLogs } from './files.ts';
 import { readRecord } from './record.ts';
 
@@ -17,12 +17,12 @@ const INFLATED_MAX = 268_435_456;
 
 /** The newest chained record, and the link of the record after it. */
 export interface Tip {
-  readonly head: Head;
+  readonly head: ChainHead;
   readonly next: Link;
 }
 
 /** A file of the log, plain or inflated. */
-interface Content {
+interface LogContent {
   readonly size: number;
   read(position: number, length: number): Buffer;
   /** Lines that may be chained records, last one first. */
@@ -56,7 +56,7 @@ export function* chainedLines(paths: Paths): Generator<Buffer> {
 
 function searched(paths: Paths, files: readonly string[]): Tip | undefined {
   const open: number[] = [];
-  const newer: Content[] = [];
+  const newer: LogContent[] = [];
   try {
     for (const path of files) {
       const fd = openLogOr(paths, path, () => {});
@@ -74,7 +74,7 @@ function searched(paths: Paths, files: readonly string[]): Tip | undefined {
 }
 
 /** The end of the chain, if it is in this file. */
-function newestOf(content: Content, newer: readonly Content[]): Tip | undefined {
+function newestOf(content: LogContent, newer: readonly LogContent[]): Tip | undefined {
   for (const { line, at } of content.candidates()) {
     const link = linkOf(readRecord(line) ?? {});
     if (!link) continue;
@@ -85,11 +85,11 @@ function newestOf(content: Content, newer: readonly Content[]): Tip | undefined 
   return undefined;
 }
 
-function contentOf(fd: number, path: string): Content {
+function contentOf(fd: number, path: string): LogContent {
   return path.endsWith('.gz') ? inflated(fd) : plain(fd);
 }
 
-function plain(fd: number): Content {
+function plain(fd: number): LogContent {
   return {
     size: fstatSync(fd).size,
     read: (position, length) => readRange(fd, position, length),
@@ -98,7 +98,7 @@ function plain(fd: number): Content {
 }
 
 /** Empty if the file is damaged or too large. */
-function inflated(fd: number): Content {
+function inflated(fd: number): LogContent {
   const packed = readRange(fd, 0, fstatSync(fd).size);
   const { gunzipSync } = process.getBuiltinModule('node:zlib');
   const bytes = orElse(
@@ -122,7 +122,7 @@ function inflated(fd: number): Content {
 }
 
 /** The hash of the lines from a position on, through the newer files; without the last newline. */
-function hashFrom(content: Content, at: number, newer: readonly Content[]): string {
+function hashFrom(content: LogContent, at: number, newer: readonly LogContent[]): string {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   let isFirst = true;
   for (const part of [content, ...newer]) {

@@ -52,7 +52,7 @@ export interface Context<O extends Options = Options, P extends Positionals = Po
 }
 
 /** The result of `run`: the documented object, and an exit status other than 0. */
-export interface Answer {
+export interface CommandResult {
   readonly value?: unknown;
   readonly status?: number;
 }
@@ -79,7 +79,7 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly plain?: true;
   /** Example command lines, for the help. */
   readonly examples?: readonly string[];
-  run(context: Context<O, P>): Promise<Answer>;
+  run(context: Context<O, P>): Promise<CommandResult>;
   /** Renders a value that `run` returned or printed, for people. */
   human?(value: never, style: Style, context: Context<O, P>): string | Promise<string>;
 }

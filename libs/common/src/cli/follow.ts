@@ -1,5 +1,5 @@
 /** The options of `add` and `edit` that say what an app follows. */
-import { type Followed, pathspecs, tagRule } from '../apps/following.ts';
+import { type FollowedSource, pathspecs, tagRule } from '../apps/following.ts';
 import { notProvided } from '../foundation/failure.ts';
 import { refName } from '../foundation/names.ts';
 import type { Options } from './option.ts';
@@ -34,7 +34,10 @@ export function isFollowGiven({ branch, tags, semver, paths }: FollowValues): bo
 }
 
 /** What is followed, by the options and what the app follows so far. Throws `name_invalid`, `usage`. */
-export async function followedBy(options: FollowValues, before?: Followed): Promise<Followed> {
+export async function followedBy(
+  options: FollowValues,
+  before?: FollowedSource,
+): Promise<FollowedSource> {
   const { branch, semver } = options;
   const pattern = options.tags ?? before?.tags?.pattern;
   const paths = options.paths === undefined ? before?.paths : pathspecs(options.paths);

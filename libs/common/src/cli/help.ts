@@ -6,7 +6,7 @@ import { type Options, optionTitle } from './option.ts';
 const WIDTH = 80;
 
 /** Rows in two columns, each line ended; the right column wraps. */
-export function columns(entries: readonly Row[]): string {
+export function columns(entries: readonly HelpRow[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));
   const margin = ' '.repeat(width + 4);
   return entries
@@ -46,7 +46,7 @@ function filled(text: string): string {
 }
 
 /** A term and what it means. */
-export type Row = readonly [term: string, meaning: string];
+export type HelpRow = readonly [term: string, meaning: string];
 
 /** ` [human|json|yaml]`, which follows the description of a value. */
 function choicesText(choices: readonly string[] | undefined): string {
@@ -54,7 +54,7 @@ function choicesText(choices: readonly string[] | undefined): string {
 }
 
 /** `noShort` stands before an option without a short form. */
-export function optionRows(options: Options = {}, noShort = ''): Row[] {
+export function optionRows(options: Options = {}, noShort = ''): HelpRow[] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : noShort;
     const choices = option.placeholder ? choicesText(option.choices) : '';
@@ -69,12 +69,12 @@ const EXITS: readonly (readonly [number, string])[] = [
 ];
 
 /** Exit statuses of a command, in order. */
-export function exitRows({ exits = [] }: Command): Row[] {
+export function exitRows({ exits = [] }: Command): HelpRow[] {
   const sorted = [...EXITS, ...exits].sort((a, b) => a[0] - b[0]);
   return sorted.map(([status, meaning]) => [String(status), meaning]);
 }
 
-export function positionalRows({ positionals = {} }: Command): Row[] {
+export function positionalRows({ positionals = {} }: Command): HelpRow[] {
   return Object.entries(positionals).map(([name, spec]) => [
     positionalTitle(name, spec),
     `${spec.about}${choicesText(spec.choices)}`,

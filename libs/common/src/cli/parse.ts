@@ -9,7 +9,7 @@ import { type Command, optionsOf, positionalTitle } from './command.ts';
 import { type Option, type Options, optionTitle, type Value } from './option.ts';
 
 /** A parsed command line: values by the names of options and positionals. */
-export interface Parsed {
+export interface ParsedCommandLine {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
@@ -18,7 +18,11 @@ export interface Parsed {
  * Parses a command line by its definition. Throws `usage`; `usageLine` is shown when an argument is
  * missing. `--help` needs no positionals.
  */
-export function parse(definition: Command, argv: readonly string[], usageLine = ''): Parsed {
+export function parse(
+  definition: Command,
+  argv: readonly string[],
+  usageLine = '',
+): ParsedCommandLine {
   const options = optionsOf(definition);
   const found = mriParse(options, argv);
   const values = valuesOf(options, found);
@@ -105,7 +109,7 @@ function givenTo(name: string, option: Option, found: mri.Argv): unknown[] {
   return values.filter((value) => value !== undefined);
 }
 
-function valuesOf(options: Options, found: mri.Argv): Parsed['options'] {
+function valuesOf(options: Options, found: mri.Argv): ParsedCommandLine['options'] {
   return Object.fromEntries(
     Object.entries(options).map(([name, option]) => {
       const given = givenTo(name, option, found);
@@ -164,7 +168,7 @@ function checkConflicts(options: Options, found: mri.Argv): void {
   }
 }
 
-function missingOptions(options: Options, values: Parsed['options']): string[] {
+function missingOptions(options: Options, values: ParsedCommandLine['options']): string[] {
   return Object.entries(options).flatMap(([name, option]) => {
     const isMissing = option.placeholder && option.required && values[name] === undefined;
     return isMissing ? [optionTitle(name, option)] : [];
@@ -176,7 +180,7 @@ function placePositionals(
   missingOptions: readonly string[],
   words: readonly string[],
   usageLine: string,
-): Parsed['args'] {
+): ParsedCommandLine['args'] {
   const args: Record<string, string | readonly string[] | undefined> = {};
   const missing = [...missingOptions];
   let used = 0;

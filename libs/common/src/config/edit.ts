@@ -33,18 +33,24 @@ export function requireWritable(paths: Paths): void {
     throw new Failure('not_writable', `${folder} is not a directory`);
 }
 
+/** Which command edits config.yml. */
+export interface ConfigEdit {
+  readonly io: Pick<Io, 'now' | 'pid' | 'uid'>;
+  readonly paths: Paths;
+  readonly command: string;
+  /** Comment lines with which a new file begins. */
+  readonly head?: string;
+}
+
 /**
  * Changes keys of config.yml and writes it atomically with mode 0600, or not at all if nothing
- * changes. Unknown keys stay; a credential of `notify` stays at the top level in the earlier layout. A
- * new file begins with the comment lines `head`. Throws `config_invalid`, `file_unreadable`, `locked`,
+ * changes. Unknown keys stay; a credential of `notify` stays at the top level in the earlier layout.
+ * Throws `config_invalid`, `file_unreadable`, `locked`,
  * `not_writable` or `disk_full` and then leaves the file untouched.
  */
 export function editConfig(
-  paths: Paths,
-  io: Pick<Io, 'now' | 'pid' | 'uid'>,
-  command: string,
+  { io, paths, command, head = '' }: ConfigEdit,
   changes: readonly ConfigChange[],
-  head = '',
 ): void {
   const holder = holderFor(io, command);
   const lock = requireLock(paths.registryLock, 'the registry', EDIT_WAIT, holder);

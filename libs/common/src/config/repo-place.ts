@@ -6,7 +6,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { type CodeHost, codeHostsOf, DEFAULT_HOST, known } from './code-hosts.ts';
 
 /** A repository on a host. */
-export interface Place {
+export interface RepoPlace {
   readonly host: CodeHost;
   /** `owner/name`, also with groups in groups. */
   readonly repo: string;
@@ -42,7 +42,7 @@ export async function placeOfRepo(
   return host.name === DEFAULT_HOST ? { repo } : { host: host.name, repo };
 }
 
-function placeByName(hosts: readonly CodeHost[], text: string): Place | undefined {
+function placeByName(hosts: readonly CodeHost[], text: string): RepoPlace | undefined {
   const at = text.indexOf(':');
   const host = hosts.find(({ name }) => name === text.slice(0, at));
   return host && { host, repo: text.slice(at + 1) };
@@ -55,7 +55,7 @@ export function partsOf({ type }: CodeHost): readonly [least: number, most: numb
 }
 
 /** The host and path of an address of any kind; undefined if it is on no known host. */
-export function placeAt(hosts: readonly CodeHost[], address: string): Place | undefined {
+export function placeAt(hosts: readonly CodeHost[], address: string): RepoPlace | undefined {
   for (const host of hosts) {
     const repo = pathOn(host, address);
     if (repo !== undefined) return { host, repo };

@@ -3,7 +3,7 @@ import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
-import { check, type Entry, type Schema, section } from '../yaml/schema.ts';
+import { check, type Schema, type SectionEntry, section } from '../yaml/schema.ts';
 import {
   type ChannelChoice,
   type ChannelName,
@@ -46,7 +46,7 @@ export function placeOf(config: Config, path: readonly string[]): string {
   let tree = config.tree;
   let line = '';
   for (const key of path) {
-    const entry: Entry | undefined =
+    const entry: SectionEntry | undefined =
       tree?.kind === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
     line = entry ? `:${entry.line}` : '';
     tree = entry?.value;

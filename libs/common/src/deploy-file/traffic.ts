@@ -3,14 +3,14 @@ import type { Instance, Traffic } from './instance.ts';
 import type { Start } from './start.ts';
 import { type Fail, milliseconds } from './values.ts';
 
-type Values = ReadonlyMap<string, unknown>;
+type TrafficValues = ReadonlyMap<string, unknown>;
 
 const DRAIN = 30_000;
 
 /** An instance without what `traffic` adds, and the keys that it was read from. */
 interface Plain {
   readonly instance: Instance;
-  readonly values: Values;
+  readonly values: TrafficValues;
 }
 
 /** Adds `traffic` to the instances that have it. Throws what the file gets wrong. */
@@ -20,7 +20,7 @@ export function withTraffic(all: readonly Plain[], given: unknown, fail: Fail): 
       throw fail('instances', `${instance.name} has keys that need the section traffic`);
   }
   if (given === undefined) return all.map(({ instance }) => instance);
-  const section: Values = given instanceof Map ? given : new Map([['type', given]]);
+  const section: TrafficValues = given instanceof Map ? given : new Map([['type', given]]);
   const type = section.get('type') as Traffic['type'];
   const common = {
     type,

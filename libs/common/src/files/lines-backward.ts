@@ -11,7 +11,7 @@ const BLOCK = 262_144;
 export const LINE_MAX = 16_777_216;
 
 /** Which lines are wanted. */
-interface Filter {
+interface LineFilter {
   /** Only this many bytes of the file: a position after a newline. */
   readonly size?: number | undefined;
   /** A second needle. */
@@ -21,7 +21,7 @@ interface Filter {
 }
 
 /** A line and its position in the file. */
-interface Place {
+interface PlacedLine {
   readonly line: Buffer;
   readonly at: number;
 }
@@ -33,8 +33,8 @@ interface Place {
 export function* linesBackward(
   fd: number,
   needle: Uint8Array,
-  { size, also = NOTHING, tooLong }: Filter = {},
-): Generator<Place> {
+  { size, also = NOTHING, tooLong }: LineFilter = {},
+): Generator<PlacedLine> {
   let end = size ?? fstatSync(fd).size;
   let block = FIRST_BLOCK;
   let buffer = NOTHING;

@@ -4,7 +4,7 @@ import { LINE_MAX } from './lines-backward.ts';
 const NEWLINE = 0x0a;
 
 /** A line without its newline; undefined if it was too long. */
-export type Line = Buffer | undefined;
+export type SplitLine = Buffer | undefined;
 
 /** Splits consecutive blocks into lines of at most `max` bytes. */
 export class LineSplitter {
@@ -17,8 +17,8 @@ export class LineSplitter {
   }
 
   /** The lines that end in this block. */
-  take(block: Buffer): Line[] {
-    const lines: Line[] = [];
+  take(block: Buffer): SplitLine[] {
+    const lines: SplitLine[] = [];
     let from = 0;
     for (let at = block.indexOf(NEWLINE); at !== -1; at = block.indexOf(NEWLINE, from)) {
       lines.push(this.#ended(block.subarray(from, at)));
@@ -34,11 +34,11 @@ export class LineSplitter {
   }
 
   /** The unfinished line, if any. */
-  rest(): Line[] {
+  rest(): SplitLine[] {
     return this.isInLine ? [this.#ended(Buffer.alloc(0))] : [];
   }
 
-  #ended(end: Buffer): Line {
+  #ended(end: Buffer): SplitLine {
     const size = this.#size + end.length;
     const parts = this.#parts;
     this.#parts = [];

@@ -16,7 +16,7 @@ export interface Sink {
 }
 
 /** An input stream. */
-export interface Source {
+export interface InputStream {
   readonly fd: number;
   readonly isTTY: boolean;
   /** Blocks until the next bytes; null at the end. */
@@ -28,7 +28,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What a command may use outside its files. */
 export interface Io {
-  readonly stdin: Source;
+  readonly stdin: InputStream;
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly env: Env;
@@ -100,7 +100,7 @@ function openSink(fd: number, name: string): Sink {
 }
 
 /** An open descriptor as a source. */
-export function openSource(fd: number, name = 'standard input'): Source {
+export function openSource(fd: number, name = 'standard input'): InputStream {
   const buffer = Buffer.allocUnsafeSlow(65_536);
   return {
     fd,
@@ -129,7 +129,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The world of this process. */
 export function processIo(): Io {
-  let stdin: Source | undefined;
+  let stdin: InputStream | undefined;
   return {
     get stdin() {
       stdin ??= openSource(0);
@@ -163,7 +163,7 @@ export function processIo(): Io {
 }
 
 /** Reads a source to its end as UTF-8 text. Throws `file_unreadable` beyond `limit` bytes. */
-export function readAll(source: Source, limit: number, what: string): string {
+export function readAll(source: InputStream, limit: number, what: string): string {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let chunk = source.read(); chunk; chunk = source.read()) {
@@ -178,7 +178,7 @@ export function readAll(source: Source, limit: number, what: string): string {
  * Reads a source to its end as UTF-8 text. Of a longer one only the first and last `half` bytes or a little
  * more are kept; `omitted` counts the bytes between them.
  */
-export function readEnds(source: Source, half: number): { text: string; omitted: number } {
+export function readEnds(source: InputStream, half: number): { text: string; omitted: number } {
   const head: Uint8Array[] = [];
   const tail: Uint8Array[] = [];
   let [headSize, tailSize, omitted] = [0, 0, 0];

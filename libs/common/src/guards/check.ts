@@ -20,7 +20,7 @@ export interface Tripped {
   /** A clause that says what is wrong. */
   readonly why: string;
   /** The command that fixes it. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /**
@@ -38,8 +38,8 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
   for (const path of wayTo([...files, paths.config, ...keys])) {
     const stat = look(path);
     if (stat === undefined) continue;
-    const trip = (guard: Guard, why: string, mend: string) =>
-      tripped.push({ guard, path, why: `${path} ${why}`, mend });
+    const trip = (guard: Guard, why: string, fix: string) =>
+      tripped.push({ guard, path, why: `${path} ${why}`, fix });
     if (stat.isSymbolicLink()) {
       trip('symlink', 'is a symbolic link', fixes.link(path));
       continue;
@@ -95,13 +95,16 @@ function ownersOf(paths: Paths, uid: number): number[] {
  * is reported on its own line, so that it can be pasted.
  */
 export function guardFailure(tripped: readonly Tripped[], note: (text: string) => void): Failure {
-  const byMend = new Map<string, Tripped[]>();
-  for (const each of tripped) byMend.set(each.mend, [...(byMend.get(each.mend) ?? []), each]);
-  const clauses = [...byMend].map(([mend, [first, ...more]]) => {
+  const byFix = new Map<string, Tripped[]>();
+  for (const each of tripped) byFix.set(each.fix, [...(byFix.get(each.fix) ?? []), each]);
+  const clauses = [...byFix].map(([fix, [first, ...more]]) => {
     const others = more.length === 0 ? '' : `, and ${more.length} more like it`;
-    return `${first?.why}${others}: run ${mend}`;
+    return `${first?.why}${others}: run ${fix}`;
   });
   if (clauses.length > 1) for (const clause of clauses) note(clause);
   const what = clauses.length > 1 ? `${tripped.length} guards tripped, see above` : clauses[0];
-  return new Failure('guard_tripped', `not to be trusted: ${what}`, { guards: tripped });
+  return new Failure('guard_tripped', `not to be trusted: ${what}`, {
+    // The name of `fix` until the next version.
+    guards: tripped.map((each) => ({ ...each, mend: each.fix })),
+  });
 }

@@ -29,7 +29,7 @@ export interface HostApi {
 }
 
 /** With what an API is asked. */
-export interface Access {
+export interface ApiAccess {
   readonly token: Secret;
   /** The header `Authorization`. */
   readonly authorization: string;
@@ -41,7 +41,7 @@ export interface Access {
 /** Opens the API of a host that has one. */
 export function hostApi(
   { type, apiUrl = '' }: Pick<CodeHost, 'type' | 'apiUrl'>,
-  { token, authorization, env, limit = BODY_MAX }: Access,
+  { token, authorization, env, limit = BODY_MAX }: ApiAccess,
 ): HostApi {
   const redact = redactor(formsOf(token));
   const accept = type === 'github' ? 'application/vnd.github+json' : 'application/json';

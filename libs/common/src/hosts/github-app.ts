@@ -25,10 +25,10 @@ export interface Installation {
   readonly permissions: readonly string[];
 }
 
-type Clock = Pick<Io, 'env' | 'now'>;
+type AppClock = Pick<Io, 'env' | 'now'>;
 
 /** The API as the App itself. */
-export function appApi(host: CodeHost, app: AppKey, io: Clock): HostApi {
+export function appApi(host: CodeHost, app: AppKey, io: AppClock): HostApi {
   if (host.type !== 'github') throw onlyGitHub(host);
   const token = new Secret(webToken(app, io.now()));
   return hostApi(host, { token, authorization: `Bearer ${token.reveal()}`, env: io.env });
@@ -49,7 +49,7 @@ export async function installationToken(
   host: CodeHost,
   app: AppKey,
   repo: string,
-  io: Clock,
+  io: AppClock,
 ): Promise<Installation> {
   const api = appApi(host, app, io);
   const found = await patient(() => api.get(`/repos/${repo}/installation`));

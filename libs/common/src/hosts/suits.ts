@@ -12,7 +12,7 @@ interface Given {
   readonly 'token-from': string | undefined;
 }
 
-interface Asker {
+interface HostCheckContext {
   readonly io: Pick<Io, 'env'>;
   readonly paths: Paths;
   readonly options: Given;
@@ -23,7 +23,7 @@ interface Asker {
  * `not_configured` for an App elsewhere than on GitHub, `token_wrong_host` for the token of another host.
  */
 export async function requireSuits(
-  asker: Asker,
+  asker: HostCheckContext,
   { host = DEFAULT_HOST }: { readonly host?: string },
   keeper?: string,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { openToken } from '../tokens/open.ts';
 export type Redact = (text: string) => string;
 
 /** Where the keys are: the root and the environment. */
-export interface Place {
+export interface SecretSources {
   readonly paths: Paths;
   readonly env: Env;
 }
@@ -24,7 +24,7 @@ export interface Place {
  * read is left out: an app that is not registered or a lost key must not hide the rest.
  */
 export function knownRedactor(
-  { paths, env }: Place,
+  { paths, env }: SecretSources,
   app: string | undefined,
   others: readonly Secret[],
 ): Redactor {

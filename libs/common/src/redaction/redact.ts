@@ -12,7 +12,7 @@ import { namesIn } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import { type Redactor, redactor, seenText } from '../secrets/redactor.ts';
 import { ChatCredentials } from './chat-credentials.ts';
-import type { Place } from './known-secrets.ts';
+import type { SecretSources } from './known-secrets.ts';
 import { cleanRecord } from './record.ts';
 
 /** Eight or more groups of hex, as of a dump, in a URL or in an escape. */
@@ -41,12 +41,12 @@ function hasTokenLike(text: string): boolean {
 
 /** The secrets of a server, looked up for the first text that may hold one. */
 class ServerSecrets {
-  readonly #place: Place;
+  readonly #place: SecretSources;
   readonly #chats: ChatCredentials;
   /** Values of apps may consist of any characters. */
   readonly #hasAppSecrets: boolean;
 
-  constructor(place: Place) {
+  constructor(place: SecretSources) {
     this.#place = place;
     this.#chats = new ChatCredentials(place.paths);
     // Those of another user cannot be looked up.
@@ -76,7 +76,7 @@ class ServerSecrets {
 /** A redactor for these texts, which belong to an app. */
 export async function redactorFor(
   texts: readonly string[],
-  place: Place,
+  place: SecretSources,
   app: string,
 ): Promise<Redactor> {
   const secrets = new ServerSecrets(place);
@@ -88,12 +88,12 @@ export async function redactorFor(
 }
 
 /** A redactor for any text of an app. */
-export function redactorForAny(place: Place, app: string): Promise<Redactor> {
+export function redactorForAny(place: SecretSources, app: string): Promise<Redactor> {
   return new ServerSecrets(place).redactor(app);
 }
 
 /** A redactor for text that belongs to no app: it knows the tokens of all of them. */
-export function redactorForAll(place: Place): Promise<Redactor> {
+export function redactorForAll(place: SecretSources): Promise<Redactor> {
   return new ServerSecrets(place).redactor();
 }
 
@@ -106,7 +106,7 @@ export class RecordCleaner {
   readonly #byApp = new Map<string, Redactor>();
   readonly #byShape = redactor();
 
-  constructor(place: Place) {
+  constructor(place: SecretSources) {
     this.#secrets = new ServerSecrets(place);
   }
 

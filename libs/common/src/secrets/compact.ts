@@ -1,5 +1,5 @@
 /** The letters and digits of a text: whatever else a tool puts between those of a secret does not count. */
-import { type Reading, roomFor } from './unescaped.ts';
+import { roomFor, type UnescapedText } from './unescaped.ts';
 
 /** ASCII letters in lower case and digits. */
 const KEPT = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -10,7 +10,7 @@ const KEPT = Uint8Array.from({ length: 128 }, (_, code) => {
 const room = roomFor();
 
 /** The letters and digits of a reading. Valid until the next call. */
-export function compacted(all: Reading): Reading {
+export function compacted(all: UnescapedText): UnescapedText {
   const { units, from, to } = room(all.length);
   let length = 0;
   for (let index = 0; index < all.length; index += 1) {

@@ -6,10 +6,18 @@ import { byteLists } from './byte-lists.ts';
 import { compacted } from './compact.ts';
 import { escapedForms, formsOf, hexForms } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
-import { type Form, formOf, GRAM, PIECE, type Piece, Pieces, textOf } from './pieces.ts';
+import {
+  type EncodedForm,
+  formOf,
+  GRAM,
+  PIECE,
+  Pieces,
+  type SecretPiece,
+  textOf,
+} from './pieces.ts';
 import { SECRET_MIN } from './plain-fields.ts';
 import { REDACTED } from './redacted.ts';
-import { type Reading, unescaped } from './unescaped.ts';
+import { type UnescapedText, unescaped } from './unescaped.ts';
 
 /** A text may end within a secret if it ends with this much of one. */
 const OPEN_MIN = 4;
@@ -20,7 +28,7 @@ const LINE_MAX = 4_096;
 /** A line of xxd, hexdump or od, which shows the same bytes again as text. */
 const DUMP = /(?:^|\s)[0-9a-f]{4,16}:?[ \t]+(?:[0-9a-f]{2,8}[ \t]+){2}/i;
 
-interface Range {
+interface TextRange {
   readonly from: number;
   readonly to: number;
 }
@@ -37,7 +45,7 @@ export class KnownSecrets {
 
   constructor(values: readonly string[]) {
     const exact = new Set<string>();
-    const [whole, pieces]: [Form[], Form[]] = [[], []];
+    const [whole, pieces]: [EncodedForm[], EncodedForm[]] = [[], []];
     for (const value of values.filter(({ length }) => length >= SECRET_MIN)) {
       exact.add(value);
       const plain = unescaped(value);
@@ -108,8 +116,8 @@ export class KnownSecrets {
   }
 
   /** What `find` finds in each way to read the text and the lists of bytes in it. */
-  #inReadings<T>(text: string, find: (reading: Reading, pieces: Pieces) => T[]): T[] {
-    const inBoth = (plain: Reading) => [
+  #inReadings<T>(text: string, find: (reading: UnescapedText, pieces: Pieces) => T[]): T[] {
+    const inBoth = (plain: UnescapedText) => [
       ...find(compacted(plain), this.#pieces),
       ...find(plain, this.#whole),
     ];
@@ -125,7 +133,7 @@ export class KnownSecrets {
 }
 
 /** Where secrets begin that the end of a text may cut. */
-function unfinishedIn(reading: Reading, pieces: Pieces, text: string): number[] {
+function unfinishedIn(reading: UnescapedText, pieces: Pieces, text: string): number[] {
   const all = textOf(reading);
   let held = 0;
   for (const form of pieces.forms) {
@@ -142,8 +150,8 @@ function unfinishedIn(reading: Reading, pieces: Pieces, text: string): number[] 
 }
 
 /** The pieces of forms, those together that continue each other. */
-function chainsIn(reading: Reading, pieces: Pieces, text: string): Piece[][] {
-  const found: Piece[][] = [];
+function chainsIn(reading: UnescapedText, pieces: Pieces, text: string): SecretPiece[][] {
+  const found: SecretPiece[][] = [];
   let piece = pieces.next(reading, 0);
   while (piece) {
     const around = [piece];
@@ -157,7 +165,7 @@ function chainsIn(reading: Reading, pieces: Pieces, text: string): Piece[][] {
 }
 
 /** Where a piece stands in the text; in a line of a dump up to its end. */
-function rangeOf(reading: Reading, text: string, piece: Piece): Range {
+function rangeOf(reading: UnescapedText, text: string, piece: SecretPiece): TextRange {
   const from = reading.from[piece.from] as number;
   const to = reading.to[piece.to - 1] as number;
   const line = text.lastIndexOf('\n', to - 1) + 1;

@@ -1,8 +1,8 @@
 /** The pieces of a form that stand in the lines before and after a piece, behind a prefix or an offset. */
 
-import type { Piece } from './pieces.ts';
+import type { SecretPiece } from './pieces.ts';
 import { sameAfter, sameBefore } from './same.ts';
-import type { Reading } from './unescaped.ts';
+import type { UnescapedText } from './unescaped.ts';
 
 /** What may stand between two lines of a form: a prefix, an offset, the text beside a dump. */
 const GAP = 96;
@@ -13,7 +13,11 @@ const AGAIN_MIN = 4;
 const CHANCE = 3;
 
 /** The piece with which the form continues. */
-export function laterPiece(text: string, reading: Reading, piece: Piece): Piece | undefined {
+export function laterPiece(
+  text: string,
+  reading: UnescapedText,
+  piece: SecretPiece,
+): SecretPiece | undefined {
   for (let chance = 0; chance <= CHANCE; chance += 1) {
     const { to, end } = piece;
     const found = laterFrom(text, reading, { ...piece, to: to - chance, end: end - chance });
@@ -22,7 +26,11 @@ export function laterPiece(text: string, reading: Reading, piece: Piece): Piece 
   return undefined;
 }
 
-function laterFrom(text: string, reading: Reading, piece: Piece): Piece | undefined {
+function laterFrom(
+  text: string,
+  reading: UnescapedText,
+  piece: SecretPiece,
+): SecretPiece | undefined {
   const { form, to, end } = piece;
   const wanted = form.units.subarray(end, end + AGAIN);
   const last = Math.min(to + GAP, reading.length - wanted.length);
@@ -36,14 +44,18 @@ function laterFrom(text: string, reading: Reading, piece: Piece): Piece | undefi
 }
 
 /** The piece with which the form comes up to this one. */
-export function earlierPiece(text: string, reading: Reading, piece: Piece): Piece | undefined {
+export function earlierPiece(
+  text: string,
+  reading: UnescapedText,
+  piece: SecretPiece,
+): SecretPiece | undefined {
   const { form, from, start } = piece;
   const wanted = form.units.subarray(Math.max(0, start - AGAIN), start);
   const first = Math.max(0, from - GAP - wanted.length);
   for (let at = from - wanted.length - 1; at >= first; at -= 1) {
     const to = at + wanted.length;
     if (stands(reading, at, wanted) && breaks(text, reading, to, from)) {
-      const length = sameBefore(reading, to, form.units, start);
+      const length = sameBefore(reading, to, form.units.subarray(0, start));
       return { form, from: to - length, to, start: start - length, end: start };
     }
   }
@@ -51,11 +63,11 @@ export function earlierPiece(text: string, reading: Reading, piece: Piece): Piec
 }
 
 /** Whether enough of a form stands here. */
-function stands({ units }: Reading, at: number, wanted: Uint16Array): boolean {
+function stands({ units }: UnescapedText, at: number, wanted: Uint16Array): boolean {
   return wanted.length >= AGAIN_MIN && wanted.every((unit, index) => units[at + index] === unit);
 }
 
 /** Whether a line ends between what ends at `to` and what begins at `from`. */
-function breaks(text: string, places: Reading, to: number, from: number): boolean {
+function breaks(text: string, places: UnescapedText, to: number, from: number): boolean {
   return text.slice(places.to[to - 1], places.from[from]).includes('\n');
 }

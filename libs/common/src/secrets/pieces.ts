@@ -1,7 +1,7 @@
 /** Finds pieces of forms in a reading of a text. */
 
 import { sameAfter, sameBefore } from './same.ts';
-import type { Reading } from './unescaped.ts';
+import type { UnescapedText } from './unescaped.ts';
 
 /** Characters that a piece has at least. */
 export const PIECE = 16;
@@ -20,7 +20,7 @@ const PUBLIC = [
 const SPARSE = 16;
 
 /** A form of a secret, as it stands in a reading of a text. */
-export interface Form {
+export interface EncodedForm {
   readonly text: string;
   readonly units: Uint16Array;
   /** Characters that must be found in a row. */
@@ -28,19 +28,19 @@ export interface Form {
 }
 
 /** A form of which at least `least` characters must be found in a row, all of a shorter one. */
-export function formOf(reading: Reading, least: number): Form {
+export function formOf(reading: UnescapedText, least: number): EncodedForm {
   const units = reading.units.slice(0, reading.length);
   return { text: textOf(reading), units, least: Math.min(least, units.length) };
 }
 
 /** The characters of a reading. */
-export function textOf({ units, length }: Reading): string {
+export function textOf({ units, length }: UnescapedText): string {
   return Buffer.from(units.buffer, units.byteOffset, 2 * length).toString('utf16le');
 }
 
 /** A part of a reading that is a part of a form. */
-export interface Piece {
-  readonly form: Form;
+export interface SecretPiece {
+  readonly form: EncodedForm;
   readonly from: number;
   readonly to: number;
   /** Where it begins and ends in the form. */
@@ -56,7 +56,7 @@ function hashOf(low: number, high: number): number {
 
 /** All pieces of some forms, each of at least `PIECE` characters. */
 export class Pieces {
-  readonly forms: readonly Form[];
+  readonly forms: readonly EncodedForm[];
   /** The end of the last entry of each hash: most are 0, and the search ends there. */
   readonly #last: Int32Array;
   /** Whether a hash has an entry: small enough for the processor's cache. */
@@ -65,7 +65,7 @@ export class Pieces {
   readonly #entries: number[] = [];
 
   /** Leaves out forms that are too short. */
-  constructor(forms: readonly Form[]) {
+  constructor(forms: readonly EncodedForm[]) {
     const distinct = new Map(forms.map((form) => [form.text, form]));
     this.forms = [...distinct.values()].filter(({ units }) => units.length >= GRAM);
     const places = this.forms.reduce((sum, { units }) => sum + units.length / STRIDE, 0);
@@ -84,7 +84,7 @@ export class Pieces {
   }
 
   /** The first piece from `floor` on; undefined without one. */
-  next(text: Reading, floor: number): Piece | undefined {
+  next(text: UnescapedText, floor: number): SecretPiece | undefined {
     const { units } = text;
     const length = this.forms.length > 0 ? text.length : 0;
     const [has, mask] = [this.#has, this.#has.length - 1];
@@ -103,15 +103,15 @@ export class Pieces {
   }
 
   /** The longest piece around a place, of the forms of this entry and those before it. */
-  #around(text: Reading, at: number, floor: number, entry: number): Piece | undefined {
-    let found: Piece | undefined;
+  #around(text: UnescapedText, at: number, floor: number, entry: number): SecretPiece | undefined {
+    let found: SecretPiece | undefined;
     let end = entry;
     for (let tried = 0; end > 0 && tried < PLACES; tried += 1) {
-      const form = this.forms[this.#entries[end - 2] as number] as Form;
+      const form = this.forms[this.#entries[end - 2] as number] as EncodedForm;
       const place = this.#entries[end - 1] as number;
       end = this.#entries[end - 3] as number;
       const after = sameAfter(text, at, form.units, place);
-      const before = sameBefore(text, at, form.units, place, floor);
+      const before = sameBefore(text, at, form.units.subarray(0, place), floor);
       const length = before + after;
       if (length < form.least || (found && length <= found.to - found.from)) continue;
       const start = place - before;

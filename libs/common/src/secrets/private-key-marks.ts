@@ -4,14 +4,14 @@
 export const HINT = 'PRIVATE KEY';
 
 /** `-----BEGIN …-----` or `-----END …-----`, and its place in the line. */
-export interface Mark {
+export interface KeyBoundary {
   readonly at: number;
   readonly to: number;
   readonly ends: boolean;
 }
 
 /** All marks in a line, in order. */
-export function marksOf(text: string): Mark[] {
+export function marksOf(text: string): KeyBoundary[] {
   const pattern = /-{4,5} ?(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}/g;
   return [...text.matchAll(pattern)].map(({ 0: all, 1: word, index }) => ({
     at: index,

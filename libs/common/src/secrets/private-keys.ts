@@ -32,7 +32,7 @@ const HELD_MAX = 512;
 const HELD_LINES = 1_024;
 
 /** A key whose last line has not come yet. */
-interface Open {
+interface OpenKey {
   /** The text before it in its first line; '' for an indent. */
   readonly prefix: string;
   lines: number;
@@ -52,7 +52,7 @@ interface Open {
  */
 export class KeyCutter<T> {
   readonly #emit: (line: string, tag: T) => void;
-  #open: Open | undefined;
+  #open: OpenKey | undefined;
   #held: { line: string; tag: T }[] = [];
 
   constructor(emit: (line: string, tag: T) => void) {
@@ -126,7 +126,7 @@ export class KeyCutter<T> {
   }
 
   /** Whether the line belongs to the open key; if so, it is done. */
-  #inside(key: Open, line: string, tag: T): boolean {
+  #inside(key: OpenKey, line: string, tag: T): boolean {
     key.lines += 1;
     key.size += line.length;
     if (key.lines > LINES_MAX || key.size > SIZE_MAX) {

@@ -4,7 +4,7 @@ import { KnownSecrets } from './known.ts';
 import { withoutKeys } from './private-keys.ts';
 import { REDACTED } from './redacted.ts';
 import type { Secret } from './secret.ts';
-import { PLACES, SHAPES, type Shape } from './shapes.ts';
+import { PLACES, type SecretShape, SHAPES } from './shapes.ts';
 
 /** Invisible characters: they hide a secret from a pattern, but not from a person. */
 const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}]/u;
@@ -60,7 +60,7 @@ export function redactor(secrets: Iterable<Secret> = []): Redactor {
 function withoutShapes(text: string): string {
   let cleaned = text;
   const lower = cleaned.toLowerCase();
-  const hinted = ({ hints }: Shape) => hints.some((hint) => lower.includes(hint));
+  const hinted = ({ hints }: SecretShape) => hints.some((hint) => lower.includes(hint));
   for (const shape of SHAPES.filter(hinted)) cleaned = cleaned.replace(shape.pattern, REDACTED);
   for (const place of PLACES.filter(hinted))
     cleaned = cleaned.replace(place.pattern, `$1${REDACTED}`);

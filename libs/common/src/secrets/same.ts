@@ -1,9 +1,9 @@
 /** How far a reading and a form are the same. */
-import type { Reading } from './unescaped.ts';
+import type { UnescapedText } from './unescaped.ts';
 
 /** How many characters are the same from these places on. */
 export function sameAfter(
-  { units, length }: Reading,
+  { units, length }: UnescapedText,
   at: number,
   form: Uint16Array,
   place: number,
@@ -14,16 +14,16 @@ export function sameAfter(
   return same;
 }
 
-/** How many characters are the same before these places. */
+/** How many characters before a place, down to `floor`, are the same as at the end of `wanted`. */
 export function sameBefore(
-  { units }: Reading,
+  { units }: UnescapedText,
   at: number,
-  form: Uint16Array,
-  place: number,
+  wanted: Uint16Array,
   floor = 0,
 ): number {
   let same = 0;
-  const most = Math.min(at - floor, place);
-  while (same < most && units[at - same - 1] === form[place - same - 1]) same += 1;
+  const { length } = wanted;
+  const most = Math.min(at - floor, length);
+  while (same < most && units[at - same - 1] === wanted[length - same - 1]) same += 1;
   return same;
 }

@@ -5,7 +5,7 @@
  * looking for a word is far cheaper. It must be linear: no nested repetition. Patterns begin with a fixed
  * word where they can, and look back from there: a search for it is fast.
  */
-export interface Shape {
+export interface SecretShape {
   readonly hints: readonly string[];
   readonly pattern: RegExp;
 }
@@ -14,7 +14,7 @@ export interface Shape {
 // of a line break that JSON wrote as `\n`. The others must not continue a word in lower case.
 
 /** The whole match is the secret. */
-export const SHAPES: readonly Shape[] = [
+export const SHAPES: readonly SecretShape[] = [
   { hints: ['gh'], pattern: /gh[pousr]_[A-Za-z0-9]{20,255}/g },
   { hints: ['github_pat_'], pattern: /github_pat_[A-Za-z0-9_]{20,255}/g },
   { hints: ['gl'], pattern: /gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_-]{16,255}/g },
@@ -39,7 +39,7 @@ export const SHAPES: readonly Shape[] = [
 ];
 
 /** The secret is revealed by what precedes it, which is the first group and is kept. */
-export const PLACES: readonly Shape[] = [
+export const PLACES: readonly SecretShape[] = [
   {
     hints: ['/webhooks/'],
     pattern:

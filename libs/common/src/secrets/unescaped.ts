@@ -6,7 +6,7 @@ import { escapeEnd } from '../text/plain.ts';
 import { escapeAfter } from './escapes.ts';
 
 /** What comparisons see of a text; `from` and `to`: where each of its characters stands in that text. */
-export interface Reading {
+export interface UnescapedText {
   readonly units: Uint16Array;
   readonly from: Uint32Array;
   readonly to: Uint32Array;
@@ -30,13 +30,13 @@ const [AHEAD, AHEAD_PERCENT] = [11, 2];
 /** Memory that is kept for the next text, in characters. */
 const ROOM = 65_536;
 
-function makeRoom(size: number): Omit<Reading, 'length'> {
+function makeRoom(size: number): Omit<UnescapedText, 'length'> {
   return { units: new Uint16Array(size), from: new Uint32Array(size), to: new Uint32Array(size) };
 }
 
 /** Returns what makes room for a reading; up to a size the same each time. */
-export function roomFor(): (size: number) => Omit<Reading, 'length'> {
-  let kept: Omit<Reading, 'length'> | undefined;
+export function roomFor(): (size: number) => Omit<UnescapedText, 'length'> {
+  let kept: Omit<UnescapedText, 'length'> | undefined;
   return (size) => {
     if (size > ROOM) return makeRoom(size);
     kept ??= makeRoom(ROOM);
@@ -47,7 +47,7 @@ export function roomFor(): (size: number) => Omit<Reading, 'length'> {
 const room = roomFor();
 
 /** A text that is read from its end, so that each escape is undone before the one that contains it. */
-class Reader {
+class BackwardReader {
   readonly #text: string;
   readonly #units: Uint16Array;
   readonly #from: Uint32Array;
@@ -64,7 +64,7 @@ class Reader {
     this.#to = to.subarray(0, text.length);
   }
 
-  read(): Reading {
+  read(): UnescapedText {
     const text = this.#text;
     for (let at = text.length - 1; at >= 0; at -= 1) {
       const unit = text.charCodeAt(at);
@@ -157,6 +157,6 @@ function isLead(unit: number): boolean {
 }
 
 /** Undoes escapes of JSON, JavaScript, C, shells, URLs, HTML and terminals, also several times over. Valid until the next call. */
-export function unescaped(text: string): Reading {
-  return new Reader(text).read();
+export function unescaped(text: string): UnescapedText {
+  return new BackwardReader(text).read();
 }

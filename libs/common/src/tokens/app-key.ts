@@ -62,6 +62,6 @@ export function storedToken(
   twoLayers: boolean,
 ): AppState['state'] {
   const id = appKeyOf(token)?.id;
-  const sealed = seal(token, app, keyring, twoLayers);
+  const sealed = seal(token, app, keyring, { twoLayers });
   return { repohost_token: sealed, ...(id !== undefined && { github_app: id }) };
 }

@@ -9,7 +9,7 @@ import { jsonObject } from '../text/json.ts';
 import { decode, KEY_BYTES, type Keyring, nodeCrypto } from './keyring.ts';
 
 /** What a sealed value is for. */
-export interface Field {
+export interface SealedField {
   /** In the authenticated header. */
   readonly name: string;
   /** In messages: `the stored token`. */
@@ -19,7 +19,7 @@ export interface Field {
   readonly foreign: FailureCode;
 }
 
-const TOKEN: Field = {
+const TOKEN: SealedField = {
   name: 'state.repohost_token',
   words: 'the stored token',
   corrupt: 'token_corrupt',
@@ -39,13 +39,20 @@ interface Header {
   tag?: string;
 }
 
-/** Seals a value for an app; `twoLayers` (`--ckey`): with a content key that the master key wraps. */
+/** How a value is sealed. */
+interface Sealing {
+  /** With a content key that the master key wraps, as `--ckey` asks for. */
+  readonly twoLayers?: boolean;
+  /** A token by default. */
+  readonly field?: SealedField;
+}
+
+/** Seals a value for an app. */
 export function seal(
   value: Secret,
   app: string,
   keyring: Keyring,
-  twoLayers: boolean,
-  field = TOKEN,
+  { twoLayers = false, field = TOKEN }: Sealing = {},
 ): string {
   const [current] = keyring;
   const header: Header = {
@@ -113,7 +120,7 @@ export function open(value: string, app: string, keyring: Keyring, field = TOKEN
     );
   }
   const contentKey = twoLayers ? unwrap(header, wrapped, key.bytes) : key.bytes;
-  const plain = contentKey && decrypt(contentKey, iv, tag, bytes, head);
+  const plain = contentKey && decrypt(contentKey, { iv, tag, bytes }, head);
   if (!plain) throw corrupt('is damaged');
   // Checked after decryption: only now is the header known to be the one that was sealed.
   if (header.app !== app || header.fld !== field.name) {
@@ -126,14 +133,12 @@ function unwrap(header: Header, wrapped: string, key: Buffer): Buffer | undefine
   const iv = decode(header.iv, IV_BYTES);
   const tag = decode(header.tag, TAG_BYTES);
   const bytes = decode(wrapped, KEY_BYTES);
-  return iv && tag && bytes && decrypt(key, iv, tag, bytes);
+  return iv && tag && bytes && decrypt(key, { iv, tag, bytes });
 }
 
 function decrypt(
   key: Buffer,
-  iv: Buffer,
-  tag: Buffer,
-  bytes: Buffer,
+  { iv, tag, bytes }: Readonly<Record<'iv' | 'tag' | 'bytes', Buffer>>,
   aad?: string,
 ): Buffer | undefined {
   try {

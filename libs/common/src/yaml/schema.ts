@@ -4,7 +4,7 @@ import { harmlessLine } from '../text/harmless.ts';
 
 /** A value of a file and its line, from 1. */
 export type Tree =
-  | { readonly kind: 'map'; readonly line: number; readonly entries: readonly Entry[] }
+  | { readonly kind: 'map'; readonly line: number; readonly entries: readonly SectionEntry[] }
   | { readonly kind: 'list'; readonly line: number; readonly items: readonly Tree[] }
   | {
       readonly kind: 'scalar';
@@ -14,7 +14,7 @@ export type Tree =
       readonly source: string;
     };
 /** A key of a section, its line and its value. */
-export interface Entry {
+export interface SectionEntry {
   readonly key: string;
   readonly line: number;
   readonly value: Tree;
@@ -149,7 +149,7 @@ function checkMap(
 ): Map<string, unknown> {
   const values = new Map<string, unknown>();
   if (tree.kind === 'scalar' && tree.value === null)
-    return requireKeys(values, schema, file, key, tree.line);
+    return requireKeys(values, schema, { file, key, line: tree.line });
   if (tree.kind !== 'map')
     throw problem(file, tree.line, key, `must be a section, not ${WORDS[tree.kind]}`);
   for (const entry of tree.entries) {
@@ -173,15 +173,13 @@ function checkMap(
       values.set(entry.key, check(entry.value, wanted, file, path));
     else if ('mayBeEmpty' in wanted) values.set(entry.key, '');
   }
-  return requireKeys(values, schema, file, key, tree.line);
+  return requireKeys(values, schema, { file, key, line: tree.line });
 }
 
 function requireKeys(
   values: Map<string, unknown>,
   schema: ObjectSchema,
-  file: FileName,
-  key: string,
-  line: number,
+  { file, key, line }: Readonly<{ file: FileName; key: string; line: number }>,
 ): Map<string, unknown> {
   const missing = schema.required?.find((name) => !values.has(name));
   if (missing) throw problem(file, line, key, `needs the key ${missing}`);

@@ -32,7 +32,7 @@ function registered(name: string) {
 
 test('a change is made from what is on disk, and notes when', () => {
   const paths = registered('blog');
-  const changed = changeApp(paths, io, 'edit', 'blog', (app) => ({
+  const changed = changeApp({ io, paths, command: 'edit', app: 'blog' }, (app) => ({
     ...app,
     branch: `${app.branch}-2`,
   }));
@@ -47,14 +47,14 @@ test('a change that throws leaves the app as it is and the registry free', () =>
   const before = requireApp(paths, 'blog');
   assert.throws(
     () =>
-      changeApp(paths, io, 'edit', 'blog', () => {
+      changeApp({ io, paths, command: 'edit', app: 'blog' }, () => {
         throw new Error('no');
       }),
     /^no$/,
   );
   assert.equal(requireApp(paths, 'blog'), before);
   assert.is(
-    changeRegistry(paths, io, 'add', () => 7),
+    changeRegistry({ io, paths, command: 'add' }, () => 7),
     7,
   );
 });
@@ -62,14 +62,14 @@ test('a change that throws leaves the app as it is and the registry free', () =>
 test('an unknown app cannot be changed', () => {
   const paths = registered('blog');
   assert.is(
-    refusal(() => changeApp(paths, io, 'edit', 'shop', (app) => app)).code,
+    refusal(() => changeApp({ io, paths, command: 'edit', app: 'shop' }, (app) => app)).code,
     'app_not_found',
   );
 });
 
 test('while a change runs the registry is locked, and says by whom', () => {
   const paths = registered('blog');
-  changeRegistry(paths, io, 'edit', () => {
+  changeRegistry({ io, paths, command: 'edit' }, () => {
     assert.is(takeLock(paths.registryLock, 0), undefined);
   });
   takeLock(paths.registryLock, 0)?.release();
@@ -81,7 +81,7 @@ test('what a killed command left half-written is swept by a later change', () =>
   plant(stray, '{');
   const old = new Date(io.now().getTime() - 7_200_000);
   utimesSync(stray, old, old);
-  changeRegistry(paths, io, 'edit', () => {});
+  changeRegistry({ io, paths, command: 'edit' }, () => {});
   assert.equal(readdirSync(paths.stateDir), ['blog.json']);
 });
 
@@ -97,7 +97,7 @@ test('the root may be one that cannot be written', () => {
   const paths = freshRoot();
   plant(paths.root, 'a file');
   assert.match(
-    told(() => changeRegistry(paths, io, 'add', () => {})),
+    told(() => changeRegistry({ io, paths, command: 'add' }, () => {})),
     /^not_writable: cannot make the folder /,
   );
 });
@@ -105,7 +105,7 @@ test('the root may be one that cannot be written', () => {
 function count(): void {
   const [root = '', name = ''] = roleArgs;
   for (let round = 0; round < 50; round += 1) {
-    changeApp(pathsOf(root), processIo(), 'count', 'blog', (app) => ({
+    changeApp({ io: processIo(), paths: pathsOf(root), command: 'count', app: 'blog' }, (app) => ({
       ...app,
       [name]: Number(app[name] ?? 0) + 1,
       both: Number(app.both ?? 0) + 1,

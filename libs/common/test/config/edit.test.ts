@@ -15,7 +15,8 @@ import { freshRoot, plant } from '../files/scratch.ts';
 const io = { uid: 1, pid: 1, now: () => new Date(0) };
 const BOT = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
-const edit = (paths: Paths, ...changes: ConfigChange[]) => editConfig(paths, io, 'test', changes);
+const edit = (paths: Paths, ...changes: ConfigChange[]) =>
+  editConfig({ io, paths, command: 'test' }, changes);
 const set = (key: string, value: ConfigChange['value']): ConfigChange => ({
   path: ['notify', key],
   value,

@@ -27,10 +27,7 @@ function withApp(token: string | undefined): Paths {
     branch: 'main',
     created_at: 'then',
     updated_at: 'then',
-    state:
-      token === undefined
-        ? {}
-        : { repohost_token: seal(new Secret(token), 'shop', keyring, false) },
+    state: token === undefined ? {} : { repohost_token: seal(new Secret(token), 'shop', keyring) },
     instances: {},
     failures: null,
     held: null,
@@ -45,7 +42,7 @@ function rekey(paths: Paths): void {
   const keyring = addMasterKey(paths, {});
   const app = requireApp(paths, 'shop');
   const token = open(app.state.repohost_token ?? '', 'shop', keyring);
-  writeApp(paths, { ...app, state: { repohost_token: seal(token, 'shop', keyring, false) } });
+  writeApp(paths, { ...app, state: { repohost_token: seal(token, 'shop', keyring) } });
   dropOldKeys(paths, {});
 }
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { type Io, processIo } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { digestOf, fingerprintOf, type Secret, tokenSecret } from '@runner/common/secrets/secret';
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken } from '@runner/common/tokens/input';
@@ -42,7 +42,7 @@ function ioWith(input: string, env: Record<string, string> = {}): { io: Io; told
   return { io: { ...processIo(), stdin, stderr: sink, env }, told: () => text };
 }
 
-function register(paths: Paths, io: Io, app: string, secret: Secret, twoLayers: boolean): void {
+function register({ io, paths }: Server, app: string, secret: Secret, twoLayers: boolean): void {
   createApp(paths, {
     version: 1,
     app,
@@ -50,7 +50,7 @@ function register(paths: Paths, io: Io, app: string, secret: Secret, twoLayers: 
     branch: 'main',
     created_at: 'then',
     updated_at: 'then',
-    state: { repohost_token: seal(secret, app, sealingKeys(io, paths), twoLayers) },
+    state: { repohost_token: seal(secret, app, sealingKeys(io, paths), { twoLayers }) },
     instances: {},
     failures: null,
     held: null,
@@ -65,7 +65,9 @@ function rekey(paths: Paths, apps: readonly string[]): void {
   for (const name of apps) {
     const app = requireApp(paths, name);
     const value = app.state.repohost_token ?? '';
-    const sealed = seal(open(value, name, keyring), name, keyring, hasTwoLayers(value));
+    const sealed = seal(open(value, name, keyring), name, keyring, {
+      twoLayers: hasTwoLayers(value),
+    });
     writeApp(paths, { ...app, state: { repohost_token: sealed } });
   }
   assert.is(dropOldKeys(paths, {}), 1);
@@ -84,8 +86,8 @@ test('any token survives being sealed, copied, sealed again and opened, in any l
     fc.property(token, fc.boolean(), fc.boolean(), (text, first, second) => {
       const paths = freshRoot();
       const { io, told: said } = ioWith('');
-      register(paths, io, 'one', tokenSecret(text), first);
-      register(paths, io, 'two', tokenFrom(io, paths, 'one'), second);
+      register({ io, paths }, 'one', tokenSecret(text), first);
+      register({ io, paths }, 'two', tokenFrom(io, paths, 'one'), second);
       assert.is(said(), `Reusing token ${fingerprintOf(digestOf(tokenSecret(text)))} from one\n`);
       for (let round = 0; round < 2; round += 1) {
         for (const app of ['one', 'two']) assert.is(openToken(paths, {}, app)?.reveal(), text);

@@ -23,7 +23,7 @@ const key = newKey();
 const keyring: Keyring = [key];
 const header = { kid: key.kid, app: 'blog', fld: 'state.repohost_token' };
 
-const sealed = (twoLayers: boolean) => seal(new Secret(TOKEN), 'blog', keyring, twoLayers);
+const sealed = (twoLayers: boolean) => seal(new Secret(TOKEN), 'blog', keyring, { twoLayers });
 const opened = (value: string, app = 'blog', keys = keyring) => open(value, app, keys).reveal();
 
 /** What jose makes of a text with a header of ours, or of another. */
@@ -82,7 +82,7 @@ for (const [twoLayers, alg] of [
     const text = fc.oneof(fc.stringMatching(/^[!-~]{1,300}$/), fc.string({ unit: 'grapheme' }));
     fc.assert(
       fc.property(text, (token) => {
-        assert.is(opened(seal(new Secret(token), 'blog', keyring, twoLayers)), token);
+        assert.is(opened(seal(new Secret(token), 'blog', keyring, { twoLayers })), token);
       }),
     );
   });
@@ -152,7 +152,7 @@ for (const [twoLayers, alg] of [
   test(`an older key still opens ${alg}, the first one seals`, () => {
     const fresh = newKey();
     assert.is(opened(sealed(twoLayers), 'blog', [fresh, key]), TOKEN);
-    const next = seal(new Secret(TOKEN), 'blog', [fresh, key], twoLayers);
+    const next = seal(new Secret(TOKEN), 'blog', [fresh, key], { twoLayers });
     assert.is(decodeProtectedHeader(next).kid, fresh.kid);
   });
 

@@ -3,7 +3,7 @@ import type { AppState, Deployed } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
-import { type Commit, commitsBetween } from '../git/history.ts';
+import { type CommitSummary, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
@@ -27,10 +27,10 @@ export interface ChangeList {
   /** The page of the host that compares them; null if the host has none, or they are one commit. */
   compare: string | null;
   /** Newest first. */
-  commits: Commit[];
+  commits: CommitSummary[];
 }
 
-type Range = Pick<ChangeList, 'what' | 'from' | 'to'>;
+type ChangeRange = Pick<ChangeList, 'what' | 'from' | 'to'>;
 
 /** How long to wait for the app's lock, in milliseconds. */
 const WAIT = 15_000;
@@ -64,7 +64,7 @@ async function rangeOf(
   app: AppState,
   from: string | undefined,
   to: string | undefined,
-): Promise<Range> {
+): Promise<ChangeRange> {
   const names = [from, to].filter((name) => name !== undefined);
   const wanted = names.map((name) => refName(name, 'version, branch, tag or commit'));
   const patterns = wanted.flatMap((name) => [`refs/heads/${name}`, `refs/tags/${name}`]);

@@ -66,7 +66,7 @@ export function fetchResult(
 }
 
 /** A head, and which commits are the same to the app; undefined: only itself. */
-export interface Found {
+export interface FoundCommit {
   readonly commit: string;
   readonly version: string;
   readonly same?: Same | undefined;
@@ -105,7 +105,7 @@ export function decideRestored(
 /** Decides what to do about a head. Block and hold are about one commit: another one ends both. */
 export function decide(
   app: AppState,
-  { commit, version, same, checks }: Found,
+  { commit, version, same, checks }: FoundCommit,
   policy: DeployPolicy,
   now: Date,
 ): FetchResult {

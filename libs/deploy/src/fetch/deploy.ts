@@ -26,7 +26,7 @@ class Overtaken extends Error {
 }
 
 /** A deploy that was begun, or why it was not. */
-interface Attempt {
+interface FetchAttempt {
   readonly result: FetchResult;
   readonly outcome?: DeployOutcome;
 }
@@ -36,7 +36,7 @@ export async function deployNew(
   request: FetchRequest,
   { app, commit, version, checks }: FetchResult,
   policy: DeployPolicy,
-): Promise<Attempt> {
+): Promise<FetchAttempt> {
   const { io } = request;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
@@ -54,8 +54,8 @@ export async function deployRestored(
   request: FetchRequest,
   { app }: FetchResult,
   policy: DeployPolicy,
-): Promise<Attempt> {
-  const all: Attempt[] = [];
+): Promise<FetchAttempt> {
+  const all: FetchAttempt[] = [];
   for (const { commit, version, instance } of returnsOf(requireApp(request.paths, app))) {
     const confirm = async (now: AppState) => {
       const isDue = returnsOf(now).some((each) => each.commit === commit);
@@ -79,7 +79,7 @@ async function attempt(
   request: FetchRequest,
   { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
   what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm'>,
-): Promise<Attempt> {
+): Promise<FetchAttempt> {
   const { io, paths, notify, reporter } = request;
   const cancelled = cancelledOf(request, app);
   const signal = AbortSignal.any([request.signal, cancelled.signal]);

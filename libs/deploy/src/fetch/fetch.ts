@@ -49,8 +49,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   const checked: FetchResult[] = [];
   await inParallel(
     apps,
-    AT_ONCE,
-    signal,
+    { atOnce: AT_ONCE, signal },
     (name) => check(request, name, policy, shared),
     async (result) => void checked.push(result),
   );
@@ -76,7 +75,7 @@ async function deployAll(
     const deployIt = result.result === 'restored' ? deployRestored : deployNew;
     return deployIt({ ...request, reporter }, result, policy);
   };
-  await inParallel(due, atOnce, request.signal, work, async ({ result, outcome }) => {
+  await inParallel(due, { atOnce, signal: request.signal }, work, async ({ result, outcome }) => {
     if (outcome && outcome.result !== 'deployed') request.onFailure(outcome);
     for (const each of await settle(request, [result], policy)) await conclude(each);
   });

@@ -3,18 +3,18 @@
 import { heldCommits } from '@runner/common/apps/hold';
 import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Head } from '../git/remote.ts';
+import type { RemoteHead } from '../git/remote.ts';
 import { fetchMissing, samePaths } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
-import { type Kept, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
+import { type KeptVersion, keptTag, orderOf, type Ref, tagsOf } from '../git/tags.ts';
 import type { Lenders } from './shared.ts';
 
 /** Why an app stays at the tag that it runs, if it does; of several instances, at the highest. */
 export async function whyKept(
   app: AppState,
   refs: readonly Ref[],
-  head: Head | undefined,
-): Promise<Kept | undefined> {
+  head: RemoteHead | undefined,
+): Promise<KeptVersion | undefined> {
   if (!app.tags) return undefined;
   const order = await orderOf(app.tags);
   const running = Object.values(app.instances).flatMap(({ current }) => current ?? []);
@@ -29,7 +29,7 @@ export async function whyKept(
 export type Same = (other: string | undefined) => boolean;
 
 /** A commit of the source that may be new to the app. */
-export interface Candidate {
+export interface CandidateCommit {
   readonly app: AppState;
   readonly source: GitSource;
   readonly commit: string;
@@ -40,23 +40,24 @@ export interface Candidate {
  * `locked` runs what fetches, under the app's lock; `lenders` knows which mirror another app fetched into.
  */
 export async function sameFor(
-  { app, source, commit }: Candidate,
+  { app, source, commit }: CandidateCommit,
   locked: <T>(work: () => Promise<T>) => Promise<T>,
   lenders?: Lenders,
 ): Promise<Same | undefined> {
   const { paths } = app;
   const known = knownCommits(app);
   if (!paths || known.length === 0 || known.every((each) => each === commit)) return undefined;
+  const wanted = { commit, others: known, paths };
   const lent = async (mirror: Promise<string | undefined> | undefined) => {
     const lender = await mirror;
-    return lender === undefined ? undefined : samePaths(source, commit, known, paths, lender);
+    return lender === undefined ? undefined : samePaths(source, { ...wanted, lender });
   };
   const fetched = () => {
     const work = locked(() => compared(source, commit, known, paths));
     lenders?.add(source, commit, work);
     return work;
   };
-  const own = await samePaths(source, commit, known, paths);
+  const own = await samePaths(source, wanted);
   if (own) lenders?.add(source, commit, Promise.resolve());
   const found =
     own ?? (await lent(lenders?.of(source, commit))) ?? (await fetched()) ?? new Set([commit]);
@@ -72,7 +73,7 @@ async function compared(
 ): Promise<ReadonlySet<string> | undefined> {
   const there = await fetchMissing(source, [commit, ...known]);
   if (!there.includes(commit)) throw new Failure('ref_not_found', `the commit ${commit} is gone`);
-  return samePaths(source, commit, there, paths);
+  return samePaths(source, { commit, others: there, paths });
 }
 
 /** The commits that decide whether another one is deployed. */

@@ -6,8 +6,7 @@
  */
 export async function inParallel<T, R>(
   items: readonly T[],
-  atOnce: number,
-  signal: AbortSignal,
+  { atOnce, signal }: { readonly atOnce: number; readonly signal: AbortSignal },
   work: (item: T) => Promise<R>,
   done: (result: R) => Promise<void>,
 ): Promise<void> {

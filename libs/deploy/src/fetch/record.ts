@@ -34,7 +34,7 @@ export async function recordResults(
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
   const view: View = { retries, now: io.now(), ...(await whatRuns(request, apps)) };
   const changes: AppChange[] = [];
-  const settled = changeRegistry(paths, io, 'fetch', () => {
+  const settled = changeRegistry({ io, paths, command: 'fetch' }, () => {
     const all = results.map((result): Settled => {
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.

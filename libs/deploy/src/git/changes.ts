@@ -1,8 +1,8 @@
 /** The changes of a deploy in short, for its record and its messages. */
-import type { Changes } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import type { CommitInfo } from './commit-info.ts';
-import { type Commit, commitsBetween } from './history.ts';
+import { type CommitSummary, commitsBetween } from './history.ts';
 import type { GitSource } from './source.ts';
 
 /** Subjects that are kept. */
@@ -18,7 +18,7 @@ export async function changesOf(
   from: string | undefined,
   to: string,
   about: CommitInfo,
-): Promise<Changes> {
+): Promise<ChangeSummary> {
   const itself = summary(
     [{ commit: to, author: about.author ?? '', date: '', subject: about.subject ?? '' }],
     null,
@@ -37,7 +37,7 @@ export async function changesOf(
   }
 }
 
-function summary(commits: readonly Commit[], count: number | null): Changes {
+function summary(commits: readonly CommitSummary[], count: number | null): ChangeSummary {
   const authors = new Set(commits.map(({ author }) => author).filter(Boolean));
   return {
     count,

@@ -11,7 +11,7 @@ import { atAddress, commitIn, fetchRefs, isRefused } from './remote.ts';
 import type { GitSource } from './source.ts';
 
 /** A commit in one line each. */
-export interface Commit {
+export interface CommitSummary {
   readonly commit: string;
   readonly author: string;
   /** ISO 8601, UTC: when it was committed. */
@@ -33,7 +33,7 @@ const SHALLOW_MAX = 16_777_216;
 /** What is between two commits. */
 export interface Between {
   /** Newest first; at most 1,000. */
-  readonly commits: readonly Commit[];
+  readonly commits: readonly CommitSummary[];
   readonly count: number;
 }
 
@@ -113,7 +113,7 @@ async function between(source: GitSource, from: string, to: string): Promise<Bet
   const shown = await git(io, [...log, ...range], { cwd: mirror, signal });
   if (shown.status !== 0) return undefined;
   const fields = shown.stdout.toString('utf8').split('\0');
-  const commits: Commit[] = [];
+  const commits: CommitSummary[] = [];
   for (let at = 0; at + 3 < fields.length; at += 4) {
     const [commit = '', author = '', seconds = '', subject = ''] = fields.slice(at, at + 4);
     const date = dateOf(seconds);

@@ -25,7 +25,7 @@ export interface RemoteRefs {
 }
 
 /** The newest commit of what is followed, and its tag. */
-export interface Head {
+export interface RemoteHead {
   readonly commit: string;
   readonly tag: string | undefined;
 }
@@ -88,7 +88,10 @@ export function listFollowed(source: GitSource, more: readonly string[] = []): P
 const branchRef = ({ branch }: GitSource) => `refs/heads/${branch}`;
 
 /** Picks the newest commit that the source follows from its refs; undefined if no ref matches. */
-export async function headOf(source: GitSource, refs: readonly Ref[]): Promise<Head | undefined> {
+export async function headOf(
+  source: GitSource,
+  refs: readonly Ref[],
+): Promise<RemoteHead | undefined> {
   if (source.tags) {
     const tag = highest(tagsOf(refs), await orderOf(source.tags));
     return tag && { commit: tag.commit, tag: tag.name };

@@ -6,16 +6,22 @@ import { git } from './git.ts';
 import { commitIn, fetchById } from './remote.ts';
 import type { GitSource } from './source.ts';
 
+/** Commits to compare under some paths. */
+interface PathComparison {
+  readonly commit: string;
+  readonly others: readonly string[];
+  readonly paths: readonly string[];
+  /** The mirror of another app, which may have what this one lacks. */
+  readonly lender?: string;
+}
+
 /**
- * The commits, of these, in which nothing under the paths differs from `commit`; undefined if the mirror
- * lacks one of them, and so does the `lender`, the mirror of another app.
+ * The others in which nothing under the paths differs from `commit`; undefined if the mirrors lack one of
+ * them.
  */
 export async function samePaths(
   source: GitSource,
-  commit: string,
-  others: readonly string[],
-  paths: readonly string[],
-  lender?: string,
+  { commit, others, paths, lender }: PathComparison,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!existsSync(join(source.mirror, 'HEAD'))) return undefined;
   const same = new Set<string>();

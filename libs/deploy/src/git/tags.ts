@@ -88,7 +88,7 @@ function globOf(pattern: string): RegExp {
 }
 
 /** Why the version that runs stays, whatever the host lists. */
-export interface Kept {
+export interface KeptVersion {
   readonly result: 'tag_moved' | 'tag_deleted' | 'up_to_date';
   readonly text: string;
 }
@@ -102,7 +102,7 @@ export function keptTag(
   tags: readonly Tag[],
   head: Tag | undefined,
   running: { readonly version: string; readonly commit: string },
-): Kept | undefined {
+): KeptVersion | undefined {
   const { version, commit } = running;
   const there = tags.find(({ name }) => name === version);
   // A version without a tag is the beginning of its commit.

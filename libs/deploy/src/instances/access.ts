@@ -34,7 +34,7 @@ export function grantSocket({ paths }: Server, target: Target, slot: Folder): vo
   const args = ['--modify', rights.join(','), '--', folder];
   if (ask('setfacl', args, { env: target.outerEnv }).status === 0) return;
   const words = `${maker}, the user of the unit, cannot be let into ${folder}: setfacl failed; is the package acl installed?`;
-  throw new StepFailure('start', `start: ${words}`, 'server');
+  throw new StepFailure('start', `start: ${words}`, { blame: 'server' });
 }
 
 /** Checks that the socket is there and the proxy may write to it. Throws a StepFailure of stage `traffic`. */
@@ -51,7 +51,7 @@ export function openSocket({ paths, instance, env }: Target): void {
       if (mode !== 0o666) chmodSync(`/proc/self/fd/${fd}`, 0o666);
     } else if ((mode & 0o022) === 0) {
       const words = `the socket of ${userName(uid)} has mode 0${mode.toString(8)}: with UMask=0007 in its unit the proxy may use it, and no one else`;
-      throw new StepFailure('traffic', `traffic: ${words}`, 'server');
+      throw new StepFailure('traffic', `traffic: ${words}`, { blame: 'server' });
     }
   } finally {
     closeSync(fd);

@@ -9,8 +9,17 @@ import { localPort } from './ports.ts';
 import { connect } from './reach.ts';
 import { otherAppOn } from './stranger.ts';
 
-/** Why an instance is not healthy; `late`: no answer in time. Undefined if it is healthy. */
-type HealthProblem = { words: string; output: string; late?: boolean } | undefined;
+/** Why an instance is not healthy. Undefined if it is healthy. */
+type HealthProblem =
+  | {
+      words: string;
+      output: string;
+      /** There was no answer in time. */
+      late?: boolean;
+      /** Nothing listens at the address. */
+      isRefused?: boolean;
+    }
+  | undefined;
 
 /**
  * Checks every `interval`, for up to `within`, until the target answers as it should. Throws a
@@ -32,12 +41,13 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     log.line(`health: attempt ${attempt}: ${found.words}`);
     // The last attempt may have had too little time: the problem before it says more.
     if (!problem || !found.late || left >= health.timeout) problem = found;
-    if (signal.aborted) throw new StepFailure('health', 'health: was interrupted', 'operator');
+    if (signal.aborted)
+      throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
       // The output of a command is in the log already.
       if (health.kind === 'cmd')
-        throw new StepFailure('health', headline, 'commit', problem.output);
+        throw new StepFailure('health', headline, { output: problem.output });
       throw loggedFailure(log, 'health', headline, problem.output);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});
@@ -136,5 +146,6 @@ export async function askTcp(address: string, timeout: number): Promise<HealthPr
   if (problem === 'timeout')
     return { words: `${address} did not accept a connection`, output: '', late: true };
   if (problem === undefined) return undefined;
-  return { words: `${address} cannot be reached (${problem})`, output: '' };
+  const isRefused = problem === 'ECONNREFUSED';
+  return { words: `${address} cannot be reached (${problem})`, output: '', isRefused };
 }

@@ -18,7 +18,7 @@ import { listenersOn } from '../run/listeners.ts';
 import type { Folders } from '../sandbox/mounts.ts';
 
 /** A place, and the variables of programs in it. */
-export interface Place {
+export interface InstancePlace {
   readonly slot: SlotName | undefined;
   readonly paths: InstancePaths;
   readonly env: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export function placeIn(
   { traffic }: Instance,
   paths: InstancePaths,
   slot: SlotName | undefined,
-): Place {
+): InstancePlace {
   const own = slotPaths(paths, slot);
   if (slot === undefined || !traffic) return { slot: undefined, paths, env: {} };
   const port = portOf(traffic, slot) ?? socketIn(own.dir);

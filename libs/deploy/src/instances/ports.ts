@@ -58,20 +58,20 @@ export function inTheWay<T extends Occupant>(now: readonly T[], next: readonly O
 }
 
 /** An instance and a port that it needs. */
-interface Claim {
+interface PortClaim {
   readonly app: string;
   readonly instance: string;
   readonly port: number;
 }
 
-function claimsOf(app: string, file: DeployFile): Claim[] {
+function claimsOf(app: string, file: DeployFile): PortClaim[] {
   return file.instances.flatMap((instance) =>
     portsOf(file, instance).map((port) => ({ app, instance: instance.name, port })),
   );
 }
 
 /** What the active releases of an app need. */
-function activeClaims(paths: Paths, { app, instances }: AppState): Claim[] {
+function activeClaims(paths: Paths, { app, instances }: AppState): PortClaim[] {
   return Object.entries(instances).flatMap(([name, { current }]) => {
     const file = current && fileOfRelease(paths, app, current);
     return file ? claimsOf(app, file).filter(({ instance }) => instance === name) : [];
@@ -85,10 +85,10 @@ export interface PortClash {
   readonly problem: string;
 }
 
-function clashesOf(claims: readonly Claim[]): PortClash[] {
+function clashesOf(claims: readonly PortClaim[]): PortClash[] {
   return claims.flatMap((claim, index) => {
     const first = claims.findIndex(({ port }) => port === claim.port);
-    const { app, instance, port } = claims[first] as Claim;
+    const { app, instance, port } = claims[first] as PortClaim;
     if (first === index) return [];
     const users = `${app} (${instance}) and by ${claim.app} (${claim.instance})`;
     return [{ app: claim.app, problem: `port ${port} is used by ${users}: change one of them` }];

@@ -21,7 +21,7 @@ export interface Proxy extends Identity {
 /** Something that a proxy cannot do, and the command that changes it. */
 export interface Obstruction {
   readonly words: string;
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /** The proxies that run, one for each user; a master that runs as root is its workers' affair. */
@@ -64,7 +64,7 @@ function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   return [
     {
       words: `${proxy.program} (${userName(proxy.uid)}) may not enter ${closed}`,
-      mend: `chmod o+x ${word(closed)}`,
+      fix: `chmod o+x ${word(closed)}`,
     },
   ];
 }
@@ -74,10 +74,10 @@ function socketObstructions(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   const path = socketIn(liveLink(paths));
   if (root !== undefined && root !== '/' && !path.startsWith(`${root}/`)) {
     const words = `${program} has its root in ${root} and cannot reach ${path}: remove chroot from its configuration`;
-    return [{ words, mend: `grep -rn chroot /etc/${program}` }];
+    return [{ words, fix: `grep -rn chroot /etc/${program}` }];
   }
   const isThere = statSync(path, { throwIfNoEntry: false });
   if (!isThere || may(proxy, path, 0o2)) return [];
   const words = `${program} (${userName(uid)}) may not write to ${path}`;
-  return [{ words, mend: `chmod 0666 ${word(path)}` }];
+  return [{ words, fix: `chmod 0666 ${word(path)}` }];
 }

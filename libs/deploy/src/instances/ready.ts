@@ -16,11 +16,11 @@ import { fileOfRelease } from './kept-file.ts';
 export function checkReady(op: Operation, target: Target): void {
   const { start, instance } = target;
   const [obstacle] = obstacles({ start, instances: [instance] }, op.io.env);
-  if (obstacle) throw new StepFailure('start', obstacle.words, obstacle.blame);
+  if (obstacle) throw new StepFailure('start', obstacle.words, { blame: obstacle.blame });
   // Only if systemd refuses as well: another polkit rule may allow it.
   const [unlisted] = unlistedUnits({ start, instances: [instance] });
   if (unlisted !== undefined && isRefused(unlisted, target.outerEnv))
-    throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, 'server');
+    throw new StepFailure('start', `start: ${unlistedWords(unlisted)}`, { blame: 'server' });
   const owner = start.type === 'systemd' ? ownerOfUnit(op, start, instance) : undefined;
   if (owner !== undefined) {
     const words = `the unit ${owner}: give this app its own unit`;

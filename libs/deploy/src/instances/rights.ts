@@ -25,7 +25,8 @@ export function may({ uid, groups }: Identity, path: string, right: number): boo
     if (!found) return true;
     const shift = found.uid === uid ? 6 : groups.includes(found.gid) ? 3 : 0;
     if (((found.mode >> shift) & right) !== 0) return true;
-    const isTheirs = ({ kind, id }: Entry) => (kind === 'user' ? id === uid : groups.includes(id));
+    const isTheirs = ({ kind, id }: AclEntry) =>
+      kind === 'user' ? id === uid : groups.includes(id);
     return accessList(path).some((entry) => isTheirs(entry) && (entry.rights & right) !== 0);
   } catch (error) {
     if (systemCode(error) === 'EACCES') return true;
@@ -46,20 +47,20 @@ export function userName(uid: number): string {
 }
 
 /** A named user or group in an access list. */
-interface Entry {
+interface AclEntry {
   readonly kind: 'user' | 'group';
   readonly id: number;
   /** Effective ones, as in a mode. */
   readonly rights: number;
 }
 
-function accessList(path: string): Entry[] {
+function accessList(path: string): AclEntry[] {
   const args = ['--numeric', '--omit-header', '--absolute-names', '--', path];
   const { stdout } = ask('getfacl', args, { env: process.env as Record<string, string> });
   // The effective rights stand in a comment if the mask takes some away.
   const entries = stdout.matchAll(/^(user|group):(\d+):(...)(?:\s+#effective:(...))?$/gm);
   return [...entries].map(([, kind, id, granted = '---', effective = granted]) => ({
-    kind: kind as Entry['kind'],
+    kind: kind as AclEntry['kind'],
     id: Number(id),
     rights: [...effective].reduce((sum, sign) => sum * 2 + (sign === '-' ? 0 : 1), 0),
   }));

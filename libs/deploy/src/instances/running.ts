@@ -14,9 +14,14 @@ import { stepEnvironment } from '../run/environment.ts';
 import { processesWhere, releaseIn } from '../run/processes.ts';
 import type { Profile } from '../sandbox/mounts.ts';
 import { openSandboxAnyway } from '../sandbox/sandbox.ts';
-import { type Answer, askAll } from './drivers/ask.ts';
+import { askAll, type SupervisorAnswer } from './drivers/ask.ts';
 import { driverFor } from './drivers/choose.ts';
-import { type Asked, appFolderOf, type Question, type Status } from './drivers/driver.ts';
+import {
+  type Asked,
+  appFolderOf,
+  type InstanceStatus,
+  type SupervisorQuestion,
+} from './drivers/driver.ts';
 import { askTcp } from './health.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { foldersOf, placeIn } from './place.ts';
@@ -30,16 +35,19 @@ interface Supervised extends Asked {
 }
 
 /** What supervisors know of instances. */
-type Known = Required<Pick<View, 'runs' | 'pids'>>;
+type KnownRuns = Required<Pick<View, 'runs' | 'pids'>>;
 
 /** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
-export async function whatRuns({ io, paths }: Server, apps: readonly AppState[]): Promise<Known> {
+export async function whatRuns(
+  { io, paths }: Server,
+  apps: readonly AppState[],
+): Promise<KnownRuns> {
   const subjects = apps.flatMap((app) => subjectsOf(io, paths, app));
   const [said, heard] = await Promise.all([
     askAll(subjects.map(statusOf), PATIENCE),
     Promise.all(subjects.map(listens)),
   ]);
-  const known = new Map<string, Answer>();
+  const known = new Map<string, SupervisorAnswer>();
   for (const [index, subject] of subjects.entries()) {
     const { status = 'unknown', pids } = said[index] ?? {};
     known.set(`${subject.app} ${subject.instance.name}`, {
@@ -101,17 +109,17 @@ function subjectsOf(io: Io, paths: Paths, { app, instances }: AppState): Supervi
 }
 
 /** Supervisors cannot be asked when config.yml requires a sandbox that cannot run here. */
-function statusOf(subject: Supervised): Status | Question {
+function statusOf(subject: Supervised): InstanceStatus | SupervisorQuestion {
   return unlessFailure(() => driverFor(subject.start).status(subject), 'unknown');
 }
 
 /** A command has no supervisor to ask: without a listener at the address of its health it does not run. */
-async function listens({ start, health, env }: Supervised): Promise<Status> {
+async function listens({ start, health, env }: Supervised): Promise<InstanceStatus> {
   if (start.type !== 'command' || !health || health.kind === 'cmd') return 'unknown';
   const address = expand(health.target, env);
   const problem = await askTcp(health.kind === 'tcp' ? address : hostOf(address), PATIENCE);
   if (!problem) return 'running';
-  return problem.words.endsWith('(ECONNREFUSED)') ? 'stopped' : 'unknown';
+  return problem.isRefused ? 'stopped' : 'unknown';
 }
 
 /** `host:port` of an address. */

@@ -33,17 +33,17 @@ export function instanceState(
   return findApp(paths, app.app)?.instances[name] ?? NEW;
 }
 
-type Change = (now: InstanceState) => InstanceState;
+type InstanceChange = (now: InstanceState) => InstanceState;
 
-function changeInstance({ paths, io, app }: Operation, name: string, change: Change): void {
-  changeApp(paths, io, 'deploy', app.app, (state) => ({
+function changeInstance({ paths, io, app }: Operation, name: string, change: InstanceChange): void {
+  changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
     ...state,
     instances: { ...state.instances, [name]: change(state.instances[name] ?? NEW) },
   }));
 }
 
 /** The same where a full disk must not end what is under way. */
-function noteInstance(op: Operation, name: string, change: Change): void {
+function noteInstance(op: Operation, name: string, change: InstanceChange): void {
   try {
     changeInstance(op, name, change);
   } catch (error) {
@@ -110,14 +110,14 @@ function makeFlag(folder: Folder, name: string): void {
 function refuseLongPath({ paths, app }: Operation, { instance }: Target): void {
   if (instance.traffic?.type !== 'socket') return;
   const problem = socketProblem(paths.app(app.app).instance(instance.name));
-  if (problem) throw new StepFailure('start', `start: ${problem}`, 'operator');
+  if (problem) throw new StepFailure('start', `start: ${problem}`, { blame: 'operator' });
 }
 
 function refuseBusyPort(name: string, port: number): void {
   const holder = portHolder(port);
   if (holder === undefined) return;
   const words = `${name}: port ${port} is taken by ${holder}, which is not of this slot`;
-  throw new StepFailure('start', `start: ${words}`, 'server');
+  throw new StepFailure('start', `start: ${words}`, { blame: 'server' });
 }
 
 /**

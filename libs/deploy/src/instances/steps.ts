@@ -17,7 +17,7 @@ import { keptTarget, releaseOf } from './target.ts';
 export type ActiveStage = 'switch' | 'start' | 'health' | 'traffic';
 
 /** How targets are made active. */
-export interface Way {
+export interface ActivationPlan {
   /** What is reported; undefined: nothing. */
   title?(stage: ActiveStage, target: Target): string | undefined;
   /** What precedes a target. */
@@ -32,7 +32,7 @@ export interface Way {
  * Makes targets active. Those with slots come first: all of them are started and healthy before the
  * first one gets a request.
  */
-export function activation(op: Operation, targets: readonly Target[], way: Way): Step[] {
+export function activation(op: Operation, targets: readonly Target[], way: ActivationPlan): Step[] {
   const { before = () => [] } = way;
   const beside = targets.filter(({ instance }) => startsBeside(instance));
   const others = targets.filter((target) => !beside.includes(target));
@@ -48,12 +48,16 @@ export function activation(op: Operation, targets: readonly Target[], way: Way):
 }
 
 /** Makes one target active. */
-export function activationOf(op: Operation, target: Target, way: Way = {}): Step[] {
+export function activationOf(op: Operation, target: Target, way: ActivationPlan = {}): Step[] {
   return [...starting(op, target, way), serving(op, target, way)];
 }
 
 /** Starts a target in its place and waits until it is healthy. One that still runs there only has to be healthy. */
-function starting(op: Operation, target: Target, { title, isFresh = false }: Way): Step[] {
+function starting(
+  op: Operation,
+  target: Target,
+  { title, isFresh = false }: ActivationPlan,
+): Step[] {
   const { instance, start, slot } = target;
   const isBeside = startsBeside(instance);
   // For an instance with slots nothing changes yet.
@@ -89,7 +93,7 @@ function starting(op: Operation, target: Target, { title, isFresh = false }: Way
 }
 
 /** From here on the target gets the requests. */
-function serving(op: Operation, target: Target, { title }: Way): Step {
+function serving(op: Operation, target: Target, { title }: ActivationPlan): Step {
   const { instance, slot } = target;
   return {
     stage: 'traffic',
@@ -108,7 +112,7 @@ function makingWay(
   op: Operation,
   others: readonly Target[],
   targets: readonly Target[],
-  { isPartial = false }: Way,
+  { isPartial = false }: ActivationPlan,
 ): Step[] {
   const running = Object.entries(op.app.instances).flatMap(([name, { current }]) => {
     const target = current && keptTarget(op, name, current);
@@ -134,7 +138,7 @@ function makingWay(
 function portUsed({ journal }: Operation, name: string): StepFailure {
   const verb = journal?.rollback ? 'roll back' : 'deploy';
   const words = `switch: its port is used by ${name}: ${verb} all instances at once`;
-  return new StepFailure('switch', words, 'operator');
+  return new StepFailure('switch', words, { blame: 'operator' });
 }
 
 /** Empties the place, unless starting does that, and puts the release there. */

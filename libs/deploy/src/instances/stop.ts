@@ -106,7 +106,7 @@ export async function stopRemoved(op: Operation, gone: readonly string[]): Promi
     const what = unstopped.find((each) => each.startsWith(`${name} `)) ?? 'it was stopped';
     say(op, `the instance ${name} is no longer in .deploy.yml: ${what}`);
   }
-  return changeApp(paths, io, 'deploy', app.app, (now) => ({
+  return changeApp({ io, paths, command: 'deploy', app: app.app }, (now) => ({
     ...now,
     deploying: null,
     instances: Object.fromEntries(

@@ -24,7 +24,7 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
       ...healthProblem(file, instance),
       ...unitProblems(file, instance, env),
       ...busyPort(paths, app, instance),
-      ...obstructions(own, traffic).map(({ words, mend }) => `traffic: ${words}: ${mend}`),
+      ...obstructions(own, traffic).map(({ words, fix }) => `traffic: ${words}: ${fix}`),
     ];
   });
   return [...new Set(found)];

@@ -13,7 +13,8 @@ export type EventOrigin = Pick<Deploy, 'io' | 'app' | 'redact' | 'deployId' | 't
   Pick<Deploy, 'commit' | 'version'> &
   Partial<Pick<Deploy, 'about'>>;
 
-type Fields = Partial<DeployEvent>;
+/** Fields of an event. */
+export type EventFields = Partial<DeployEvent>;
 
 /** Which event: of what, of which instances; `file` names their domains. */
 interface EventRequest {
@@ -29,7 +30,7 @@ interface EventRequest {
  */
 export function eventsOf(
   { origin, kind, instances, file }: EventRequest,
-  fields: Fields | ((instance: string) => Fields),
+  fields: EventFields | ((instance: string) => EventFields),
 ): DeployEvent[] {
   const { io, app, redact, deployId, trigger, user, commit, version, about } = origin;
   const common = {
@@ -56,7 +57,7 @@ export function eventsOf(
 type Back = Move & { readonly to: NonNullable<Move['to']> };
 
 /** What an event says about an instance that rolled back. */
-interface BackFacts extends Fields {
+interface BackFacts extends EventFields {
   readonly file: DeployFile | undefined;
   readonly reason: string;
 }

@@ -29,7 +29,7 @@ export function beginJournal(op: Operation, intent: Intent): void {
   op.journal = journal;
   const { commit, version, passed_over: head = commit } = intent;
   const isDeploy = !isByHand(journal);
-  changeApp(paths, io, 'deploy', app.app, (state) => ({
+  changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
     ...state,
     ...(isDeploy && { last_checked: now, check_failed: null, head }),
     ...(isDeploy && head === commit && { head_version: { commit, version } }),
@@ -50,7 +50,10 @@ export function beginAnyway(op: Operation, intent: Intent): void {
 
 /** Ends the journal and changes nothing else. */
 export function clearJournal({ io, paths, app }: Operation): AppState {
-  return changeApp(paths, io, 'deploy', app.app, (now) => ({ ...now, deploying: null }));
+  return changeApp({ io, paths, command: 'deploy', app: app.app }, (now) => ({
+    ...now,
+    deploying: null,
+  }));
 }
 
 /** Seconds that it waits for another command's change: instances may be down meanwhile. */
@@ -62,7 +65,7 @@ function write(op: Operation, journal: Journal, wait?: number): void {
   op.journal = journal;
   const { io, paths, app } = op;
   const noted = (state: AppState) => ({ ...state, deploying: state.deploying && journal });
-  changeApp(paths, io, 'deploy', app.app, noted, wait);
+  changeApp({ io, paths, command: 'deploy', app: app.app, wait }, noted);
 }
 
 function writeAnyway(op: Operation, journal: Journal): void {
@@ -70,7 +73,7 @@ function writeAnyway(op: Operation, journal: Journal): void {
 }
 
 /** How far an operation is. */
-export interface Progress {
+export interface JournalProgress {
   readonly stage: Stage;
   readonly slot?: Journal['slot'] | undefined;
   /** The instance that is changed from here on. */
@@ -81,7 +84,7 @@ export interface Progress {
  * Writes how far an operation is. A deploy that cannot write it goes no further; what an operator does
  * to an app that runs must continue.
  */
-export function enterStage(op: Operation, { stage, slot, touched: name }: Progress): void {
+export function enterStage(op: Operation, { stage, slot, touched: name }: JournalProgress): void {
   const { journal } = op;
   if (!journal) return;
   op.clock.enter(stage);
@@ -128,7 +131,7 @@ export function writeEnd(
   mustSave: boolean,
 ): void {
   const { io, paths, app } = op;
-  const save = () => changeApp(paths, io, 'deploy', app.app, change);
+  const save = () => changeApp({ io, paths, command: 'deploy', app: app.app }, change);
   if (!mustSave) {
     anyway(op, save);
     return;

@@ -1,6 +1,6 @@
 /** The context of an operation: deploy, rollback, start, stop, restart, or the recovery of one that died. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
-import type { AppState, Changes, Deployed, Deploying } from '@runner/common/apps/state';
+import type { AppState, ChangeSummary, Deployed, Deploying } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
@@ -55,7 +55,7 @@ export interface Deploy extends Operation {
   readonly returns: boolean;
   /** Author and subject of the commit, if git knows them. */
   readonly about: CommitInfo;
-  readonly changes: Changes;
+  readonly changes: ChangeSummary;
 }
 
 /** What names a version of an app. */

@@ -61,5 +61,6 @@ export async function runOrThrow(op: Operation, steps: Iterable<Step>): Promise<
 }
 
 function refuseInterrupted({ signal }: Operation, stage: Stage): void {
-  if (signal.aborted) throw new StepFailure(stage, `${stage}: was interrupted`, 'operator');
+  if (signal.aborted)
+    throw new StepFailure(stage, `${stage}: was interrupted`, { blame: 'operator' });
 }

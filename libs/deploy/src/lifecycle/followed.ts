@@ -11,10 +11,10 @@ import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { poll } from '@runner/common/foundation/poll';
-import { type Mark, markBefore } from '../run/output-marks.ts';
+import { markBefore, type OutputMark } from '../run/output-marks.ts';
 
 /** Gets text as it comes, whole lines but for the end. */
-export type Show = (text: string) => void;
+export type ShowText = (text: string) => void;
 
 const NOTHING = new Uint8Array();
 const BLOCK = 262_144;
@@ -31,7 +31,7 @@ export function processFiles(own: InstancePaths, future: boolean): string[] {
 }
 
 /** A file that is followed, also when it is replaced or rotated. */
-export class Followed {
+export class FollowedFile {
   readonly #path: string;
   #fd: number | undefined;
   #position = 0;
@@ -47,7 +47,7 @@ export class Followed {
    */
   last(
     count: number,
-    { marks, since }: { readonly marks: readonly Mark[]; readonly since: number | undefined },
+    { marks, since }: { readonly marks: readonly OutputMark[]; readonly since: number | undefined },
   ): { text: string; isCut: boolean; from?: number | undefined } {
     this.#fd = openIfThere(this.#path);
     if (this.#fd === undefined) return { text: '', isCut: false };
@@ -127,7 +127,11 @@ interface Beginning {
 const WHOLE: Beginning = { index: Number.POSITIVE_INFINITY, offset: 0 };
 
 /** The last place that was surely printed before `since`: the end of a file, a mark, or the beginning. */
-function beginningIn(files: readonly number[], marks: readonly Mark[], since: number): Beginning {
+function beginningIn(
+  files: readonly number[],
+  marks: readonly OutputMark[],
+  since: number,
+): Beginning {
   let index = -1;
   for (const fd of files) {
     const stats = fstatSync(fd);
@@ -141,14 +145,14 @@ function beginningIn(files: readonly number[], marks: readonly Mark[], since: nu
 }
 
 /** Which lines are wanted: at most `count` before `size`, from `first` on. */
-interface Tail {
+interface TailRange {
   readonly size: number;
   readonly count: number;
   readonly first: Beginning;
 }
 
 /** The last lines of files, the newest first, as if they were one: a line may begin in the file before. */
-function lastLines(files: readonly number[], { size, count, first }: Tail): string[] {
+function lastLines(files: readonly number[], { size, count, first }: TailRange): string[] {
   const lines: string[] = [];
   let last: string | undefined;
   const done = () => [...lines, ...(last === undefined ? [] : [last])].slice(0, count).reverse();
@@ -184,7 +188,7 @@ function openIfThere(path: string): number | undefined {
 /** Shows what comes in these files until a signal. Returns the exit status. */
 export function follow(
   io: Io,
-  files: readonly { readonly file: Followed; readonly show: Show }[],
+  files: readonly { readonly file: FollowedFile; readonly show: ShowText }[],
 ): Promise<number> {
   return poll(io, async () => {
     let isMore = false;

@@ -8,7 +8,7 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { newestOf } from '../instances/drivers/journal.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
-import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
 import { processFiles } from './followed.ts';
 
 /** All that came since. */
@@ -23,15 +23,15 @@ export interface Extent {
 }
 
 /** Files that grow, or a program whose output it is. */
-export type Output = { readonly files: readonly string[] } | Shown;
+export type Output = { readonly files: readonly string[] } | OutputProgram;
 
 /** A program that shows the output. */
-export interface Shown extends Command {
+export interface OutputProgram extends ProgramCall {
   readonly confinement?: Confinement | undefined;
   /** Whether there are older lines since the wanted time, beyond the wanted number. */
   readonly isCut?: boolean;
   /** How to continue from a time in ISO 8601, if it ends while it is followed; absent: that is the end. */
-  again?(since: string): Shown;
+  again?(since: string): OutputProgram;
 }
 
 /** Where an instance prints to. Throws `log_not_found`. */
@@ -59,7 +59,7 @@ function journal(
   { instance, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
   { lines, follow, since }: Extent,
-): Shown {
+): OutputProgram {
   const which = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
     unit,
@@ -75,7 +75,7 @@ function journal(
 }
 
 /** `docker compose logs -f` ends with the containers. */
-function containers(target: Target, { lines, follow, since }: Extent): Shown {
+function containers(target: Target, { lines, follow, since }: Extent): OutputProgram {
   const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
@@ -92,7 +92,7 @@ function containers(target: Target, { lines, follow, since }: Extent): Shown {
 }
 
 /** `logs` of the `.deploy.yml`, confined as a hook is. */
-function ownCommand(target: Target, { lines, follow, since }: Extent): Shown {
+function ownCommand(target: Target, { lines, follow, since }: Extent): OutputProgram {
   const { release: cwd, file, confine } = target;
   if (file.logs === undefined) throw unknownOutput(target);
   const shell = { file: '/bin/sh', args: ['-c', file.logs] };

@@ -12,7 +12,7 @@ import type { Operation } from '../journal/operation.ts';
 import { conclude } from '../operation/conclude.ts';
 
 /** What to do. */
-export type Verb = 'start' | 'stop' | 'restart';
+export type LifecycleVerb = 'start' | 'stop' | 'restart';
 
 /** What became of one instance. */
 export interface LifeInstance {
@@ -23,7 +23,7 @@ export interface LifeInstance {
   error?: string;
 }
 
-const KINDS: Readonly<Record<Verb, OperatorEvent>> = {
+const KINDS: Readonly<Record<LifecycleVerb, OperatorEvent>> = {
   start: 'AppStarted',
   stop: 'AppStopped',
   restart: 'AppRestarted',
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<Verb, OperatorEvent>> = {
 /** Records what was done with each instance; an unchanged instance has no event. */
 export function concludeVerb(
   op: Operation,
-  verb: Verb,
+  verb: LifecycleVerb,
   instances: readonly LifeInstance[],
   reason: string | undefined,
 ): void {
@@ -71,7 +71,7 @@ export function concludeVerb(
  */
 export function rememberAhead(
   { io, paths, app: { app }, user: by }: Operation,
-  verb: Verb,
+  verb: LifecycleVerb,
   name: string,
   reason: string | undefined,
 ): () => void {
@@ -80,7 +80,7 @@ export function rememberAhead(
   if (wasStopped === (verb === 'stop')) return () => {};
   const how = { since: io.now().toISOString(), by, reason: reason ?? null };
   const anyway = (change: (now: AppState) => AppState) =>
-    unlessFailure(() => void changeApp(paths, io, verb, app, change), undefined);
+    unlessFailure(() => void changeApp({ io, paths, command: verb, app }, change), undefined);
   anyway((now) => remembered(now, verb, [name], how));
   return () => anyway((now) => ({ ...now, stopped }));
 }
@@ -88,7 +88,7 @@ export function rememberAhead(
 /** The state is what `fetch`, doctor and the next boot go by. */
 function remembered(
   now: AppState,
-  verb: Verb,
+  verb: LifecycleVerb,
   names: readonly string[],
   how: { since: string; by: string; reason: string | null },
 ): AppState {

@@ -7,8 +7,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { poll } from '@runner/common/foundation/poll';
 import { startCutOff } from '../run/outside.ts';
-import type { Show } from './followed.ts';
-import type { Shown } from './output.ts';
+import type { ShowText } from './followed.ts';
+import type { OutputProgram } from './output.ts';
 
 /** Between two looks at a program's end, in milliseconds. */
 const LOOK = 50;
@@ -18,9 +18,9 @@ const AGAIN = 500;
 /** Shows what a program prints, until it or a signal ends it. Returns the exit status. */
 export async function showProgram(
   io: Io,
-  first: Shown,
+  first: OutputProgram,
   follow: boolean,
-  show: Show,
+  show: ShowText,
 ): Promise<number> {
   let running = started(first, show);
   let rest = 0;
@@ -41,7 +41,7 @@ export async function showProgram(
 }
 
 /** A program whose output is shown as it comes. */
-interface Running {
+interface RunningProgram {
   status: number | undefined;
   /** Why it could not be started. */
   problem: string | undefined;
@@ -50,7 +50,7 @@ interface Running {
   end(): void;
 }
 
-function started(shown: Shown, show: Show): Running {
+function started(shown: OutputProgram, show: ShowText): RunningProgram {
   const child = startCutOff(shown, shown.confinement, ({ file, args, cwd, env }, descriptors) =>
     spawn(file, args, {
       cwd,
@@ -59,7 +59,7 @@ function started(shown: Shown, show: Show): Running {
       detached: true,
     }),
   );
-  const running: Running = {
+  const running: RunningProgram = {
     status: undefined,
     problem: undefined,
     ended: '',

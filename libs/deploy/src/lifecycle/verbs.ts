@@ -17,7 +17,7 @@ import { execute } from '../operation/execute.ts';
 import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { chosenInstances } from './chosen.ts';
-import { concludeVerb, type LifeInstance, rememberAhead, type Verb } from './record.ts';
+import { concludeVerb, type LifecycleVerb, type LifeInstance, rememberAhead } from './record.ts';
 
 /** What the command line asks for. */
 export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {
@@ -38,7 +38,10 @@ export interface LifeOutcome {
 export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } as const;
 
 /** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
-export async function changeRunning(request: LifeRequest, verb: Verb): Promise<LifeOutcome> {
+export async function changeRunning(
+  request: LifeRequest,
+  verb: LifecycleVerb,
+): Promise<LifeOutcome> {
   const { io, paths, reason } = request;
   const began = io.elapsed();
   const open = async (app: Operation['app']) => {
@@ -79,7 +82,7 @@ export async function changeRunning(request: LifeRequest, verb: Verb): Promise<L
 
 async function one(
   op: Operation,
-  verb: Verb,
+  verb: LifecycleVerb,
   [instance, current]: [string, Deployed],
   reason: string | undefined,
 ): Promise<LifeInstance> {
@@ -104,19 +107,19 @@ async function one(
 }
 
 /** Throws a StepFailure if there is nothing that could be done with it. */
-function usable({ app }: Operation, verb: Verb, target: Target | string): Target {
+function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string): Target {
   if (typeof target === 'string') {
     const words = `${target} has no readable .deploy.yml: run runner deploy ${app.app}`;
-    throw new StepFailure('start', words, 'server');
+    throw new StepFailure('start', words, { blame: 'server' });
   }
   const { instance, start, stop } = target;
   if (start.type === 'none') {
     const words = `start.type of ${instance.name} is none: there is nothing to ${verb}`;
-    throw new StepFailure('start', words, 'operator');
+    throw new StepFailure('start', words, { blame: 'operator' });
   }
   if (verb === 'stop' && start.type === 'command' && stop === undefined) {
     const words = `the .deploy.yml of ${instance.name} has no stop command`;
-    throw new StepFailure('start', words, 'operator');
+    throw new StepFailure('start', words, { blame: 'operator' });
   }
   return target;
 }
@@ -124,7 +127,7 @@ function usable({ app }: Operation, verb: Verb, target: Target | string): Target
 /** Whether an instance is as it is to be. A new reason is recorded. */
 function isDone(
   target: Target,
-  { verb, reason }: { verb: Verb; reason: string | undefined },
+  { verb, reason }: { verb: LifecycleVerb; reason: string | undefined },
   wasStopped: boolean,
 ): boolean {
   const status = () => askNow(driverFor(target.start).status(target));
@@ -133,7 +136,7 @@ function isDone(
 }
 
 /** A restart is a deploy of the same release: in the other slot, where there are two. */
-function stepsOf(op: Operation, verb: Verb, target: Target, current: Deployed): Step[] {
+function stepsOf(op: Operation, verb: LifecycleVerb, target: Target, current: Deployed): Step[] {
   const { name } = target.instance;
   const title = `${verb} ${name}`;
   if (verb === 'stop') {
@@ -145,7 +148,7 @@ function stepsOf(op: Operation, verb: Verb, target: Target, current: Deployed): 
   return activationOf(op, beside || target, { title: () => title, isFresh: true });
 }
 
-function overall(instances: readonly LifeInstance[], verb: Verb): LifeInstance['result'] {
+function overall(instances: readonly LifeInstance[], verb: LifecycleVerb): LifeInstance['result'] {
   if (instances.some(({ result }) => result === 'failed')) return 'failed';
   return instances.every(({ result }) => result === 'unchanged') ? 'unchanged' : DONE[verb];
 }

@@ -7,7 +7,7 @@ import { secretsStarted, writeEnd } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 
 /** How an operation ended. */
-export interface Ending {
+export interface OperationEnding {
   readonly events: readonly DeployEvent[];
   /** Instances run with other secrets now. */
   readonly hasStarted: boolean;
@@ -25,7 +25,7 @@ export interface Ending {
  */
 export function conclude(
   op: Operation,
-  { events, hasStarted, state, mustSave = false }: Ending,
+  { events, hasStarted, state, mustSave = false }: OperationEnding,
   written: readonly LogRecord[] = [],
 ): void {
   const known = events.map((event) => written.find((record) => isSame(record, event)));

@@ -1,5 +1,5 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
-import type { Changes } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -8,23 +8,24 @@ import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../journal/after-failure.ts';
 import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState } from '../journal/after-success.ts';
-import { eventsOf, rolledBackEvents } from '../journal/events.ts';
+import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
 import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
-import type { Ending } from './conclude.ts';
+import type { OperationEnding } from './conclude.ts';
 import type { Undone } from './undo.ts';
 
-type Fields = Partial<DeployEvent>;
-
 /** A release that is active in all instances of a deploy. */
-export interface Made {
+export interface ActiveRelease {
   readonly file: DeployFile;
   readonly release: string;
   /** What a prober saw; undefined if nothing had been there to ask. */
   readonly seen?: Seen | undefined;
 }
 
-export function deploySucceeded(op: Deploy, { file, release, seen }: Made): Ending {
+export function deploySucceeded(
+  op: Deploy,
+  { file, release, seen }: ActiveRelease,
+): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
   const end = { ...spent(op), ...gapOf(seen) };
   return {
@@ -60,7 +61,7 @@ export interface FailureFacts {
   /** Why it was rolled back; undefined: the message of the error. */
   readonly reason?: string | undefined;
   /** What is known of an instance from the start of a deploy that died. */
-  known?(instance: string): Fields;
+  known?(instance: string): EventFields;
 }
 
 /** The whole error: its headline, what could not be undone, and the output of the step. */
@@ -70,7 +71,7 @@ export function errorText(op: Operation, { error, moves }: FailureFacts): string
   return op.redact(parts.filter((part) => part !== '').join('\n'));
 }
 
-export function deployFailed(op: Deploy, facts: FailureFacts): Ending {
+export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   const { error, at, moves, cause = '', seen, isInterrupted, unswitched } = facts;
   const { instances } = op;
   const problems = problemsOf(moves, 'rollback');
@@ -106,7 +107,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): Ending {
   };
 }
 
-export function rollbackSucceeded(op: Operation, moves: readonly KeptMove[]): Ending {
+export function rollbackSucceeded(op: Operation, moves: readonly KeptMove[]): OperationEnding {
   const { duration_ms } = spent(op);
   return {
     hasStarted: true,
@@ -124,7 +125,7 @@ export function rollbackSucceeded(op: Operation, moves: readonly KeptMove[]): En
 /** The version that an operation was to make active, and the instances that failed. */
 type Goal = Operation & Pick<Deploy, 'commit' | 'version' | 'instances'>;
 
-export function rollbackFailed(op: Goal, facts: FailureFacts): Ending {
+export function rollbackFailed(op: Goal, facts: FailureFacts): OperationEnding {
   const { error, moves, file, isInterrupted } = facts;
   const problems = problemsOf(moves, 'return');
   const origin = { origin: op, kind: 'DeployFailure' as const, instances: op.instances, file };
@@ -153,7 +154,7 @@ function noteOf(op: Goal, facts: FailureFacts, byHand: boolean) {
 }
 
 /** The version that an instance had before. */
-export function previousFields({ app }: Pick<Deploy, 'app'>, instance: string): Fields {
+export function previousFields({ app }: Pick<Deploy, 'app'>, instance: string): EventFields {
   const previous = previousOfAll(app, [instance])?.version;
   return previous === undefined ? {} : { previous_version: previous };
 }
@@ -164,12 +165,12 @@ function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { duration_ms
   return { duration_ms: clock.total, ...(steps.length > 0 && { steps }) };
 }
 
-function gapOf(seen: Seen | undefined): Fields {
+function gapOf(seen: Seen | undefined): EventFields {
   return seen ? { gap_ms: seen.gap_ms } : {};
 }
 
 /** The subject of a version's own commit: the newest of those that it brought. */
-function subjectOf(changes: Changes | undefined): { subject?: string } {
+function subjectOf(changes: ChangeSummary | undefined): { subject?: string } {
   const [subject] = changes?.subjects ?? [];
   return subject === undefined ? {} : { subject };
 }

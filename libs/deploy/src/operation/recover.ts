@@ -4,7 +4,7 @@
  */
 import { operationWord } from '@runner/common/apps/progress';
 import { liveSlot, type SlotState } from '@runner/common/apps/slots';
-import type { AppState, Changes } from '@runner/common/apps/state';
+import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
@@ -29,7 +29,7 @@ import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy } from '../run/processes.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
-import { conclude, type Ending } from './conclude.ts';
+import { conclude, type OperationEnding } from './conclude.ts';
 import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
 import { undo } from './undo.ts';
 
@@ -84,7 +84,7 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
   const start = records.find((record) => kindOf(record) === 'DeployStarted');
   const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: () => {} });
   const { subject, author, changes } = (start ?? {}) as Partial<DeployEvent>;
-  const none: Changes = { count: null, subjects: [], authors: [] };
+  const none: ChangeSummary = { count: null, subjects: [], authors: [] };
   return {
     ...uninterrupted(op),
     deployId,
@@ -185,7 +185,7 @@ async function failed(dead: Dead): Promise<AppState> {
     for (const event of eventsLike(last, records)) op.notifier.send(event);
   const facts = { ...failureOfDead(dead, headline), moves, reason: journal.failed?.error };
   const known = (instance: string) => domainOf(records, instance);
-  const ending: Ending = journal.rollback
+  const ending: OperationEnding = journal.rollback
     ? rollbackFailed(op, facts)
     : deployFailed(op, { ...facts, known });
   conclude(op, ending, records);
@@ -204,8 +204,8 @@ function failureOfDead({ op, journal: { failed, stage }, records }: Dead, headli
   // A kill is not the commit's fault; what failed before it may be.
   const blame = failed?.blame === 'commit' ? 'commit' : 'operator';
   const error = record
-    ? new StepFailure(at, textOf(record, 'error'), blame)
-    : new StepFailure(at, op.redact(headline), blame, failed?.error);
+    ? new StepFailure(at, textOf(record, 'error'), { blame })
+    : new StepFailure(at, op.redact(headline), { blame, output: failed?.error });
   return { error, isInterrupted: record ? record.interrupted === true : !failed };
 }
 

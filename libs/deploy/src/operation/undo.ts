@@ -182,7 +182,9 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
   if (!target) {
     if (running) switchOff(own);
     const why = isGone ? 'its release is gone' : 'its .deploy.yml cannot be read';
-    throw new StepFailure('rollback', `${to.version} cannot be restored: ${why}`, 'server');
+    throw new StepFailure('rollback', `${to.version} cannot be restored: ${why}`, {
+      blame: 'server',
+    });
   }
   if (!isToRun) return stopAgain(op, target, running);
   const live = liveSlot(own);

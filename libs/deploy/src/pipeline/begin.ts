@@ -1,6 +1,6 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
 import { followedWords } from '@runner/common/apps/following';
-import type { AppState, Changes } from '@runner/common/apps/state';
+import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendEvents } from '@runner/common/audit/append';
 import { appendKept } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
@@ -42,7 +42,7 @@ interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
   readonly about: CommitInfo;
-  readonly changes: Changes;
+  readonly changes: ChangeSummary;
 }
 
 /** Notes what needs attention before any deploy. */

@@ -32,7 +32,7 @@ import { stepsOf } from './plan-steps.ts';
 import { keptPrograms, missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
-export interface Plan {
+export interface DeployPlan {
   app: string;
   /** `invalid` if there are problems; the exit status is 1 then. */
   result: 'valid' | 'invalid';
@@ -73,7 +73,7 @@ export interface Plan {
  */
 export async function planDeploy(
   request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
-): Promise<Plan> {
+): Promise<DeployPlan> {
   const { paths, ref } = request;
   return underLock(request, 'deploy --check', async () => {
     const app = requireApp(paths, request.app);
@@ -102,7 +102,7 @@ async function planOf(
   { app, source, set }: { app: AppState; source: GitSource; set: readonly string[] },
   { commit, version }: ResolvedRef,
   { file, bytes, submodules }: Contents,
-): Promise<Plan> {
+): Promise<DeployPlan> {
   const space = spaceFor(paths.app(app.app));
   const problems = [
     ...spaceProblems(space),

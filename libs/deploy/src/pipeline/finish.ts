@@ -15,7 +15,12 @@ import { leaving } from '../journal/after-success.ts';
 import { causeOf, keepBaseline } from '../journal/cause.ts';
 import { type Deploy, problemsOf, uninterrupted } from '../journal/operation.ts';
 import { conclude } from '../operation/conclude.ts';
-import { deployFailed, deploySucceeded, errorText, type Made } from '../operation/endings.ts';
+import {
+  type ActiveRelease,
+  deployFailed,
+  deploySucceeded,
+  errorText,
+} from '../operation/endings.ts';
 import type { Failed } from '../operation/execute.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
@@ -94,7 +99,7 @@ async function runFailureHook(
 }
 
 /** Records the success, then does what comes after it and cannot undo it. */
-export async function finishSuccess(op: Deploy, made: Made): Promise<DeployOutcome> {
+export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<DeployOutcome> {
   const { version, commit } = op;
   const { release, seen } = made;
   conclude(op, deploySucceeded(op, made));

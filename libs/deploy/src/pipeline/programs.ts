@@ -17,7 +17,7 @@ export function missingPrograms(file: DeployFile, outer: Env): string[] {
 }
 
 /** A program that the sandbox keeps from its service, and what an operator can do. */
-interface Kept {
+interface BlockedProgram {
   readonly words: RegExp;
   readonly service: string;
   readonly instead?: string;
@@ -27,7 +27,7 @@ interface Kept {
 const named = (names: string) =>
   new RegExp(`(?:^|[\\s;&|(])(?:/usr/bin/|/bin/)?(${names})(?=[\\s;&|)]|$)`);
 
-const KEPT: readonly Kept[] = [
+const KEPT: readonly BlockedProgram[] = [
   {
     words: named('systemctl|systemd-run|loginctl|busctl'),
     service: 'systemd',

@@ -83,7 +83,7 @@ function buildSecrets(
   const missing = env.find((variable) => !Object.hasOwn(all, variable));
   if (missing === undefined) return Object.fromEntries(env.map((each) => [each, all[each] ?? '']));
   const words = `build: ${missingSecret(app.app, missing)}`;
-  throw new StepFailure('build', words, 'operator');
+  throw new StepFailure('build', words, { blame: 'operator' });
 }
 
 /** A secret that a build wants, and how to set it. */

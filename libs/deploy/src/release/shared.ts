@@ -11,7 +11,7 @@ import { Failure, systemCode, systemFailure } from '@runner/common/foundation/fa
 import type { Journal } from '../journal/operation.ts';
 import { notPlain } from './folder.ts';
 
-type Entry = DeployFile['shared'][number];
+type SharedEntry = DeployFile['shared'][number];
 
 /** Contents from a commit that a deploy put into an empty place of `shared/`; `path` is below that. */
 export type Seed = NonNullable<Journal['seeds']>[number];
@@ -21,7 +21,11 @@ export type Seed = NonNullable<Journal['seeds']>[number];
  * with the contents from the commit. A file that exists in neither is refused. Returns what starts
  * with the contents from the commit.
  */
-export function linkShared(release: string, shared: string, entries: readonly Entry[]): Seed[] {
+export function linkShared(
+  release: string,
+  shared: string,
+  entries: readonly SharedEntry[],
+): Seed[] {
   return entries.flatMap(({ path, folder }) => {
     const target = relative(dirname(join(release, path)), join(shared, path));
     return inFolderOf(release, path, plainInCommit, (inside, name) => {
@@ -128,7 +132,7 @@ function printOf(folder: Folder, name: Name): string {
 export function lostLink(
   release: string,
   shared: string,
-  entries: readonly Entry[],
+  entries: readonly SharedEntry[],
 ): string | undefined {
   for (const { path, folder } of entries) {
     const { stat, target } = linkAt(release, path);

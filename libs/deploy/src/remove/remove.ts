@@ -41,7 +41,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     for (const problem of [...problems, ...unstopped]) request.note(problem);
     // The registration goes before the files: after a kill, leftover files harm no one. But another app
     // of the same name must not get the secrets.
-    changeRegistry(paths, io, 'remove', () => {
+    changeRegistry({ io, paths, command: 'remove' }, () => {
       removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
       syncFolder(paths.stateDir);

@@ -7,7 +7,7 @@ import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { Reporter } from './reporter.ts';
 
 /** A reporter that draws, until it is ended. */
-export interface Progress {
+export interface ProgressDisplay {
   readonly reporter: Reporter;
   /** Stops drawing; ends a half-drawn line. */
   end(): void;
@@ -20,7 +20,7 @@ const FRAME_TIME = 100;
 type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
 
 /** Progress that suits the format and the terminal; `verbose` shows the output of steps too. */
-export function progressFor(context: ProgressContext, verbose: boolean): Progress {
+export function progressFor(context: ProgressContext, verbose: boolean): ProgressDisplay {
   if (context.format === 'json') return jsonProgress(context);
   return context.io.stderr.isTTY && !verbose
     ? terminalProgress(context)
@@ -31,7 +31,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-function jsonProgress({ io, note }: ProgressContext): Progress {
+function jsonProgress({ io, note }: ProgressContext): ProgressDisplay {
   let step = '';
   let began = 0;
   const print = (status: string, fields: Record<string, unknown> = {}) =>
@@ -53,7 +53,7 @@ function jsonProgress({ io, note }: ProgressContext): Progress {
   };
 }
 
-function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): Progress {
+function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean): ProgressDisplay {
   let step = '';
   let began = 0;
   const ended = (word: string) =>
@@ -74,7 +74,7 @@ function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean
   };
 }
 
-function terminalProgress({ io, note, errStyle }: ProgressContext): Progress {
+function terminalProgress({ io, note, errStyle }: ProgressContext): ProgressDisplay {
   let step = '';
   let began = 0;
   let timer: NodeJS.Timeout | undefined;

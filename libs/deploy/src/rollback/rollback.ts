@@ -107,7 +107,7 @@ function targetsOf(op: Operation, moves: readonly KeptMove[]): Target[] {
     const target = keptTarget(op, move.instance, move.to);
     if (!target) {
       const words = `${move.to.version} cannot be restored: its .deploy.yml cannot be read`;
-      throw new StepFailure('switch', words, 'server');
+      throw new StepFailure('switch', words, { blame: 'server' });
     }
     const isBeside = isRestart(move) && target.slot && startsBeside(target.instance);
     if (!isBeside || !target.slot) return target;

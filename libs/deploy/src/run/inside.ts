@@ -7,12 +7,12 @@ import { readlinkSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Prefix } from '../sandbox/limits.ts';
-import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
 import { startCutOff } from './outside.ts';
 import { ownProcesses, signal } from './processes.ts';
 
 /** What runs in a sandbox. */
-export interface Inside {
+export interface SandboxProcess {
   /** Resolves with the pid of its first process, which only waits; undefined if it has not begun. */
   readonly first: Promise<number | undefined>;
   /** Resolves at its end with whether the command ran; only if bubblewrap reports how it ended. */
@@ -24,7 +24,7 @@ export interface Inside {
 }
 
 /** What to start, and where its output goes. */
-export interface Spawned extends Command {
+export interface Spawned extends ProgramCall {
   /** Descriptor for standard output and standard error. */
   readonly output: number;
   /** Runs it in the sandbox. */
@@ -43,7 +43,7 @@ const REPORT_END = ['--json-status-fd', '4'] as const;
 /** Starts a program in a new session, in the sandbox if it is confined. */
 export function spawnDetached(spec: Spawned): {
   readonly child: ChildProcess;
-  readonly inside: Inside | undefined;
+  readonly inside: SandboxProcess | undefined;
 } {
   const { output, confinement, prefix, isWaitedFor } = spec;
   const child = startCutOff(spec, confinement, (command, descriptors) => {
@@ -63,7 +63,7 @@ export function spawnDetached(spec: Spawned): {
 }
 
 /** What bubblewrap runs, which reports about it on descriptor 4. */
-export function insideOf(child: ChildProcess): Inside {
+export function insideOf(child: ChildProcess): SandboxProcess {
   let first: number | undefined;
   let text = '';
   const pipe = child.stdio[4] as Readable;

@@ -14,7 +14,7 @@ const MARKS_MAX = 1_000;
 const FILE_MAX = 4_194_304;
 
 /** The size of a file at a time, in milliseconds since 1970. */
-export interface Mark {
+export interface OutputMark {
   readonly time: number;
   /** What identifies the file under any name. */
   readonly file: string;
@@ -30,16 +30,16 @@ export function identityOf({ ino, birthtimeMs }: Stats): string {
 }
 
 /** The marks of an app's folder, the oldest first. What cannot be read is left out. */
-export function readMarks(folder: string): Mark[] {
+export function readMarks(folder: string): OutputMark[] {
   return orElse(() => marksOf(folder), []);
 }
 
-function marksOf(folder: string): Mark[] {
+function marksOf(folder: string): OutputMark[] {
   const text = readTextIfThere(marksIn(folder), FILE_MAX) ?? '';
   return text.split('\n').flatMap((line) => markOf(line) ?? []);
 }
 
-function markOf(line: string): Mark | undefined {
+function markOf(line: string): OutputMark | undefined {
   try {
     const [time, file, size, path] = JSON.parse(line);
     return Number.isFinite(time) && size >= 0 ? { time, file, size, path } : undefined;
@@ -48,7 +48,7 @@ function markOf(line: string): Mark | undefined {
   }
 }
 
-const textOf = (marks: readonly Mark[]) =>
+const textOf = (marks: readonly OutputMark[]) =>
   marks
     .map(({ time, file, size, path }) => `${JSON.stringify([time, file, size, path])}\n`)
     .join('');
@@ -80,7 +80,7 @@ function append(path: string, text: string): void {
   }
 }
 
-function newMarks(marks: readonly Mark[], paths: readonly string[]): Mark[] {
+function newMarks(marks: readonly OutputMark[], paths: readonly string[]): OutputMark[] {
   const last = new Map(marks.map((mark) => [mark.path, mark]));
   return [...new Set([...last.keys(), ...paths])].flatMap((path) => {
     const stats = fileAt(path);
@@ -98,7 +98,7 @@ function fileAt(path: string): Stats | undefined {
 }
 
 /** Every second mark of each file that is there, and all of the newer half. */
-function thinned(marks: readonly Mark[]): Mark[] {
+function thinned(marks: readonly OutputMark[]): OutputMark[] {
   const counts = new Map<string, number>();
   return marks.filter(({ path }, at) => {
     const count = (counts.get(path) ?? 0) + 1;
@@ -108,7 +108,11 @@ function thinned(marks: readonly Mark[]): Mark[] {
 }
 
 /** The last mark of a file before `time`; undefined if there is none, or it was truncated since. */
-export function markBefore(marks: readonly Mark[], stats: Stats, time: number): Mark | undefined {
+export function markBefore(
+  marks: readonly OutputMark[],
+  stats: Stats,
+  time: number,
+): OutputMark | undefined {
   const file = identityOf(stats);
   let next = stats.size;
   for (const mark of marks.toReversed()) {

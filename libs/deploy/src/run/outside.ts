@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { orElse } from '@runner/common/foundation/attempt';
-import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
 
 /** O_CLOEXEC in /proc/PID/fdinfo. */
 const CLOSED_ON_EXEC = 0o2_000_000;
@@ -14,9 +14,9 @@ let hasLimits = false;
  * that it must have after the first three.
  */
 export function startCutOff<T>(
-  command: Command,
+  command: ProgramCall,
   confinement: Confinement | undefined,
-  start: (command: Command, descriptors: readonly number[]) => T,
+  start: (command: ProgramCall, descriptors: readonly number[]) => T,
 ): T {
   const wrapped = confinement?.wrap(command);
   if (wrapped === undefined) return cutOff(() => start(command, []));

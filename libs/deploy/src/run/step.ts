@@ -7,7 +7,7 @@ import {
   systemWords,
 } from '@runner/common/foundation/failure';
 import type { Prefix } from '../sandbox/limits.ts';
-import type { Command, Confinement } from '../sandbox/sandbox.ts';
+import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
 import { describeExit, type ProcessExit, runChild, succeeded } from './child.ts';
 import type { DeployLog, LogPart } from './log.ts';
 
@@ -37,31 +37,33 @@ export interface EndedStep {
   readonly part: LogPart | undefined;
 }
 
+/** What is known of a failure, apart from its stage and its message. */
+interface FailureDetails {
+  /** `commit` by default. */
+  readonly blame?: Blame;
+  /** The step's output, redacted; empty by default. */
+  readonly output?: string | undefined;
+  /** The program that failed, if it was one whose output is in the log. */
+  readonly ended?: EndedStep | undefined;
+  /** What was seen on the server, and explains the output. */
+  readonly seen?: string | undefined;
+}
+
 /** The failure that ends a deploy. Only a commit that is to blame can be blocked. */
 export class StepFailure extends Error {
   readonly stage: Stage;
-  /** The step's output, redacted. */
-  readonly output: string;
   readonly blame: Blame;
-  /** The program that failed, if it was one whose output is in the log. */
+  readonly output: string;
   readonly ended: EndedStep | undefined;
-  /** What was seen on the server, and explains the output. */
   readonly seen: string | undefined;
 
-  constructor(
-    stage: Stage,
-    headline: string,
-    blame: Blame = 'commit',
-    output = '',
-    ended?: EndedStep,
-    seen?: string,
-  ) {
+  constructor(stage: Stage, headline: string, details: FailureDetails = {}) {
     super(headline);
     this.stage = stage;
-    this.output = output;
-    this.blame = blame;
-    this.ended = ended;
-    this.seen = seen;
+    this.blame = details.blame ?? 'commit';
+    this.output = details.output ?? '';
+    this.ended = details.ended;
+    this.seen = details.seen;
   }
 }
 
@@ -73,7 +75,7 @@ export function withReason(error: StepFailure, reason: string, blame = error.bla
 /** The same failure with more at the end of its message. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
   const { stage, message, output, ended, seen } = error;
-  return new StepFailure(stage, `${message}${ending}`, blame, output, ended, seen);
+  return new StepFailure(stage, `${message}${ending}`, { blame, output, ended, seen });
 }
 
 /** The same failure with more output, which is logged. */
@@ -82,13 +84,13 @@ export function withOutput(error: StepFailure, log: DeployLog, more: string): St
   if (more.trim() === '') return error;
   log.line(more.trimEnd());
   const all = [output.trimEnd(), more].filter(Boolean).join('\n');
-  return new StepFailure(stage, message, blame, all, ended, seen);
+  return new StepFailure(stage, message, { blame, output: all, ended, seen });
 }
 
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${seen}`, 'server', output, ended, seen);
+  return new StepFailure(stage, `${message}: ${seen}`, { blame: 'server', output, ended, seen });
 }
 
 /**
@@ -102,7 +104,7 @@ export function loggedFailure(
   output: string,
 ): StepFailure {
   if (output.trim() !== '') log.line(output.trimEnd());
-  return new StepFailure(stage, headline, 'commit', output);
+  return new StepFailure(stage, headline, { output });
 }
 
 /**
@@ -113,14 +115,17 @@ export function asStepFailure(error: unknown, stage: Stage): StepFailure {
   if (error instanceof StepFailure) return error;
   if (error instanceof Failure) {
     const blame = BLAME[error.code] ?? 'server';
-    return new StepFailure(stage, `${stage}: ${error.message}`, blame);
+    return new StepFailure(stage, `${stage}: ${error.message}`, { blame });
   }
   if (systemCode(error) !== undefined) {
     const headline = `${stage}: ${systemWords(error)}`;
-    return new StepFailure(stage, headline, 'server', (error as Error).message);
+    return new StepFailure(stage, headline, { blame: 'server', output: (error as Error).message });
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new StepFailure(stage, `${stage}: this is a bug in runner`, 'server', stack);
+  return new StepFailure(stage, `${stage}: this is a bug in runner`, {
+    blame: 'server',
+    output: stack,
+  });
 }
 
 /** How something failed; undefined if it succeeded. */
@@ -142,7 +147,7 @@ const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
 };
 
 /** A program to run as a step of a deploy. */
-export interface Step extends Command {
+export interface ProgramStep extends ProgramCall {
   readonly stage: Stage;
   /** What messages call the step; absent: its stage. */
   readonly label?: string;
@@ -161,12 +166,16 @@ export interface Step extends Command {
 export function shellStep({
   command,
   ...rest
-}: Omit<Step, 'title' | 'file' | 'args'> & { command: string }): Step {
+}: Omit<ProgramStep, 'title' | 'file' | 'args'> & { command: string }): ProgramStep {
   return { ...rest, title: command, file: '/bin/sh', args: ['-c', command] };
 }
 
 /** Runs a step; its output goes to the deploy's log. Returns its end. Throws a StepFailure. */
-export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): Promise<string> {
+export async function runStep(
+  log: DeployLog,
+  signal: AbortSignal,
+  step: ProgramStep,
+): Promise<string> {
   const { exit, output } = await tryStep(log, signal, step);
   if (succeeded(exit)) return output;
   const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
@@ -179,7 +188,7 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
   const ofServer = isMissing || step.serverFault?.test(output) || exit.isSandboxFailure;
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
   const ended = { title: step.title, exit, part: log.parts.at(-1) };
-  const failure = new StepFailure(step.stage, headline, blame, output, ended);
+  const failure = new StepFailure(step.stage, headline, { blame, output, ended });
   // Nothing of the command ran, so this is bubblewrap's.
   const reason = exit.isSandboxFailure ? output.trim().split('\n').at(-1) : doubt;
   throw reason ? withReason(failure, reason) : failure;
@@ -189,7 +198,7 @@ export async function runStep(log: DeployLog, signal: AbortSignal, step: Step): 
 export async function tryStep(
   log: DeployLog,
   signal: AbortSignal,
-  step: Step,
+  step: ProgramStep,
 ): Promise<{ exit: ProcessExit; output: string }> {
   log.line(`$ ${step.title}`);
   const { result, output } = await log.capture(`${step.label ?? step.stage}: ${step.title}`, (fd) =>

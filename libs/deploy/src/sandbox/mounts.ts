@@ -44,7 +44,7 @@ export interface Scratch {
 }
 
 /** What they may use in addition to what is the app's. */
-export interface Subject extends Confined {
+export interface SandboxSubject extends Confined {
   /** Further paths that it may use, links resolved. */
   readonly allow: readonly string[];
   readonly scratch: () => Scratch;
@@ -70,7 +70,7 @@ const device = (path: string) => ['--dev-bind-try', path, path];
 const KERNEL = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 
 /** Options for a command of an app in a profile. Throws `not_writable`. */
-export function mountsFor(profile: Profile, subject: Subject, folders: Folders): string[] {
+export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Folders): string[] {
   const isBuild = profile === 'build';
   const { allow } = subject;
   const rootFolder = realFolder(subject.paths.root) ?? subject.paths.root;
@@ -99,7 +99,7 @@ export function mountsFor(profile: Profile, subject: Subject, folders: Folders):
 const TEMPORARY = ['/tmp', '/var/tmp'];
 
 /** What of the server is hidden, and what of that is opened again. */
-function server(profile: Profile, { paths, app, env, scratch }: Subject): string[] {
+function server(profile: Profile, { paths, app, env, scratch }: SandboxSubject): string[] {
   const isBuild = profile === 'build';
   const hidden = hiddenFolders(env);
   const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
@@ -138,7 +138,11 @@ function ofTheUser({ paths, app, env }: Confined): string[] {
  * The root is empty but for some folders of the app. It reads all its releases and instances, and cannot
  * replace a folder in them by a link: runner, and the next build, would follow it.
  */
-function root(profile: Profile, { paths, app, scratch }: Subject, folders: Folders): string[] {
+function root(
+  profile: Profile,
+  { paths, app, scratch }: SandboxSubject,
+  folders: Folders,
+): string[] {
   const isBuild = profile === 'build';
   const { dir, home, releases, instances } = paths.app(app);
   const real = realFolder(paths.root) ?? paths.root;
@@ -177,7 +181,10 @@ const isLink = (path: string) =>
  * A folder of an app may be a link to another disk, but not one that the app has made, while it could,
  * to what is not its own. It may be missing. Throws `not_writable`.
  */
-export function refuseDetour({ paths, app }: Pick<Subject, 'paths' | 'app'>, folder: string): void {
+export function refuseDetour(
+  { paths, app }: Pick<SandboxSubject, 'paths' | 'app'>,
+  folder: string,
+): void {
   const [root, own] = [paths.root, paths.app(app).dir].map((path) => realFolder(path) ?? path) as [
     string,
     string,

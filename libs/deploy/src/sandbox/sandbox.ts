@@ -24,13 +24,13 @@ export interface Program {
 }
 
 /** A program, where it runs, and its environment. */
-export interface Command extends Program {
+export interface ProgramCall extends Program {
   readonly cwd: string;
   readonly env: Variables;
 }
 
 /** bubblewrap around a command. */
-export interface Wrapped extends Command {
+export interface Wrapped extends ProgramCall {
   /** Has to be descriptor 3 of the process; close it after the start. */
   readonly settings: number;
 }
@@ -38,7 +38,7 @@ export interface Wrapped extends Command {
 /** How one command is confined. */
 export interface Confinement {
   /** Throws `not_writable`. */
-  wrap(command: Command): Wrapped;
+  wrap(command: ProgramCall): Wrapped;
   /** What the sandbox does that the output of a failed command may be about; undefined if nothing. */
   explain(output: string): string | undefined;
 }

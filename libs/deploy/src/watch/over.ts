@@ -23,7 +23,7 @@ export async function announceOver(
     const before = findApp(paths, name);
     if (!before?.reported?.down?.length && !before?.reported?.check?.length) return;
     const view = { retries: UNUSED, now: io.now(), ...(await whatRuns(request, [before])) };
-    const changes = changeRegistry(paths, io, command, () => {
+    const changes = changeRegistry({ io, paths, command }, () => {
       const app = findApp(paths, name);
       if (!app) return [];
       const summary = summaryOf(paths, app, view);

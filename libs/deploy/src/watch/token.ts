@@ -4,6 +4,7 @@ import { listApps, writeApp } from '@runner/common/apps/store';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeFile } from '../instances/target.ts';
 import type { AppChange } from './announce.ts';
+import type { WatchEvent } from './changes.ts';
 
 const DAY = 86_400_000;
 
@@ -94,7 +95,8 @@ function ended(
   const [first = '', ...others] = apps.map(({ app }) => app);
   const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
   const reason = `the token of ${listed([first, ...others])} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
-  return [changeOf(paths, apps, 'TokenEnding', reason, { expires_at: ends, ...tokenOf(token) })];
+  const ending = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
+  return [changeOf(paths, apps, { ...ending, ...tokenOf(token) })];
 }
 
 /** Nothing, as long as one of the apps still has the token whose expiry was announced. */
@@ -111,24 +113,18 @@ function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
   const ends = apps[0]?.state.repohost_token_ends;
   const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
   const reason = `the token of ${listed(apps.map(({ app }) => app))} ${what}`;
-  return [changeOf(paths, apps, 'TokenRenewed', reason, tokenOf(token))];
+  return [changeOf(paths, apps, { event_type: 'TokenRenewed', reason, ...tokenOf(token) })];
 }
 
 const tokenOf = (token: { fingerprint?: string } | undefined) =>
   token?.fingerprint === undefined ? {} : { fingerprint: token.fingerprint };
 
 /** One record for all apps, of one that wants to be notified. */
-function changeOf(
-  paths: Paths,
-  apps: readonly AppState[],
-  event_type: 'TokenEnding' | 'TokenRenewed',
-  reason: string,
-  more: object,
-): AppChange {
+function changeOf(paths: Paths, apps: readonly AppState[], change: WatchEvent): AppChange {
   const app = apps.find((each) => activeFile(paths, each)?.notify !== 'none') ?? apps[0];
   const names = apps.map((each) => each.app);
   const projects = names.length > 1 ? { projects: names } : {};
-  return { app: app as AppState, change: { event_type, reason, ...projects, ...more } };
+  return { app: app as AppState, change: { ...change, ...projects } };
 }
 
 function listed(names: readonly string[]): string {

@@ -11,7 +11,7 @@ export interface Opened {
   readonly partial: boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type RecordFields = Readonly<Record<string, unknown>>;
 
 const names = (text: string): readonly string[] => text.split(' ');
 
@@ -24,7 +24,7 @@ const STACK = names(
 /** Records with one of these beside their text come from a logger. */
 const LOGGED =
   /^(?:@?time(?:stamp|reported)?|ts|@t|t|date|stream|level|severity|lvl|levelname|log\.level|@l|level_name|err|error|exception|exc_info)$/;
-/** Fields that name nothing of interest beside an error. */
+/** RecordFields that name nothing of interest beside an error. */
 const USUAL =
   /^(?:(?:.*_)?(?:time|ts|date|id)|timestamp|@.*|at|level|severity|lvl|levelname|msg|message|error|err|exception|reason|detail|cause|type|name|class|stack|stacktrace|logger|caller|source|thread|host|hostname|pid|env|service|app|version|v|trace|span|.*[iI]d|code|.*\..*|stream|log|.*(?:pass|secret|token|auth|cred|cookie|key).*)$/i;
 const INNER = ['cause', 'inner', 'innererror', 'innerError', 'details', 'errors'];
@@ -49,7 +49,7 @@ export function openRecord(line: string): Opened | null {
   return { ...opened, texts: [(tag ? '' : cited.before) + text, ...rest] };
 }
 
-function parse(text: string): Fields | null {
+function parse(text: string): RecordFields | null {
   try {
     const value: unknown = JSON.parse(text);
     return isFields(value) ? value : null;
@@ -58,12 +58,12 @@ function parse(text: string): Fields | null {
   }
 }
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is RecordFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The fields of a line that is nothing but pairs. */
-function pairs(line: string): Fields | null {
+function pairs(line: string): RecordFields | null {
   const fields: Record<string, unknown> = {};
   PAIR.lastIndex = 0;
   for (let count = 0; PAIR.lastIndex < line.length || count === 0; count += 1) {
@@ -78,12 +78,12 @@ function pairs(line: string): Fields | null {
 }
 
 /** The first of the fields that has words. */
-function field(fields: Fields, names: readonly string[]): string | undefined {
+function field(fields: RecordFields, names: readonly string[]): string | undefined {
   const found = names.map((name) => fields[name]).find((value) => typeof value === 'string');
   return typeof found === 'string' ? found : undefined;
 }
 
-function say(fields: Fields | null): Opened | null {
+function say(fields: RecordFields | null): Opened | null {
   if (fields === null) return null;
   const inner =
     [fields.fields, fields.jsonPayload, fields.attr, fields.context, fields.data].find(isFields) ??
@@ -111,7 +111,7 @@ function last(lines: readonly string[]): readonly string[] {
 }
 
 /** Container runtimes divide long lines: only the last part ends with a newline. */
-function isPartial({ log }: Fields): boolean {
+function isPartial({ log }: RecordFields): boolean {
   return typeof log === 'string' && log.length >= 8000 && !log.endsWith('\n');
 }
 
@@ -129,7 +129,7 @@ interface Said {
 }
 
 /** What went wrong: the error's type and message, its deepest cause, and its stack trace. */
-function errorOf(fields: Fields): Said | null {
+function errorOf(fields: RecordFields): Said | null {
   const object = ['err', 'error', 'exception'].map((name) => fields[name]).find(isFields);
   const own = object ?? {};
   const words = clean(
@@ -162,7 +162,7 @@ function errorOf(fields: Fields): Said | null {
 }
 
 /** The message of the deepest of nested causes. */
-function causeOf(error: Fields): string {
+function causeOf(error: RecordFields): string {
   let deepest = '';
   let at = innerOf(error);
   for (let depth = 0; depth < 8 && at !== undefined; depth += 1) {
@@ -175,12 +175,12 @@ function causeOf(error: Fields): string {
 }
 
 /** The error inside an error. */
-function innerOf(error: Fields): Fields | undefined {
+function innerOf(error: RecordFields): RecordFields | undefined {
   return INNER.map((name) => [error[name]].flat()[0]).find(isFields);
 }
 
 /** Up to two other fields that name a thing: a host, a path, a key. */
-function aside(fields: Fields, said: string): string {
+function aside(fields: RecordFields, said: string): string {
   const named = Object.entries(fields)
     .filter(
       ([key, value]) =>

@@ -14,7 +14,7 @@ import { type BrokerSetup, FLEET, SYSTEM } from './configuration.ts';
 import { accountOf, importsOf, subjects } from './subjects.ts';
 
 /** What a user of an account can reach in others and offers them, as sentences that can be compared. */
-interface Access {
+interface AccountAccess {
   readonly hasStreams: boolean;
   readonly reach: readonly string[];
 }
@@ -25,12 +25,12 @@ const uses = (subject: string, account: string, to: string) =>
   `uses ${to} of ${account} as ${subject}`;
 
 /** By account. */
-function printedAccess({ servers }: BrokerSetup): Map<string, Access> {
+function printedAccess({ servers }: BrokerSetup): Map<string, AccountAccess> {
   const fleet = servers.flatMap(({ server }) => [
     ...importsOf(server).map(({ subject }) => offers(subject, [accountOf(server)])),
     uses(subjects.ping(server), accountOf(server), subjects.ping(server)),
   ]);
-  const each = servers.map(({ server }): [string, Access] => {
+  const each = servers.map(({ server }): [string, AccountAccess] => {
     const imports = importsOf(server).map(({ subject, to }) => uses(to ?? subject, FLEET, subject));
     const reach = [offers(subjects.ping(server), [FLEET]), ...imports];
     return [accountOf(server), { hasStreams: false, reach }];
@@ -54,7 +54,7 @@ const accountField = object({
 });
 
 /** What an account of the broker has; undefined if the broker has no such account. */
-async function realAccess(monitor: Broker, account: string): Promise<Access | undefined> {
+async function realAccess(monitor: Broker, account: string): Promise<AccountAccess | undefined> {
   const answer = await monitor.request(`$SYS.REQ.ACCOUNT.${account}.INFO`, '', ANSWER);
   const data = parsedValue(answer ?? '', accountField)?.data;
   if (!data) return undefined;
@@ -138,7 +138,7 @@ function loginProblems(live: Awaited<ReturnType<typeof logins>>, setup: BrokerSe
   return [...new Set(problems)];
 }
 
-function differences(account: string, printed: Access, real: Access): string[] {
+function differences(account: string, printed: AccountAccess, real: AccountAccess): string[] {
   const more = real.reach.filter((each) => !printed.reach.includes(each));
   const less = printed.reach.filter((each) => !real.reach.includes(each));
   return [

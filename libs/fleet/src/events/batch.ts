@@ -3,7 +3,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
 import {
   digestField,
-  type Field,
+  type FieldReader,
   flag,
   object,
   optional,
@@ -15,7 +15,7 @@ import { type Received, readSigned } from '../order/received.ts';
 import { digestOf } from '../order/seal.ts';
 
 /** Where in the log a batch ends. */
-export interface Position {
+export interface LogOffset {
   /** Digest of the file's first line: identifies it after rotation. */
   readonly file: string;
   /** Offset in bytes. */
@@ -23,7 +23,7 @@ export interface Position {
 }
 
 /** The signed text, as JSON. */
-export interface Batch extends Position {
+export interface Batch extends LogOffset {
   /** From 1. */
   readonly n: number;
   /** Digest of the text of the batch before; 32 zeros in the first. */
@@ -64,7 +64,7 @@ export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'line
     : { size, fields: { z } };
 }
 
-const batchField: Field<Batch> = object({
+const batchField: FieldReader<Batch> = object({
   n: whole(1),
   prev: digestField,
   file: digestField,
@@ -85,13 +85,13 @@ function unpacked({ lines, z, from, to }: Batch): Buffer | undefined {
 }
 
 /** A batch, and the digest that the next one must name. */
-export interface Checked {
+export interface CheckedBatch {
   readonly batch: Batch;
   readonly digest: string;
 }
 
 /** The place of a batch in a text that this server signed itself. */
-export function batchOf(body = ''): Checked | undefined {
+export function batchOf(body = ''): CheckedBatch | undefined {
   const batch = parsedValue(body, batchField);
   return batch && { batch, digest: digestOf(body) };
 }
@@ -100,7 +100,7 @@ export function batchOf(body = ''): Checked | undefined {
 export function receivedBatch(
   server: string,
   body: string | undefined,
-): Received<Checked & { readonly bytes: Buffer }> {
+): Received<CheckedBatch & { readonly bytes: Buffer }> {
   const read = readSigned('events', server, body, batchField);
   if ('problem' in read) return read;
   const bytes = unpacked(read.value);
@@ -111,6 +111,6 @@ export function receivedBatch(
 }
 
 /** Whether a batch follows the one before it. */
-export function follows({ batch }: Checked, before: Checked | undefined): boolean {
+export function follows({ batch }: CheckedBatch, before: CheckedBatch | undefined): boolean {
   return before === undefined || (batch.n === before.batch.n + 1 && batch.prev === before.digest);
 }

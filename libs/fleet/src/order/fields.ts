@@ -4,16 +4,16 @@ import { isObject, type JsonObject, jsonObject } from '@runner/common/text/json'
 import { timeOfIso } from '@runner/common/text/time';
 
 /** Returns the value of a field, or throws a FieldProblem that calls it `name`. */
-export type Field<T> = (value: unknown, name: string) => T;
+export type FieldReader<T> = (value: unknown, name: string) => T;
 
 /** Why a field cannot be read: `apps[0].app is not an app name`. Contains no foreign text. */
 class FieldProblem extends Error {}
 
 /** What a message says, or why it cannot be read. */
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+export type ParsedMessage<T> = { readonly value: T } | { readonly problem: string };
 
 /** Reads the JSON object in a text. Never throws. */
-export function parsed<T>(text: string, field: Field<T>): Parsed<T> {
+export function parsed<T>(text: string, field: FieldReader<T>): ParsedMessage<T> {
   const object = jsonObject(text);
   if (!object) return { problem: 'it is not a JSON object' };
   try {
@@ -25,12 +25,12 @@ export function parsed<T>(text: string, field: Field<T>): Parsed<T> {
 }
 
 /** The same for texts of which the problem does not matter: undefined if there is one. */
-export function parsedValue<T>(text: string, field: Field<T>): T | undefined {
+export function parsedValue<T>(text: string, field: FieldReader<T>): T | undefined {
   const read = parsed(text, field);
   return 'value' in read ? read.value : undefined;
 }
 
-function checked<T>(is: string, test: (value: unknown) => boolean): Field<T> {
+function checked<T>(is: string, test: (value: unknown) => boolean): FieldReader<T> {
   return (value, name) => {
     if (test(value)) return value as T;
     throw new FieldProblem(`${name || 'it'} is not ${is}`);
@@ -38,45 +38,45 @@ function checked<T>(is: string, test: (value: unknown) => boolean): Field<T> {
 }
 
 /** Text that matches; `is` says what it is. */
-export const matching = (pattern: RegExp, is: string): Field<string> =>
+export const matching = (pattern: RegExp, is: string): FieldReader<string> =>
   checked(is, (value) => typeof value === 'string' && pattern.test(value));
 
 /** Any text of up to `most` characters: print it only harmless. */
-export const text = (most: number): Field<string> =>
+export const text = (most: number): FieldReader<string> =>
   checked(
     `text of up to ${most} characters`,
     (value) => typeof value === 'string' && value.length <= most,
   );
 
-export const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER): Field<number> =>
+export const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER): FieldReader<number> =>
   checked(
     `a whole number from ${least} to ${most}`,
     (value) =>
       Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
   );
 
-export const oneOf = <T extends string>(...values: readonly T[]): Field<T> =>
+export const oneOf = <T extends string>(...values: readonly T[]): FieldReader<T> =>
   checked(`one of ${values.join(', ')}`, (value) => values.includes(value as T));
 
-export const flag: Field<boolean> = checked(
+export const flag: FieldReader<boolean> = checked(
   'true or false',
   (value) => value === true || value === false,
 );
 
 /** null as well. */
 export const nullable =
-  <T>(field: Field<T>): Field<T | null> =>
+  <T>(field: FieldReader<T>): FieldReader<T | null> =>
   (value, name) =>
     value === null ? null : field(value, name);
 
 /** For fields that not every version writes. */
 export const optional =
-  <T>(field: Field<T>): Field<T | undefined> =>
+  <T>(field: FieldReader<T>): FieldReader<T | undefined> =>
   (value, name) =>
     value === undefined ? undefined : field(value, name);
 
 export const list =
-  <T>(field: Field<T>, most: number): Field<readonly T[]> =>
+  <T>(field: FieldReader<T>, most: number): FieldReader<readonly T[]> =>
   (value, name) => {
     const items = checked<unknown[]>(
       `a list of up to ${most}`,
@@ -87,7 +87,7 @@ export const list =
 
 /** An object with these fields; others, which a newer version may write, are left out. */
 export const object =
-  <T extends object>(fields: { readonly [K in keyof T]-?: Field<T[K]> }): Field<T> =>
+  <T extends object>(fields: { readonly [K in keyof T]-?: FieldReader<T[K]> }): FieldReader<T> =>
   (value, name) => {
     const from = checked<JsonObject>('an object', isObject)(value, name);
     const prefix = name === '' ? '' : `${name}.`;
@@ -98,7 +98,7 @@ export const object =
     return Object.fromEntries(read.filter(([, found]) => found !== undefined)) as T;
   };
 
-export const appField: Field<string> = checked(
+export const appField: FieldReader<string> = checked(
   'an app name',
   (value) => typeof value === 'string' && isAppName(value),
 );
@@ -110,7 +110,7 @@ export const digestField = matching(/^[0-9a-f]{32}$/, 'a digest of 32 digits');
 /** An error code, or the result of a decision. */
 export const codeField = matching(/^[a-z][a-z0-9_]{0,63}$/, 'a code');
 /** As `toISOString` writes it. A server's clock may be wrong, so any year will do. */
-export const timeField: Field<string> = checked(
+export const timeField: FieldReader<string> = checked(
   'a time in UTC',
   (value) =>
     typeof value === 'string' && /^\d{4}-.{18}Z$/.test(value) && !Number.isNaN(timeOfIso(value)),

@@ -2,7 +2,7 @@
 import { OPERATOR_NAME, SERVER_NAME } from '../files/names.ts';
 import {
   appField,
-  type Field,
+  type FieldReader,
   list,
   matching,
   object,
@@ -15,15 +15,15 @@ import {
 } from './fields.ts';
 
 export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
-export type Verb = (typeof VERBS)[number];
+export type OrderVerb = (typeof VERBS)[number];
 
 /** Whether it pauses or resumes an app: sent without batches, and never superseded by a deploy. */
-export const isHold = (verb: Verb) => verb === 'hold' || verb === 'unhold';
+export const isHold = (verb: OrderVerb) => verb === 'hold' || verb === 'unhold';
 
 /** The signed JSON. Contains no command line. */
 export interface Order {
   readonly id: string;
-  readonly verb: Verb;
+  readonly verb: OrderVerb;
   readonly app: string;
   /** deploy: the full commit. rollback: a version, or empty for the previous one. */
   readonly ref: string;
@@ -57,7 +57,7 @@ const ORDER_MAX = 65_536;
 /** The name of a server. */
 export const serverField = matching(SERVER_NAME, 'the name of a server');
 
-const orderField: Field<Order> = object({
+const orderField: FieldReader<Order> = object({
   id: orderIdField,
   verb: oneOf(...VERBS),
   app: appField,
@@ -80,7 +80,7 @@ export function orderOf(body: string): Order | undefined {
   return isGood ? order : undefined;
 }
 
-export const sealedOrderField: Field<SealedOrder> = object({
+export const sealedOrderField: FieldReader<SealedOrder> = object({
   by: matching(OPERATOR_NAME, 'the name of an operator'),
   sig: text(ORDER_MAX),
   body: text(ORDER_MAX),

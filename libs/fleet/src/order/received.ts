@@ -1,5 +1,5 @@
 /** Messages of servers as they arrive: signed, checked field by field, or a problem of that server. */
-import { type Field, parsed } from './fields.ts';
+import { type FieldReader, parsed } from './fields.ts';
 import { signedText, type Use } from './seal.ts';
 
 /** A message that a server signed, or why it does not count. */
@@ -20,7 +20,7 @@ export function readSigned<T>(
   use: Use,
   server: string,
   body: string | undefined,
-  field: Field<T>,
+  field: FieldReader<T>,
 ): Received<T> {
   if (body === undefined)
     return { problem: `it is not signed with the key of ${server}`, isSigned: false };
@@ -37,7 +37,7 @@ export function receive<T>(
   use: Use,
   text: string,
   from: { readonly server: string; readonly key: string },
-  field: Field<T>,
+  field: FieldReader<T>,
 ): Received<T> {
   return readSigned(use, from.server, signedText(use, text, from), field);
 }

@@ -4,7 +4,7 @@ import {
   codeField,
   commitField,
   digestField,
-  type Field,
+  type FieldReader,
   flag,
   matching,
   nullable,
@@ -17,7 +17,7 @@ import {
   versionField,
   whole,
 } from './fields.ts';
-import { VERBS, type Verb } from './order.ts';
+import { type OrderVerb, VERBS } from './order.ts';
 
 export const STATUSES = [
   'deployed',
@@ -32,16 +32,16 @@ export const STATUSES = [
   'clock_skew',
   'refused',
 ] as const;
-export type Status = (typeof STATUSES)[number];
+export type OrderStatus = (typeof STATUSES)[number];
 
 /** The signed JSON. */
-export interface Result {
+export interface OrderResult {
   readonly order: string;
   /** Of the order's text, so that a different order with the same id does not match. */
   readonly digest: string;
-  readonly verb: Verb;
+  readonly verb: OrderVerb;
   readonly app: string;
-  readonly status: Status;
+  readonly status: OrderStatus;
   /** Error code. */
   readonly code: string | null;
   readonly message: string;
@@ -59,7 +59,7 @@ export interface Result {
   readonly prev: string | null;
 }
 
-const WANTED: Readonly<Record<Verb, readonly Status[]>> = {
+const WANTED: Readonly<Record<OrderVerb, readonly OrderStatus[]>> = {
   deploy: ['deployed', 'up_to_date'],
   rollback: ['rolled_back', 'up_to_date'],
   hold: ['paused'],
@@ -67,14 +67,14 @@ const WANTED: Readonly<Record<Verb, readonly Status[]>> = {
 };
 
 /** Whether the order succeeded. */
-export function isDone({ verb, status }: Pick<Result, 'verb' | 'status'>): boolean {
+export function isDone({ verb, status }: Pick<OrderResult, 'verb' | 'status'>): boolean {
   return WANTED[verb].includes(status);
 }
 
 /** Longer than any deploy, in ms. */
 const DURATION_MAX = 30 * 24 * 3_600_000;
 
-export const resultField: Field<Result> = object({
+export const resultField: FieldReader<OrderResult> = object({
   order: orderIdField,
   digest: digestField,
   verb: oneOf(...VERBS),
@@ -94,4 +94,4 @@ export const resultField: Field<Result> = object({
 });
 
 /** A result that this server sealed itself; undefined if the text is not one. */
-export const resultOf = (body: string): Result | undefined => parsedValue(body, resultField);
+export const resultOf = (body: string): OrderResult | undefined => parsedValue(body, resultField);

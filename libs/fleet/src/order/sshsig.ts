@@ -28,7 +28,7 @@ export function sign(body: string, by: string, key: string): SealedOrder {
   return { by, sig: stdout, body };
 }
 
-export interface Verdict {
+export interface SignatureVerdict {
   readonly verdict: 'valid' | 'signer_unknown' | 'signature_invalid';
   /** Of the key that signed the order, `SHA256:…`; empty if it is not needed. */
   readonly fingerprint: string;
@@ -38,7 +38,7 @@ export interface Verdict {
 export async function verify(
   { by, sig, body }: SealedOrder,
   allowedSigners: string,
-): Promise<Verdict> {
+): Promise<SignatureVerdict> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-sig-'));
   try {
     const file = join(folder, 'sig');

@@ -3,7 +3,7 @@ import {
   appField,
   codeField,
   commitField,
-  type Field,
+  type FieldReader,
   flag,
   list,
   matching,
@@ -39,11 +39,11 @@ export interface ServerState {
   /** Messages in its mailbox that were not orders, since the agent started; not every agent counts them. */
   readonly junk?: number | undefined;
   /** If the ping asked. */
-  readonly head: Head | null;
+  readonly head: ServerHead | null;
 }
 
 /** The commit that the branch or `ref` resolves to on a server. */
-export interface Head {
+export interface ServerHead {
   readonly commit: string | null;
   readonly version: string | null;
   /** Why it cannot be deployed. */
@@ -59,7 +59,7 @@ const APPS_MAX = 10_000;
 /** Of a random number. */
 const nonceField = text(64);
 
-export const stateField: Field<ServerState> = object({
+export const stateField: FieldReader<ServerState> = object({
   nonce: nonceField,
   at: timeField,
   agent: matching(/^[\w.+-]{1,64}$/, 'a version of the agent'),
@@ -75,7 +75,7 @@ export const stateField: Field<ServerState> = object({
   events: object({ sent: whole(0), waiting: whole(0) }),
   junk: optional(whole(0)),
   head: nullable(
-    object<Head>({
+    object<ServerHead>({
       commit: nullable(commitField),
       version: nullable(versionField),
       problem: nullable(sentence),
@@ -86,7 +86,7 @@ export const stateField: Field<ServerState> = object({
 });
 
 /** What a ping asks, as JSON. It is not signed. */
-export interface Question {
+export interface PingQuestion {
   /** To be repeated in the reply. */
   readonly nonce: string;
   /** Resolve the branch of this app, or `ref`. */
@@ -96,7 +96,7 @@ export interface Question {
   readonly fetch?: boolean | undefined;
 }
 
-export const questionField: Field<Question> = object<Question>({
+export const questionField: FieldReader<PingQuestion> = object<PingQuestion>({
   nonce: nonceField,
   app: optional(appField),
   ref: optional(matching(/^[^-\x00][^\x00]{0,199}$/, 'a branch, tag or commit')),
@@ -109,7 +109,7 @@ export interface StartedStep {
   readonly step: string;
 }
 
-export const stepField: Field<StartedStep> = object({
+export const stepField: FieldReader<StartedStep> = object({
   order: orderIdField,
   step: text(200),
 });

@@ -1,15 +1,15 @@
 /** A deploy or manual rollback, from the records of the audit log. */
 
-import type { Changes } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/state';
 
 /** How long a stage took, in milliseconds. */
-export interface Step {
+export interface StageDuration {
   stage: string;
   ms: number;
 }
 
 /** Times are in milliseconds since 1970; NaN if a record has no valid time. */
-export interface Deploy {
+export interface PastDeploy {
   /** Start, ISO 8601 in UTC; empty if unknown. */
   timestamp: string;
   project: string;
@@ -19,7 +19,7 @@ export interface Deploy {
   commit?: string | null;
   subject?: string | null;
   author?: string | null;
-  changes?: Changes;
+  changes?: ChangeSummary;
   user?: string | null;
   /** `unknown`: another tool recorded no end. */
   result: 'success' | 'failed' | 'rolled_back' | 'interrupted' | 'running' | 'unknown';
@@ -38,7 +38,7 @@ export interface Deploy {
   byHand: boolean;
   /** Whether the new version was ever live. */
   switched: boolean;
-  steps: Step[];
+  steps: StageDuration[];
   start: number;
   end?: number;
   /** When an automatic rollback had restored the previous version. */
@@ -58,8 +58,8 @@ export interface HistoryRow {
   commit: string | null;
   subject: string | null;
   /** null in records since 0.1.0. */
-  changes: Changes | null;
-  result: Deploy['result'];
+  changes: ChangeSummary | null;
+  result: PastDeploy['result'];
   duration_ms: number | null;
   gap_ms: number | null;
   user: string | null;
@@ -70,7 +70,7 @@ export interface HistoryRow {
 }
 
 /** The row of a deploy in `runner history`. */
-export function rowOf(deploy: Deploy): HistoryRow {
+export function rowOf(deploy: PastDeploy): HistoryRow {
   const { timestamp, project, instances, result, trigger, deploy_id } = deploy;
   return {
     timestamp,

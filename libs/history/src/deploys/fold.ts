@@ -1,5 +1,5 @@
 /** Combines the records of the audit log into deploys. */
-import type { Changes } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/state';
 import {
   isRestarted,
   kindOf,
@@ -8,13 +8,13 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
-import type { Deploy, Step } from './deploy.ts';
+import type { PastDeploy, StageDuration } from './deploy.ts';
 
 /** Add the records, oldest first; then read `all`. */
 export class Deploys {
   /** In the order of the log. */
-  readonly all: Deploy[] = [];
-  readonly #byId = new Map<string, Deploy>();
+  readonly all: PastDeploy[] = [];
+  readonly #byId = new Map<string, PastDeploy>();
 
   add(record: LogRecord): void {
     const kind = kindOf(record);
@@ -23,12 +23,12 @@ export class Deploys {
     else if (kind === 'RollbackSuccess') this.#rollBack(record);
   }
 
-  #find(record: LogRecord): Deploy | undefined {
+  #find(record: LogRecord): PastDeploy | undefined {
     return this.#byId.get(keyOf(record));
   }
 
-  #make(record: LogRecord, start: number): Deploy {
-    const made: Deploy = {
+  #make(record: LogRecord, start: number): PastDeploy {
+    const made: PastDeploy = {
       timestamp: Number.isNaN(start) ? '' : new Date(start).toISOString(),
       project: String(projectOf(record) ?? ''),
       instances: [],
@@ -103,7 +103,7 @@ export class Deploys {
 }
 
 /** Whether a first version failed after the switch: there was nothing to roll back to. */
-function isFirstSwitched({ previous_version: previous, stage, steps }: Deploy): boolean {
+function isFirstSwitched({ previous_version: previous, stage, steps }: PastDeploy): boolean {
   return !previous && stage !== 'switch' && steps.some((step) => step.stage === 'switch');
 }
 
@@ -118,25 +118,25 @@ function described(record: LogRecord) {
   const known = names.map((name) => [name, fieldOf(record, name)] as const);
   const committed = timeOfIso(textOf(record, 'committed_at'));
   return {
-    ...(Object.fromEntries(known.filter(([, value]) => value !== null)) as Partial<Deploy>),
+    ...(Object.fromEntries(known.filter(([, value]) => value !== null)) as Partial<PastDeploy>),
     ...(!Number.isNaN(committed) && { committed }),
     ...(isChanges(record.changes) && { changes: record.changes }),
   };
 }
 
-function isChanges(value: unknown): value is Changes {
-  const { subjects, authors } = (value ?? {}) as Partial<Changes>;
+function isChanges(value: unknown): value is ChangeSummary {
+  const { subjects, authors } = (value ?? {}) as Partial<ChangeSummary>;
   return [subjects, authors].every((each) => Array.isArray(each) && each.every(isText));
 }
 
 const isText = (value: unknown) => typeof value === 'string';
 
-function addInstance(deploy: Deploy, record: LogRecord): void {
+function addInstance(deploy: PastDeploy, record: LogRecord): void {
   for (const name of (textOf(record, 'instance') || 'default').split(','))
     if (!deploy.instances.includes(name)) deploy.instances.push(name);
 }
 
-function resultOf({ interrupted, rolled_back }: LogRecord): Deploy['result'] {
+function resultOf({ interrupted, rolled_back }: LogRecord): PastDeploy['result'] {
   if (interrupted === true) return 'interrupted';
   return rolled_back === true ? 'rolled_back' : 'failed';
 }
@@ -154,7 +154,7 @@ function numberOf(record: LogRecord, name: string): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-function isStep(step: unknown): step is Step {
-  const { stage, ms } = (step ?? {}) as Partial<Step>;
+function isStep(step: unknown): step is StageDuration {
+  const { stage, ms } = (step ?? {}) as Partial<StageDuration>;
   return typeof stage === 'string' && typeof ms === 'number' && Number.isFinite(ms) && ms >= 0;
 }

@@ -9,7 +9,7 @@ import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { allRecords } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
-import type { Deploy } from './deploy.ts';
+import type { PastDeploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function readDeploys(
   paths: Paths,
   project: string | undefined,
   note: (text: string) => void,
-): Promise<Deploy[]> {
+): Promise<PastDeploy[]> {
   const unread = new Unread();
   const waiting = appendWaiting(paths);
   const none = logFiles(paths).length === 0;
@@ -48,13 +48,13 @@ function requireRegistered(paths: Paths, project: string): void {
 }
 
 /** A deploy of runner without an end is running or was killed. Another tool need not record the end. */
-function settle(paths: Paths, deploys: readonly Deploy[]): void {
+function settle(paths: Paths, deploys: readonly PastDeploy[]): void {
   for (const deploy of deploys)
     if (deploy.result === 'unknown' && deploy.source === null)
       deploy.result = isRunning(paths, deploy) ? 'running' : 'interrupted';
 }
 
-function isRunning(paths: Paths, { project, deploy_id }: Deploy): boolean {
+function isRunning(paths: Paths, { project, deploy_id }: PastDeploy): boolean {
   if (deploy_id === null || !isAppName(project)) return false;
   return liveHolder(paths.lock(project))?.deploy_id === deploy_id;
 }

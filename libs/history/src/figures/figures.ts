@@ -1,5 +1,5 @@
 /** Statistics of the deploys in a period. docs/history.md defines each figure, with an example. */
-import type { Deploy } from '../deploys/deploy.ts';
+import type { PastDeploy } from '../deploys/deploy.ts';
 
 /** Percentiles by nearest rank; null if there are no values. */
 export interface Figures {
@@ -33,7 +33,7 @@ export function percentile(values: readonly number[], part: number): number | nu
   return sorted[Math.max(0, Math.ceil((part / 100) * sorted.length) - 1)] ?? null;
 }
 
-export function isIn({ since, until }: Period, { start }: Deploy): boolean {
+export function isIn({ since, until }: Period, { start }: PastDeploy): boolean {
   return start >= since && start < until;
 }
 
@@ -41,7 +41,7 @@ export function isIn({ since, until }: Period, { start }: Deploy): boolean {
  * Counts the deploys that started in the period. `history` has all known deploys, oldest first, because a
  * version may have been rolled back or restored later.
  */
-export function figuresOf(history: readonly Deploy[], period: Period): Figures {
+export function figuresOf(history: readonly PastDeploy[], period: Period): Figures {
   const wanted = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
   const left = leftByHand(history);
   const changes = wanted.filter(({ switched }) => switched);
@@ -65,11 +65,11 @@ export function figuresOf(history: readonly Deploy[], period: Period): Figures {
 }
 
 /** The deploys whose version was later rolled back manually. */
-function leftByHand(history: readonly Deploy[]): Set<Deploy> {
-  const left = new Set<Deploy>();
+function leftByHand(history: readonly PastDeploy[]): Set<PastDeploy> {
+  const left = new Set<PastDeploy>();
   /** The last good deploy of each version. */
-  const good = new Map<string, Deploy>();
-  const keyOf = (project: string, version: Deploy['version']) => `${project} ${version}`;
+  const good = new Map<string, PastDeploy>();
+  const keyOf = (project: string, version: PastDeploy['version']) => `${project} ${version}`;
   for (const deploy of history) {
     if (deploy.result !== 'success') continue;
     if (!deploy.byHand) {
@@ -83,7 +83,7 @@ function leftByHand(history: readonly Deploy[]): Set<Deploy> {
 }
 
 /** Time from the commit to the success. */
-function leadOf({ result, committed, end }: Deploy): number | undefined {
+function leadOf({ result, committed, end }: PastDeploy): number | undefined {
   if (result !== 'success' || committed === undefined || end === undefined) return undefined;
   return Math.max(0, end - committed);
 }
@@ -91,11 +91,11 @@ function leadOf({ result, committed, end }: Deploy): number | undefined {
 /** When a deploy or rollback made an app healthy. */
 interface GoodMoment {
   readonly time: number;
-  readonly deploy: Deploy;
+  readonly deploy: PastDeploy;
 }
 
 /** Successes and rollbacks of each app, sorted by time. */
-function goodMoments(history: readonly Deploy[]): Map<string, GoodMoment[]> {
+function goodMoments(history: readonly PastDeploy[]): Map<string, GoodMoment[]> {
   const moments = new Map<string, GoodMoment[]>();
   for (const deploy of history) {
     const time = deploy.result === 'success' ? deploy.end : deploy.restored;
@@ -109,7 +109,7 @@ function goodMoments(history: readonly Deploy[]): Map<string, GoodMoment[]> {
 }
 
 /** From the end of a failed change to the app's next success or rollback. */
-function restoreOf(failed: Deploy, good: Map<string, GoodMoment[]>): number | undefined {
+function restoreOf(failed: PastDeploy, good: Map<string, GoodMoment[]>): number | undefined {
   const { end, project, restored } = failed;
   if (end === undefined || Number.isNaN(end)) return undefined;
   if (restored !== undefined) return Math.max(0, restored - end);
@@ -124,7 +124,7 @@ function restoreOf(failed: Deploy, good: Map<string, GoodMoment[]>): number | un
   return next && next.time - end;
 }
 
-function slowest(deploys: readonly Deploy[]): Figures['slowest_steps'] {
+function slowest(deploys: readonly PastDeploy[]): Figures['slowest_steps'] {
   const times = new Map<string, number[]>();
   for (const { steps } of deploys)
     for (const { stage, ms } of steps) {

@@ -9,12 +9,12 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
-import type { Line } from '@runner/common/files/lines-forward';
+import type { SplitLine } from '@runner/common/files/lines-forward';
 import { timeOfIso } from '@runner/common/text/time';
 import { isBlank, linesOf, type OpenLog } from './lines.ts';
 
 /** An undefined field matches every record. */
-export interface Filter {
+export interface RecordFilter {
   readonly project?: string | undefined;
   readonly event?: string | undefined;
   readonly instance?: string | undefined;
@@ -32,7 +32,7 @@ export interface Sources {
 }
 
 /** A record without a valid time is in no period. */
-function matches(record: LogRecord, filter: Filter): boolean {
+function matches(record: LogRecord, filter: RecordFilter): boolean {
   const { project, event, instance, deploy, since, until } = filter;
   if (project !== undefined && projectOf(record) !== project) return false;
   if (event !== undefined && !isOfKind(record, event)) return false;
@@ -48,12 +48,12 @@ function matches(record: LogRecord, filter: Filter): boolean {
 }
 
 /** Reads lines as records. Only lines that can match are parsed. */
-class Reader {
-  readonly #filter: Filter;
+class RecordReader {
+  readonly #filter: RecordFilter;
   readonly #unread: Unread;
   readonly #needles: readonly Buffer[];
 
-  constructor(filter: Filter, unread: Unread) {
+  constructor(filter: RecordFilter, unread: Unread) {
     this.#filter = filter;
     this.#unread = unread;
     const names = [filter.project, filter.deploy].filter((name) => name !== undefined);
@@ -70,7 +70,7 @@ class Reader {
   }
 
   /** The record of a line that matches. */
-  record(line: Line): LogRecord | undefined {
+  record(line: SplitLine): LogRecord | undefined {
     if (line === undefined) {
       this.tooLong();
       return undefined;
@@ -83,7 +83,7 @@ class Reader {
     return undefined;
   }
 
-  records(lines: readonly Line[]): LogRecord[] {
+  records(lines: readonly SplitLine[]): LogRecord[] {
     return lines.map((line) => this.record(line)).filter((record) => record !== undefined);
   }
 }
@@ -91,10 +91,10 @@ class Reader {
 /** All matching records, one block of the log at a time. */
 export async function* allRecords(
   { logs, waiting }: Sources,
-  filter: Filter,
+  filter: RecordFilter,
   unread: Unread,
 ): AsyncGenerator<LogRecord[]> {
-  const reader = new Reader(filter, unread);
+  const reader = new RecordReader(filter, unread);
   for (const log of logs) {
     for await (const lines of linesOf(log, (why) => unread.damaged(log.path, why)))
       yield reader.records(lines);
@@ -105,11 +105,11 @@ export async function* allRecords(
 /** The newest `count` matching records, oldest first. The log is read from its end. */
 export async function newestRecords(
   { logs, waiting }: Sources,
-  filter: Filter,
+  filter: RecordFilter,
   count: number,
   unread: Unread,
 ): Promise<LogRecord[]> {
-  const reader = new Reader(filter, unread);
+  const reader = new RecordReader(filter, unread);
   const found = reader.records(waiting.map((line) => Buffer.from(line)));
   found.reverse().splice(count);
   for (const log of [...logs].reverse()) {
@@ -131,7 +131,7 @@ export async function newestRecords(
 /** The newest first. A compressed file can only be read forwards. */
 async function newestOfGzip(
   log: OpenLog,
-  reader: Reader,
+  reader: RecordReader,
   count: number,
   unread: Unread,
 ): Promise<LogRecord[]> {

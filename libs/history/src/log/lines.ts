@@ -3,7 +3,7 @@ import { closeSync, fstatSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { gzipBlocks, logFiles, openLogOr } from '@runner/common/audit/files';
-import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 
@@ -78,14 +78,14 @@ export function isBlank(line: Buffer): boolean {
 export async function* linesOf(
   log: OpenLog,
   damaged: (why: string) => void,
-): AsyncGenerator<Line[]> {
+): AsyncGenerator<SplitLine[]> {
   const splitter = new LineSplitter();
   if (!log.path.endsWith('.gz')) return yield* plainLines(log, splitter);
   for await (const block of gzipBlocks(log.fd, damaged)) yield splitter.take(block);
   yield splitter.rest();
 }
 
-async function* plainLines(log: OpenLog, splitter: LineSplitter): AsyncGenerator<Line[]> {
+async function* plainLines(log: OpenLog, splitter: LineSplitter): AsyncGenerator<SplitLine[]> {
   const { fd } = log;
   const buffer = Buffer.allocUnsafe(BLOCK);
   // Stop at the current end of the file, or busy writers could keep the reader going forever.

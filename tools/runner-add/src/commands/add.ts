@@ -3,7 +3,7 @@ import { APP_LOGIN_OPTIONS } from '@runner/common/cli/app-login';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Added } from '../registration.ts';
+import type { AddedApp } from '../registration.ts';
 
 export const add = command({
   about: 'Register an app to deploy from git',
@@ -55,7 +55,7 @@ export const add = command({
     const { register } = await import('../registration.ts');
     return { value: await register(context) };
   },
-  human(added: Added, style, { io }) {
+  human(added: AddedApp, style, { io }) {
     const followed = added.tags ? followedWords(added) : `branch ${added.branch}`;
     const [app, repo, what] = [added.app, repoLabel(added), followed].map(harmlessLine);
     const token = added.fingerprint ? `token ${added.fingerprint}` : 'no token';

@@ -5,7 +5,7 @@ import { requireSigners } from '@runner/fleet/files/agent';
 import { openAgent } from '../orders/agent.ts';
 import { connect } from '../orders/connect.ts';
 
-interface Check {
+interface AgentCheck {
   readonly check: 'files' | 'signers' | 'broker';
   /** Error code; null: passed. */
   readonly error: string | null;
@@ -17,8 +17,8 @@ export const check = command({
   about: "Check the agent's files and its connection to the broker",
   async run({ io, paths }) {
     const agent = await openAgent(io, paths);
-    const checks: Check[] = [{ check: 'files', error: null, message: agent.config.server }];
-    const look = async (name: Check['check'], body: () => Promise<string>) => {
+    const checks: AgentCheck[] = [{ check: 'files', error: null, message: agent.config.server }];
+    const look = async (name: AgentCheck['check'], body: () => Promise<string>) => {
       try {
         checks.push({ check: name, error: null, message: await body() });
       } catch (error) {
@@ -42,7 +42,7 @@ export const check = command({
       status: isGood ? EXIT.ok : EXIT.failed,
     };
   },
-  human: ({ checks }: { checks: Check[] }, style) =>
+  human: ({ checks }: { checks: AgentCheck[] }, style) =>
     checks
       .map(({ check: name, error, message }) => {
         const mark = error === null ? style.green('ok') : style.red('problem');

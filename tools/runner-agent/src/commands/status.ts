@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { liveHolder } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Status } from '@runner/fleet/order/result';
+import type { OrderStatus } from '@runner/fleet/order/result';
 import { resultOf } from '@runner/fleet/order/result';
 import type { ServerState } from '@runner/fleet/order/state';
 import { type Agent, openAgent } from '../orders/agent.ts';
@@ -18,7 +18,7 @@ interface OrderRow {
   readonly by: string;
   readonly issued: string;
   /** null: it is running, or the agent was killed while it ran. */
-  readonly status: Status | null;
+  readonly status: OrderStatus | null;
 }
 
 interface AgentStatus {

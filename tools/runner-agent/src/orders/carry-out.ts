@@ -5,12 +5,15 @@ import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
-import type { Result, Status } from '@runner/fleet/order/result';
+import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
 /** The fields of a result that depend on how the order went. */
-export type Work = Omit<Result, 'order' | 'digest' | 'verb' | 'app' | 'at' | 'n' | 'prev'>;
+export type OrderWork = Omit<
+  OrderResult,
+  'order' | 'digest' | 'verb' | 'app' | 'at' | 'n' | 'prev'
+>;
 
 /** The deploy's id: derived from the order, so that a repeated order is the same deploy. */
 export function deployIdOf({ id }: Order, server: string): string {
@@ -61,7 +64,11 @@ const MESSAGE_MAX = 300;
 export const shortened = (error: unknown): string =>
   (String(error).split('\n')[0] ?? '').slice(0, MESSAGE_MAX);
 
-export async function carryOut(agent: Agent, sealed: SealedOrder, order: Order): Promise<Work> {
+export async function carryOut(
+  agent: Agent,
+  sealed: SealedOrder,
+  order: Order,
+): Promise<OrderWork> {
   if (isHold(order.verb)) return hold(agent, sealed.by, order);
   const began = agent.io.elapsed();
   const tool = argumentsOf(order, deployIdOf(order, agent.config.server));
@@ -96,7 +103,11 @@ function failureText(stage: string | null, error: string | null, cause: string |
 }
 
 /** The result of an order that ran no tool. */
-export const withoutWork = (status: Status, code: string | null, message: string): Work => ({
+export const withoutWork = (
+  status: OrderStatus,
+  code: string | null,
+  message: string,
+): OrderWork => ({
   status,
   code,
   message: shortened(message),
@@ -109,7 +120,7 @@ export const withoutWork = (status: Status, code: string | null, message: string
 });
 
 /** Pauses or resumes the app, like runner-pause and runner-resume. */
-function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): Work {
+function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): OrderWork {
   const place = { paths, io: { ...io, env: { ...io.env, RUNNER_INITIATOR: by } } };
   try {
     requireApp(paths, app);
@@ -122,7 +133,7 @@ function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): W
   }
 }
 
-function statusOf(status: number | null, result: string | null, code: string | null): Status {
+function statusOf(status: number | null, result: string | null, code: string | null): OrderStatus {
   if (code === 'paused') return 'held';
   if (status === EXIT.ok && result === 'unchanged') return 'up_to_date';
   return result === 'deployed' || result === 'rolled_back' ? result : 'failed';

@@ -2,12 +2,12 @@
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
-import type { Result } from '@runner/fleet/order/result';
+import type { OrderResult } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
-import { carryOut, deployIdOf, type Work, withoutWork } from './carry-out.ts';
+import { carryOut, deployIdOf, type OrderWork, withoutWork } from './carry-out.ts';
 import { allEntries, conclude, findEntry, writeEntry } from './ledger.ts';
-import { appRefusal, type Refusal, signerRefusal, timeRefusal } from './refusal.ts';
+import { appRefusal, type OrderRefusal, signerRefusal, timeRefusal } from './refusal.ts';
 
 /**
  * Carries an order out unless there is a reason to refuse it, and returns the signed result. `signer`: its signer's
@@ -17,10 +17,10 @@ export async function handle(
   agent: Agent,
   sealed: SealedOrder,
   waiting: readonly Order[] = [],
-  signer?: Promise<Refusal | undefined>,
+  signer?: Promise<OrderRefusal | undefined>,
 ): Promise<Sealed> {
   const order = orderOf(sealed.body) as Order;
-  const answer = ({ status, code, message }: Refusal) => {
+  const answer = ({ status, code, message }: OrderRefusal) => {
     const result = resultOfWork(agent, sealed, order, withoutWork(status, code, message));
     return agent.seal('result', JSON.stringify({ ...result, n: null, prev: null }));
   };
@@ -77,8 +77,8 @@ function resultOfWork(
   { io, config }: Agent,
   { body }: SealedOrder,
   order: Order,
-  work: Work,
-): Omit<Result, 'n' | 'prev'> {
+  work: OrderWork,
+): Omit<OrderResult, 'n' | 'prev'> {
   const { id, verb, app } = order;
   const deploy_id =
     work.deploy_id ?? (work.duration_ms > 0 ? deployIdOf(order, config.server) : null);

@@ -8,7 +8,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
-import { type Result, resultOf } from '@runner/fleet/order/result';
+import { type OrderResult, resultOf } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
 
@@ -52,7 +52,7 @@ export function writeEntry(paths: Paths, id: string, entry: LedgerEntry): void {
 export function conclude(
   { io, paths, seal }: Agent,
   order: SealedOrder,
-  result: Omit<Result, 'n' | 'prev'>,
+  result: Omit<OrderResult, 'n' | 'prev'>,
 ): Sealed {
   const lock = requireLock(join(paths.locksDir, '.agent.lock'), 'the agent', 10);
   try {

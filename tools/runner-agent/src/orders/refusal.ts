@@ -4,13 +4,13 @@ import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
 import { readAgent, requireSigners } from '@runner/fleet/files/agent';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
-import type { Status } from '@runner/fleet/order/result';
+import type { OrderStatus } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
 import { allEntries } from './ledger.ts';
 
-export interface Refusal {
-  readonly status: Status;
+export interface OrderRefusal {
+  readonly status: OrderStatus;
   readonly code: string;
   readonly message: string;
 }
@@ -23,10 +23,10 @@ export async function signerRefusal(
   { paths }: Agent,
   sealed: SealedOrder,
   order: Order,
-): Promise<Refusal | undefined> {
+): Promise<OrderRefusal | undefined> {
   // Read for each order, so that a restriction takes effect without a restart.
   const config = await readAgent(paths.root);
-  const refused = (code: string, message: string): Refusal => ({
+  const refused = (code: string, message: string): OrderRefusal => ({
     status: 'refused',
     code,
     message,
@@ -60,7 +60,7 @@ export function timeRefusal(
   { io, paths }: Agent,
   order: Order,
   waiting: readonly Order[],
-): Refusal | undefined {
+): OrderRefusal | undefined {
   const now = io.now().getTime();
   if (Date.parse(order.deadline) < now)
     return {
@@ -87,7 +87,10 @@ export function timeRefusal(
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
 
 /** Why the app cannot be deployed now: blocked, held, stopped, paused or outside its deploy windows. */
-export async function appRefusal({ io, paths }: Agent, order: Order): Promise<Refusal | undefined> {
+export async function appRefusal(
+  { io, paths }: Agent,
+  order: Order,
+): Promise<OrderRefusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
   const { readConfig } = await import('@runner/common/config/file');
   const policy = deployPolicyOf(readConfig(paths));

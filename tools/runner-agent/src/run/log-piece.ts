@@ -3,11 +3,11 @@ import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { readRange } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
-import type { Position } from '@runner/fleet/events/batch';
+import type { LogOffset } from '@runner/fleet/events/batch';
 import { digestOf } from '@runner/fleet/order/seal';
 
 /** Complete lines of one file. */
-export interface Piece {
+export interface LogPiece {
   readonly file: string;
   readonly from: number;
   readonly bytes: Buffer;
@@ -34,7 +34,7 @@ export class LogReader {
   }
 
   /** The lines after a position; undefined if there is no complete line yet. */
-  after(last: Position | undefined): Piece | undefined {
+  after(last: LogOffset | undefined): LogPiece | undefined {
     const before = this.inodes();
     const piece = this.next(last);
     // If the log was rotated meanwhile, a name may now be another file's.
@@ -47,7 +47,7 @@ export class LogReader {
       .join();
   }
 
-  private next(last: Position | undefined): Piece | undefined {
+  private next(last: LogOffset | undefined): LogPiece | undefined {
     const { files, index } = this.find(last);
     if (last && index >= 0) {
       const rest = this.read(files[index] as string, last.to, false);
@@ -65,7 +65,7 @@ export class LogReader {
   }
 
   /** Bytes after a position; compressed files count as they are on disk. */
-  waiting(last: Position | undefined): number {
+  waiting(last: LogOffset | undefined): number {
     const { files, index } = this.find(last);
     const sizes = files.slice(Math.max(0, index)).map((path) => sizeOf(path));
     const sent = last && index >= 0 ? Math.min(last.to, sizes[0] ?? 0) : 0;
@@ -73,7 +73,7 @@ export class LogReader {
   }
 
   /** All files, oldest first, and the index of the file that a position is in, or -1. */
-  private find(last: Position | undefined): { files: string[]; index: number } {
+  private find(last: LogOffset | undefined): { files: string[]; index: number } {
     const files = logFiles(this.paths).reverse();
     // Searched from the newest, which is usually the one.
     return {
@@ -93,7 +93,7 @@ export class LogReader {
     return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, LINE));
   }
 
-  private read(path: string, from: number, gap: boolean): Piece | undefined {
+  private read(path: string, from: number, gap: boolean): LogPiece | undefined {
     if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
     const file = this.idOf(path);
     const bytes = this.bytesOf(path, from, PIECE);

@@ -9,7 +9,7 @@ import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
 import { finishStarted, handle } from '../orders/handle.ts';
-import { type Refusal, signerRefusal, timeRefusal } from '../orders/refusal.ts';
+import { type OrderRefusal, signerRefusal, timeRefusal } from '../orders/refusal.ts';
 import type { Junk } from './junk.ts';
 
 /** How long to let waiting orders arrive before the first is carried out, in ms. */
@@ -23,7 +23,7 @@ interface Arrived {
   readonly sealed: SealedOrder;
   readonly order: Order;
   /** The check of its signer, made on arrival. */
-  readonly signer: Promise<Refusal | undefined>;
+  readonly signer: Promise<OrderRefusal | undefined>;
   working(): void;
   ack(): void;
 }

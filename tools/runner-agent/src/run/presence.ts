@@ -8,9 +8,9 @@ import { subjects } from '@runner/fleet/broker/subjects';
 import { parsedValue } from '@runner/fleet/order/fields';
 import {
   type AppOnServer,
-  type Head,
-  type Question,
+  type PingQuestion,
   questionField,
+  type ServerHead,
   type ServerState,
 } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
@@ -86,7 +86,11 @@ function heldWord(app: AppState, now: Date): AppOnServer['held'] {
 }
 
 /** Resolves `ref`, or the app's branch, with `runner-deploy --check`, or for `fetch` with `runner-fetch`. */
-async function headOf(agent: Agent, app: string, { ref, fetch }: Question): Promise<Head> {
+async function headOf(
+  agent: Agent,
+  app: string,
+  { ref, fetch }: PingQuestion,
+): Promise<ServerHead> {
   const wanted = ref === undefined ? [] : ['--ref', ref];
   const check: [string, ...string[]] = ['runner-deploy', app, '--check', ...wanted];
   const { last } = await runTool(agent, fetch === true ? ['runner-fetch', app] : check);

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { batchOf, type Checked, FIRST_PREV, packed } from '@runner/fleet/events/batch';
+import { batchOf, type CheckedBatch, FIRST_PREV, packed } from '@runner/fleet/events/batch';
 import { digestOf, signedText } from '@runner/fleet/order/seal';
 import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
@@ -15,7 +15,7 @@ export class Shipper {
   private readonly agent: Agent;
   private readonly reader: LogReader;
   /** The newest batch in the broker. */
-  private last: { stored: Stored | undefined; checked: Checked | undefined } | undefined;
+  private last: { stored: Stored | undefined; checked: CheckedBatch | undefined } | undefined;
 
   constructor(agent: Agent) {
     this.agent = agent;
@@ -67,7 +67,9 @@ export class Shipper {
   }
 
   /** The lines of the log after a batch, sealed; undefined if there are none. */
-  batchAfter(before: Checked | undefined): { text: string; checked: Checked } | undefined {
+  batchAfter(
+    before: CheckedBatch | undefined,
+  ): { text: string; checked: CheckedBatch } | undefined {
     const piece = this.reader.after(before?.batch);
     if (!piece) return undefined;
     const { bytes, file, from, gap } = piece;

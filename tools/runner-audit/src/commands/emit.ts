@@ -1,5 +1,5 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
-import { type Completion, completeEvent } from '@runner/common/audit/complete';
+import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import { type DeployEvent, EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
@@ -91,11 +91,11 @@ export const emit = command({
   human: (event: unknown) => `${jsonLine(event)}\n`,
 });
 
-type Fields = Record<string, unknown>;
+type GivenFields = Record<string, unknown>;
 
 /** The fields as given. Throws `usage`. */
-function fieldsOf({ options }: Pick<Context, 'options'>, kind: string): Fields {
-  const fields: Fields = { event_type: kind };
+function fieldsOf({ options }: Pick<Context, 'options'>, kind: string): GivenFields {
+  const fields: GivenFields = { event_type: kind };
   for (const [option, value] of Object.entries(options)) {
     if (value !== undefined && Object.hasOwn(FIELDS, option))
       fields[option.replaceAll('-', '_')] = value;
@@ -109,7 +109,7 @@ function fieldsOf({ options }: Pick<Context, 'options'>, kind: string): Fields {
 }
 
 /** The fields with the error that `-` stands for, and how many bytes its middle has lost. */
-function withError(fields: Fields, { stdin }: Io): { fields: Fields; omitted: number } {
+function withError(fields: GivenFields, { stdin }: Io): { fields: GivenFields; omitted: number } {
   if (fields.error !== '-') return { fields, omitted: 0 };
   const { text, omitted } = readEnds(stdin, ERROR_END);
   return { fields: { ...fields, error: text }, omitted };
@@ -117,9 +117,9 @@ function withError(fields: Fields, { stdin }: Io): { fields: Fields; omitted: nu
 
 /** The fields without secrets. Most events cannot contain any, so the redactor is loaded on demand. */
 async function redacted(
-  fields: Fields,
+  fields: GivenFields,
   { io, paths }: Pick<Context, 'io' | 'paths'>,
-): Promise<Fields> {
+): Promise<GivenFields> {
   if (isPlain(fields)) return fields;
   const { RecordCleaner } = await import('./writing.ts');
   return new RecordCleaner({ paths, env: io.env }).clean(fields);
@@ -138,7 +138,7 @@ function recorded(event: DeployEvent, { paths, note }: Pick<Context, 'paths' | '
 }
 
 /** The complete event. Throws `usage`, since its fields were typed on the command line. */
-function eventOf(fields: Fields, completion: Completion) {
+function eventOf(fields: GivenFields, completion: RecordDefaults) {
   if (!EMITTED_TYPES.some((kind) => kind === fields.event_type)) {
     throw usage(
       `invalid value '${fields.event_type}' for '[EVENT]' [possible values: ${EMITTED_TYPES.join(', ')}]`,

@@ -1,8 +1,8 @@
-import type { Head } from '@runner/common/audit/chain';
+import type { ChainHead } from '@runner/common/audit/chain';
 import { command } from '@runner/common/cli/command';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Verdict } from '../verify/verdict.ts';
+import type { LogVerdict } from '../verify/verdict.ts';
 
 /** Exit status: not a problem, not a proof. */
 const UNPROVEN = 4;
@@ -32,7 +32,7 @@ export const verify = command({
     const status = value.problem_count > 0 ? EXIT.failed : value.ok ? EXIT.ok : UNPROVEN;
     return { value, status };
   },
-  human(verdict: Verdict, style) {
+  human(verdict: LogVerdict, style) {
     const { files, records, deploys, running, chain, problem_count: count, problems } = verdict;
     const more = count - problems.length;
     const lines = problems.map(
@@ -64,7 +64,7 @@ const worthOf = (digits: number): string =>
   `2^${4 * digits} tries (2^32 take minutes): compare 24 digits or more`;
 
 /** Parses an anchor; notifications write it as `#4711·1a2b…`. Throws `usage`. */
-function anchorOf(text: string): Head {
+function anchorOf(text: string): ChainHead {
   const [, seq, hash] = /^#?(\d{1,15})[:·]([0-9a-f]{8,64})$/i.exec(text) ?? [];
   if (!(Number(seq) >= 1) || hash === undefined)
     throw invalidValue(

@@ -1,11 +1,11 @@
 /** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
-import { type Completion, completeEvent } from '@runner/common/audit/complete';
+import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
-import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { isObject } from '@runner/common/text/json';
@@ -29,7 +29,7 @@ export async function appendStream(context: StreamContext): Promise<number> {
   const splitter = new LineSplitter();
   const ready = readyReader(io.stdin);
   for (let ended = false; !ended; ) {
-    const lines: Line[] = [];
+    const lines: SplitLine[] = [];
     let size = 0;
     let chunk: Uint8Array | null | undefined = io.stdin.read();
     while (chunk) {
@@ -61,7 +61,7 @@ interface Read {
 /** Parses lines into events, and reports invalid ones with their line number. */
 class EventReader {
   readonly #context: StreamContext;
-  readonly #completion: Completion;
+  readonly #completion: RecordDefaults;
   #number = 0;
   /** Within an object that is spread over lines, which is reported once. */
   #isSpread = false;
@@ -73,7 +73,7 @@ class EventReader {
     this.#completion = { now: () => io.now(), random: () => io.random(), isForeign: true };
   }
 
-  async read(lines: readonly Line[]): Promise<readonly Read[]> {
+  async read(lines: readonly SplitLine[]): Promise<readonly Read[]> {
     const { io, paths } = this.#context;
     const batch: Read[] = [];
     // Secrets are read once per batch: `edit` may replace a token while a stream runs.
@@ -127,7 +127,7 @@ class EventReader {
   }
 
   /** The event of a line and its record; undefined for a blank line. Throws `event_invalid`. */
-  async #eventOf(line: Line, cleaner: RecordCleaner): Promise<Read | undefined> {
+  async #eventOf(line: SplitLine, cleaner: RecordCleaner): Promise<Read | undefined> {
     const text = line?.toString('utf8').trim();
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);

@@ -26,7 +26,7 @@ export async function follow(
   fd: number | undefined,
   position: number,
 ): Promise<number> {
-  const tail = new Tail(context.paths, fd, position);
+  const tail = new LogTail(context.paths, fd, position);
   let part: Buffer = NOTHING;
   return poll(context.io, async () => {
     const bytes = tail.read();
@@ -38,7 +38,7 @@ export async function follow(
 }
 
 /** Reads the live log, and continues with the next file after a rotation. */
-class Tail {
+class LogTail {
   readonly #paths: Paths;
   #fd: number | undefined;
   #position: number;

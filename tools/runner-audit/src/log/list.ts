@@ -2,24 +2,24 @@ import { appNames, hintFor } from '@runner/common/apps/store';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
 import type { LogRecord } from '@runner/common/audit/record';
-import type { Answer, Context } from '@runner/common/cli/command';
+import type { CommandResult, Context } from '@runner/common/cli/command';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
-import { allRecords, type Filter, newestRecords } from '@runner/history/log/filter';
+import { allRecords, newestRecords, type RecordFilter } from '@runner/history/log/filter';
 import { closeLogs, openLogs } from '@runner/history/log/lines';
 import { lineCount, timeOf } from '@runner/history/log/options';
 import { EventTable } from './table.ts';
 
-type Options = Readonly<Record<keyof Filter, string | undefined>>;
+type ListOptions = Readonly<Record<keyof RecordFilter, string | undefined>>;
 type ListContext = Omit<Context, 'options'> & {
-  readonly options: Options & { readonly lines: string | undefined };
+  readonly options: ListOptions & { readonly lines: string | undefined };
 };
 
 /** Prints the events that match. */
-export async function listEvents(context: ListContext): Promise<Answer> {
+export async function listEvents(context: ListContext): Promise<CommandResult> {
   const { io, paths, format, note, options } = context;
   const count = options.lines === undefined ? undefined : lineCount(options.lines);
   const filter = filterOf(options, io.now());
@@ -63,7 +63,7 @@ function isUnknown(paths: Paths, app: string): boolean {
 }
 
 /** The filter that the options describe. Throws `usage`. */
-function filterOf(options: Options, now: Date): Filter {
+function filterOf(options: ListOptions, now: Date): RecordFilter {
   const { since, until, project, event, instance, deploy } = options;
   const from = since === undefined ? undefined : timeOf(since, 'since', now);
   const to = until === undefined ? undefined : timeOf(until, 'until', now, true);

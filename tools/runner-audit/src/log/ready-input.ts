@@ -1,7 +1,7 @@
 /** Reads standard input without blocking. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { systemCode } from '@runner/common/foundation/failure';
-import type { Source } from '@runner/common/foundation/io';
+import type { InputStream } from '@runner/common/foundation/io';
 
 const BLOCK = 65_536;
 
@@ -12,7 +12,7 @@ export type ReadReady = () => Uint8Array | null | undefined;
  * Files are always ready. A pipe is opened a second time, because the original file description is
  * shared with other programs and must stay blocking. Anything else cannot be read without blocking.
  */
-export function readyReader({ fd }: Source): { read: ReadReady; close(): void } {
+export function readyReader({ fd }: InputStream): { read: ReadReady; close(): void } {
   let own = -1;
   try {
     const stat = fstatSync(fd);

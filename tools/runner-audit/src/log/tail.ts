@@ -1,7 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
-import type { Answer, Context } from '@runner/common/cli/command';
+import type { CommandResult, Context } from '@runner/common/cli/command';
 import { lineStart } from '@runner/common/files/lines-backward';
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
@@ -15,7 +15,7 @@ type TailContext = Pick<Context, 'io' | 'paths' | 'note' | 'print'> & {
 };
 
 /** Prints the newest records and, with `follow`, new ones as they are appended. */
-export async function tailEvents(context: TailContext): Promise<Answer> {
+export async function tailEvents(context: TailContext): Promise<CommandResult> {
   const { options, io, paths, note, print } = context;
   const count = lineCount(options.lines);
   const unread = new Unread();

@@ -1,16 +1,16 @@
 /** Checks the chain: consecutive numbers, matching hashes, and the anchor. */
-import { type Head, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
+import { type ChainHead, hashOf, type Link, linkOf } from '@runner/common/audit/chain';
 import type { LogRecord } from '@runner/common/audit/record';
-import type { Line } from '@runner/common/files/lines-forward';
+import type { SplitLine } from '@runner/common/files/lines-forward';
 import { orElse } from '@runner/common/foundation/attempt';
 import { jsonEscapes } from '@runner/common/text/harmless';
-import type { Place, Report } from './problems.ts';
+import type { LinePosition, ReportProblem } from './problems.ts';
 import { Since } from './since.ts';
 
 /** The last chained record so far. */
 interface Last {
   readonly link: Link;
-  readonly place: Place;
+  readonly place: LinePosition;
   readonly since: Since;
 }
 
@@ -22,8 +22,8 @@ interface Mismatch {
 
 /** Call `record` or `other` for each line in order, then `end`. */
 export class ChainCheck {
-  readonly #anchor: Head | undefined;
-  readonly #report: Report;
+  readonly #anchor: ChainHead | undefined;
+  readonly #report: ReportProblem;
   #last: Last | undefined;
   #mismatch: Mismatch | undefined;
   /** There are records before the chain. */
@@ -33,7 +33,7 @@ export class ChainCheck {
   /** Torn lines that are covered by the hash of a later record. */
   torn = 0;
 
-  constructor(anchor: Head | undefined, report: Report) {
+  constructor(anchor: ChainHead | undefined, report: ReportProblem) {
     this.#anchor = anchor;
     this.#report = report;
   }
@@ -44,12 +44,12 @@ export class ChainCheck {
   }
 
   /** The newest chained record. */
-  get head(): Head | undefined {
+  get head(): ChainHead | undefined {
     const last = this.#last;
     return last && { seq: last.link.seq, hash: last.since.recordHash };
   }
 
-  record(record: LogRecord, line: Buffer, place: Place): void {
+  record(record: LogRecord, line: Buffer, place: LinePosition): void {
     const link = linkOf(record);
     if (link) {
       this.#checkAnchor(link.seq, line, place);
@@ -74,13 +74,13 @@ export class ChainCheck {
   }
 
   /** A line that is not a record. Returns true if the chain decides whether it is a problem. */
-  other(line: Line, place: Place, isTorn: boolean): boolean {
+  other(line: SplitLine, place: LinePosition, isTorn: boolean): boolean {
     this.#last?.since.add(line, place, isTorn ? 'torn' : 'reported');
     return isTorn && this.#last !== undefined;
   }
 
   /** `place` is the last line of the log. */
-  end(place: Place): void {
+  end(place: LinePosition): void {
     if (this.#mismatch) this.#changed(this.#mismatch.before);
     for (const torn of this.#last?.since.torn ?? [])
       this.#report('not_json', 'the line is not a JSON object', torn);
@@ -124,14 +124,14 @@ export class ChainCheck {
     this.#report('record_changed', `record ${seq} was changed${also}`, place);
   }
 
-  #checkAnchor(seq: number, line: Buffer, place: Place): void {
+  #checkAnchor(seq: number, line: Buffer, place: LinePosition): void {
     if (this.#anchor?.seq !== seq) return;
     this.#anchored = true;
     if (!hashOf(line).startsWith(this.#anchor.hash))
       this.#report('anchor', `record ${seq} does not match the anchor`, place);
   }
 
-  #endAnchor(place: Place): void {
+  #endAnchor(place: LinePosition): void {
     if (!this.#anchor || this.#anchored) return;
     const { seq } = this.#anchor;
     const last = this.#last?.link.seq;

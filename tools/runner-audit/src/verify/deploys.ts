@@ -7,11 +7,11 @@ import {
   projectOf,
   textOf,
 } from '@runner/common/audit/record';
-import { type Place, type Report, short } from './problems.ts';
+import { type LinePosition, type ReportProblem, short } from './problems.ts';
 
-interface Deploy {
+interface LoggedDeploy {
   readonly app: string;
-  readonly place: Place;
+  readonly place: LinePosition;
   /** Names of instances; since 0.1.0 one record covers all instances. */
   readonly started: Set<string>;
   readonly ended: Set<string>;
@@ -27,13 +27,13 @@ const REMEMBERED = 100;
 
 /** Call `check` for each record in order, then `unfinished`. */
 export class DeployCheck {
-  readonly #report: Report;
+  readonly #report: ReportProblem;
   readonly #rotated: boolean;
   /** Deploys that have started and not ended, by ID. */
-  readonly #open = new Map<string, Deploy>();
+  readonly #open = new Map<string, LoggedDeploy>();
   /** Finished deploys, in two generations; the older one is dropped as a whole. */
-  #recent = new Map<string, Deploy>();
-  #older = new Map<string, Deploy>();
+  #recent = new Map<string, LoggedDeploy>();
+  #older = new Map<string, LoggedDeploy>();
   /** App → ID of its newest start. */
   readonly #newest = new Map<string, string>();
   /** Deploys that have a start or an end in the log. */
@@ -42,12 +42,12 @@ export class DeployCheck {
   rotatedAway = 0;
 
   /** `rotated`: there is more than one file, so that an older one may have been removed. */
-  constructor(rotated: boolean, report: Report) {
+  constructor(rotated: boolean, report: ReportProblem) {
     this.#rotated = rotated;
     this.#report = report;
   }
 
-  check(record: LogRecord, place: Place): void {
+  check(record: LogRecord, place: LinePosition): void {
     // Kept in memory, so bounded.
     const id = short(textOf(record, 'deploy_id'));
     const kind = kindOf(record);
@@ -71,7 +71,7 @@ export class DeployCheck {
     return count;
   }
 
-  #start(id: string, record: LogRecord, place: Place): void {
+  #start(id: string, record: LogRecord, place: LinePosition): void {
     const deploy = this.#deploy(id, record, place);
     if (!isForeign(record)) this.#newest.set(appOf(record), id);
     const names = namesOf(record);
@@ -84,7 +84,7 @@ export class DeployCheck {
     for (const name of names) deploy.started.add(name);
   }
 
-  #end(id: string, record: LogRecord, place: Place): void {
+  #end(id: string, record: LogRecord, place: LinePosition): void {
     const deploy = this.#deploy(id, record, place);
     const { started, ended } = deploy;
     const isFirst = ended.size === 0;
@@ -101,14 +101,14 @@ export class DeployCheck {
     const isLater = record.stage === 'drain' && kindOf(record) === 'DeployFailure';
     if (isSecond && !isLater) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
     else if (isForeign(record)) return;
-    else if (started.size === 0) this.#unstarted(id, deploy, record, place, isFirst);
-    else if (!isWhole && !names.every((name) => started.has(name)))
+    else if (started.size === 0) {
+      // A failed manual rollback is not the end of a deploy.
+      if (isFirst && record.from_version === undefined) this.#unstarted(id, deploy, record, place);
+    } else if (!isWhole && !names.every((name) => started.has(name)))
       this.#report('no_start', `deploy ${id} of ${names} ended but has no DeployStarted`, place);
   }
 
-  #unstarted(id: string, deploy: Deploy, record: LogRecord, place: Place, isFirst: boolean): void {
-    // A failed manual rollback is not the end of a deploy.
-    if (!isFirst || record.from_version !== undefined) return;
+  #unstarted(id: string, deploy: LoggedDeploy, record: LogRecord, place: LinePosition): void {
     if (deploy.rolledBack.size > 0 && record.late !== true)
       this.#report('event_order', `deploy ${id} ended after it was rolled back`, place);
     if (this.#rotated && place.file === 0 && !this.#newest.has(appOf(record)))
@@ -117,7 +117,7 @@ export class DeployCheck {
   }
 
   /** One record per instance. A manual rollback has its own ID. */
-  #rollback(id: string, record: LogRecord, place: Place): void {
+  #rollback(id: string, record: LogRecord, place: LinePosition): void {
     const deploy = this.#deploy(id, record, place);
     const isInOrder = deploy.started.size === 0 || deploy.failed;
     if (!isInOrder && record.late !== true && !isForeign(record))
@@ -133,7 +133,7 @@ export class DeployCheck {
   }
 
   /** The known deploy with this ID, or a new one. */
-  #deploy(id: string, record: LogRecord, place: Place): Deploy {
+  #deploy(id: string, record: LogRecord, place: LinePosition): LoggedDeploy {
     const app = appOf(record);
     const known = this.#open.get(id) ?? this.#recent.get(id) ?? this.#older.get(id);
     if (known === undefined) {
@@ -147,7 +147,7 @@ export class DeployCheck {
     return known;
   }
 
-  #remember(id: string, deploy: Deploy): void {
+  #remember(id: string, deploy: LoggedDeploy): void {
     if (this.#recent.size >= REMEMBERED) {
       this.#older = this.#recent;
       this.#recent = new Map();

@@ -1,11 +1,11 @@
 /** Checks every line of the log. */
-import type { Head } from '@runner/common/audit/chain';
+import type { ChainHead } from '@runner/common/audit/chain';
 import { readRecord } from '@runner/common/audit/record';
-import type { Line } from '@runner/common/files/lines-forward';
+import type { SplitLine } from '@runner/common/files/lines-forward';
 import { isBlank, linesOf, type OpenLog } from '@runner/history/log/lines';
 import { ChainCheck } from './chain.ts';
 import { DeployCheck } from './deploys.ts';
-import { type Place, type ProblemKind, Problems } from './problems.ts';
+import { type LinePosition, type ProblemKind, Problems } from './problems.ts';
 import { RecordCheck } from './record.ts';
 
 /** `{` */
@@ -17,11 +17,11 @@ export class LogCheck {
   readonly chain: ChainCheck;
   readonly deploys: DeployCheck;
   readonly #record: RecordCheck;
-  #place: Place = { file: -1, line: 0 };
+  #place: LinePosition = { file: -1, line: 0 };
   lines = 0;
   records = 0;
 
-  constructor(files: readonly string[], anchor: Head | undefined) {
+  constructor(files: readonly string[], anchor: ChainHead | undefined) {
     this.problems = new Problems(files);
     this.chain = new ChainCheck(anchor, (...problem) => this.problems.add(...problem));
     this.#record = new RecordCheck((...problem) => this.#report(...problem));
@@ -46,7 +46,7 @@ export class LogCheck {
   }
 
   /** Undefined stands for a line that is too long. */
-  #line(line: Line): void {
+  #line(line: SplitLine): void {
     this.#place = { file: this.#place.file, line: this.#place.line + 1 };
     this.lines += 1;
     const record = line && readRecord(line);

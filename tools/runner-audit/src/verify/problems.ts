@@ -17,7 +17,7 @@ export type ProblemKind =
   | 'unchained'
   | 'anchor';
 
-export interface Problem {
+export interface LogProblem {
   /** Name of the file in `logs/`. */
   readonly file: string;
   /** From 1. */
@@ -27,12 +27,12 @@ export interface Problem {
 }
 
 /** A line of the log: the number of its file (the oldest is 0) and its own (from 1). */
-export interface Place {
+export interface LinePosition {
   readonly file: number;
   readonly line: number;
 }
 
-export type Report = (problem: ProblemKind, message: string, place: Place) => void;
+export type ReportProblem = (problem: ProblemKind, message: string, place: LinePosition) => void;
 
 /** Problems of the chain. */
 const CHAIN: readonly ProblemKind[] = [
@@ -58,14 +58,14 @@ export function short(text: string): string {
 export class Problems {
   readonly #files: readonly string[];
   /** Problems of the chain, and the others. */
-  readonly #kept: readonly [Problem[], Problem[]] = [[], []];
+  readonly #kept: readonly [LogProblem[], LogProblem[]] = [[], []];
   count = 0;
 
   constructor(files: readonly string[]) {
     this.#files = files;
   }
 
-  add(problem: ProblemKind, message: string, { file, line }: Place): void {
+  add(problem: ProblemKind, message: string, { file, line }: LinePosition): void {
     this.count += 1;
     const kept = this.#kept[CHAIN.includes(problem) ? 0 : 1];
     if (kept.length >= PROBLEMS_MAX) return;
@@ -73,8 +73,8 @@ export class Problems {
   }
 
   /** Problems of the chain first, since they may cause the others; each group in the order of the log. */
-  inOrder(): readonly Problem[] {
-    const place = ({ file, line }: Problem) => this.#files.indexOf(file) * 2 ** 32 + line;
+  inOrder(): readonly LogProblem[] {
+    const place = ({ file, line }: LogProblem) => this.#files.indexOf(file) * 2 ** 32 + line;
     const sorted = this.#kept.map((kept) => kept.sort((a, b) => place(a) - place(b)));
     return sorted.flat().slice(0, PROBLEMS_MAX);
   }

@@ -1,8 +1,8 @@
 /** A chained record and the lines up to the next one, which that record's hash covers. */
 import type { Hash } from 'node:crypto';
 import { hashOf } from '@runner/common/audit/chain';
-import type { Line } from '@runner/common/files/lines-forward';
-import type { Place } from './problems.ts';
+import type { SplitLine } from '@runner/common/files/lines-forward';
+import type { LinePosition } from './problems.ts';
 
 /** Torn lines beyond this are not counted. */
 const TORN_MAX = 1000;
@@ -14,10 +14,10 @@ export class Since {
   #recordHash: string | undefined;
   #hash: Hash | undefined;
   #isWhole = true;
-  readonly #torn: Place[] = [];
-  readonly #kept: { readonly line: Buffer; readonly place: Place }[] = [];
+  readonly #torn: LinePosition[] = [];
+  readonly #kept: { readonly line: Buffer; readonly place: LinePosition }[] = [];
   /** The first line after the record. */
-  first: Place | undefined;
+  first: LinePosition | undefined;
 
   constructor(record: Buffer) {
     // The line is valid only until the next block is read.
@@ -25,7 +25,7 @@ export class Since {
   }
 
   /** Adds a line after the record; undefined stands for one that is too long. */
-  add(line: Line, place: Place, what: 'torn' | 'reported'): void {
+  add(line: SplitLine, place: LinePosition, what: 'torn' | 'reported'): void {
     this.first ??= place;
     if (what === 'torn' && this.#torn.length < TORN_MAX) this.#torn.push(place);
     this.#hash ??= this.#begun();
@@ -35,7 +35,7 @@ export class Since {
   }
 
   /** Places of the lines that a killed writer may have left. */
-  get torn(): readonly Place[] {
+  get torn(): readonly LinePosition[] {
     return this.#torn;
   }
 
@@ -52,7 +52,7 @@ export class Since {
   }
 
   /** The line without which the next record's hash matches. */
-  insertedBefore(prev: string): Place | undefined {
+  insertedBefore(prev: string): LinePosition | undefined {
     if (this.recordHash.startsWith(prev)) return this.first;
     const found = this.#kept.find((one) => {
       const hash = this.#begun();

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
-import { type Head, headText } from '@runner/common/audit/chain';
+import { type ChainHead, headText } from '@runner/common/audit/chain';
 import { appendWaiting } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
 import { closeLogs, openLogs } from '@runner/history/log/lines';
 import type { ChainCheck } from './chain.ts';
 import { deploysInProgress } from './in-progress.ts';
 import { LogCheck } from './log.ts';
-import type { Problem } from './problems.ts';
+import type { LogProblem } from './problems.ts';
 
-export interface Verdict {
+export interface LogVerdict {
   /** No problem, and no anchor that is too short to prove it. */
   ok: boolean;
   files: string[];
@@ -27,7 +27,7 @@ export interface Verdict {
   /** Digits of the anchor's hash; null without one. */
   anchor_digits: number | null;
   /** The first 1,000. */
-  problems: readonly Problem[];
+  problems: readonly LogProblem[];
 }
 
 /** Of a hash: 96 bits, so that a record that fits cannot be found. */
@@ -36,8 +36,8 @@ const PROOF_DIGITS = 24;
 /** Reads the whole log once. Throws `log_not_found`, `file_unreadable`. */
 export async function verdict(
   { paths, note }: Pick<Context, 'paths' | 'note'>,
-  anchor: Head | undefined,
-): Promise<Verdict> {
+  anchor: ChainHead | undefined,
+): Promise<LogVerdict> {
   appendWaiting(paths);
   const before = deploysInProgress(paths);
   const closed: { path: string; why: string }[] = [];
@@ -71,7 +71,7 @@ export async function verdict(
   };
 }
 
-function chainOf({ first, head }: ChainCheck): Verdict['chain'] {
+function chainOf({ first, head }: ChainCheck): LogVerdict['chain'] {
   if (first === undefined || head === undefined) return null;
   return { first, last: head.seq, head: headText(head) };
 }

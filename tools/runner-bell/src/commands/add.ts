@@ -10,7 +10,7 @@ import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folde
 import { HEADERS, SIGNING_TOKEN } from '../signature.ts';
 
 /** The secret is shown only this once. */
-interface Added {
+interface AddedBell {
   app: string;
   repo: string;
   host: Signer;
@@ -55,7 +55,7 @@ export const add = command({
     const secret = newSecret(type);
     writeBell(folder, app, { type, secret: new Secret(secret), added: io.now().toISOString() });
     const base = (options.url ?? `http://${hostname()}:9190`).replace(/\/+$/, '');
-    const value: Added = {
+    const value: AddedBell = {
       app,
       repo,
       host: type,
@@ -65,7 +65,7 @@ export const add = command({
     };
     return { value };
   },
-  human({ app, repo, host, address, secret }: Added, style) {
+  human({ app, repo, host, address, secret }: AddedBell, style) {
     const { where, fields } = SETTINGS[host];
     const lines = [['Address', address], ['Secret', secret], ...fields].map(
       ([label, value]) => `  ${`${label}:`.padEnd(14)}${harmlessLine(value as string)}\n`,

@@ -3,7 +3,7 @@ import { table } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { appsWithBell, bellOf, DIR, folderOf, lastRung, type Signer } from '../folder.ts';
 
-interface Listing {
+interface BellListing {
   bells: { app: string; host: Signer; added: string; last_call: string | null }[];
 }
 
@@ -13,7 +13,7 @@ export const list = command({
   options: { dir: DIR },
   async run({ io, options }) {
     const folder = folderOf(options.dir, io.env);
-    const value: Listing = { bells: [] };
+    const value: BellListing = { bells: [] };
     for (const app of appsWithBell(folder)) {
       const bell = bellOf(folder, app);
       if (bell)
@@ -26,7 +26,7 @@ export const list = command({
     }
     return { value };
   },
-  human({ bells }: Listing, style, { io }) {
+  human({ bells }: BellListing, style, { io }) {
     if (bells.length === 0) return 'No app has a bell. Add one with: runner bell add <app>\n';
     const time = (text: string | null) => text?.slice(0, 16).replace('T', ' ') ?? 'never';
     const rows = bells.map(({ app, host, added, last_call: last }) =>

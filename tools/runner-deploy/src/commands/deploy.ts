@@ -1,13 +1,13 @@
 import { pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { type Answer, type Context, command } from '@runner/common/cli/command';
+import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
-import type { Plan } from '@runner/deploy/pipeline/check';
+import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
@@ -55,7 +55,7 @@ export const deploy = command({
       interruption.remove();
     }
   },
-  human(outcome: DeployOutcome | Plan, style) {
+  human(outcome: DeployOutcome | DeployPlan, style) {
     if ('steps' in outcome) return planText(outcome, style);
     const { app, version, result, active_version: active, duration_ms: took } = outcome;
     const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
@@ -86,7 +86,10 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
   };
 };
 
-async function runDeploy(context: DeployContext, interruption: Interruption): Promise<Answer> {
+async function runDeploy(
+  context: DeployContext,
+  interruption: Interruption,
+): Promise<CommandResult> {
   const { io, paths, args, options, format, note } = context;
   const wait = waitOf(options.wait);
   const given = givenIdOf(options);
@@ -152,7 +155,10 @@ function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): n
   return outcome.result === 'deployed' ? EXIT.ok : EXIT.failed;
 }
 
-async function runCheck(context: DeployContext, interruption: Interruption): Promise<Answer> {
+async function runCheck(
+  context: DeployContext,
+  interruption: Interruption,
+): Promise<CommandResult> {
   const { io, paths, args, options, format, note } = context;
   const { planDeploy } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);

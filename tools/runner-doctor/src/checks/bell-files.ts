@@ -2,13 +2,13 @@
 import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, problem } from '../foundation/finding.ts';
+import { type CheckContext, type CheckResult, problem } from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 const USER = 'runner-bell';
 
 /** The owner, group and mode (octal digits) that a file or folder must have. */
-interface Wanted {
+interface RequiredMode {
   readonly path: string;
   readonly mode: '0640' | '2750' | '2770';
   readonly owner: string;
@@ -18,10 +18,10 @@ interface Wanted {
 
 /** The bell's user reads the secrets and writes into `wake`; runner writes the secrets and empties `wake`. */
 export async function bellFiles(
-  { io, paths }: Context,
+  { io, paths }: CheckContext,
   dir: string,
   apps: readonly string[],
-): Promise<Found[]> {
+): Promise<CheckResult[]> {
   const ids = await runFor(io, 'id', ['-u', USER]);
   const groups = await runFor(io, 'id', ['-g', USER]);
   const root = statSync(paths.root);
@@ -30,7 +30,7 @@ export async function bellFiles(
   const ours = { owner: `${root.uid}`, group: gid ?? `${root.gid}` };
   const its = { owner: uid ?? `${root.uid}`, group: `${root.gid}` };
   const secret = 'only runner and the bell may read the secrets';
-  const wanted: Wanted[] = [
+  const wanted: RequiredMode[] = [
     { path: join(dir, 'secrets'), mode: '2750', ...ours, why: secret },
     ...apps.map((app) => ({
       path: join(dir, 'secrets', `${app}.json`),
@@ -51,7 +51,10 @@ export async function bellFiles(
 }
 
 /** Without the bell's user, as in a container, only checks that others have no access. */
-function fileFindings({ path, mode, owner, group, why }: Wanted, hasUser: boolean): Found[] {
+function fileFindings(
+  { path, mode, owner, group, why }: RequiredMode,
+  hasUser: boolean,
+): CheckResult[] {
   const stats: Stats | undefined = statSync(path, { throwIfNoEntry: false });
   const make = mode === '0640' ? '' : `mkdir -p ${word(path)} && `;
   const fix = `${make}chown ${owner}:${group} ${word(path)} && chmod ${mode} ${word(path)}`;

@@ -5,9 +5,16 @@ import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
-import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
+import { showUnits, type UnitProperties, unitFindings } from '../foundation/systemd.ts';
 import { bellFiles } from './bell-files.ts';
 
 const UNITS = {
@@ -19,16 +26,16 @@ const TIMEOUT = 15_000;
 /** No fetch has handled a call that waits longer, in milliseconds. */
 const LONG = 1_800_000;
 
-interface Bell {
+interface BellStatus {
   readonly app: string;
   readonly last_call: string | null;
 }
 
-export async function bell(context: Context): Promise<readonly Found[]> {
+export async function bell(context: CheckContext): Promise<readonly CheckResult[]> {
   const { io } = context;
   const dir = io.env.RUNNER_BELL_DIR || '/var/lib/runner-bell';
   if (namesIn(dir).length === 0) return [ok('no app has a bell')];
-  const asked = await runOwnTool<Bell>(context, 'runner-bell', ['list', '--dir', dir], {
+  const asked = await runOwnTool<BellStatus>(context, 'runner-bell', ['list', '--dir', dir], {
     wanted: 'bells',
     purpose: 'the bell could not be checked',
     again: 'runner bell list',
@@ -53,13 +60,13 @@ export async function bell(context: Context): Promise<readonly Found[]> {
   );
 }
 
-function registered({ paths }: Context, app: string): Found[] {
+function registered({ paths }: CheckContext, app: string): CheckResult[] {
   if (findApp(paths, app)) return [];
   return [warning(`'${app}' has a bell but is not registered`, `runner bell remove ${word(app)}`)];
 }
 
 /** Without systemd another process listens, which is not checked. */
-async function unitsOf({ io }: Context): Promise<Found[]> {
+async function unitsOf({ io }: CheckContext): Promise<CheckResult[]> {
   const names = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const shown = await showUnits(io, names, ['Listen']);
   if (!shown) return [];
@@ -75,7 +82,7 @@ async function unitsOf({ io }: Context): Promise<Found[]> {
 }
 
 /** Whether the bell answers: it refuses every GET with 405. */
-async function answering({ Listen = '' }: Unit): Promise<Found[]> {
+async function answering({ Listen = '' }: UnitProperties): Promise<CheckResult[]> {
   const [, host = '', port] = /^(\S*?):?(\d+) \(Stream\)/.exec(Listen) ?? [];
   if (port === undefined) return [];
   const bare = host.replace(/^\[(.*)\]$/, '$1');
@@ -96,7 +103,7 @@ async function answering({ Listen = '' }: Unit): Promise<Found[]> {
 }
 
 /** A call that no fetch has handled: the path unit or the service does not work. */
-function unhandledCalls({ io }: Context, wake: string): Found[] {
+function unhandledCalls({ io }: CheckContext, wake: string): CheckResult[] {
   const old = namesIn(wake).find((name) => {
     const stats = statSync(join(wake, name), { throwIfNoEntry: false });
     return stats !== undefined && io.now().getTime() - stats.mtimeMs > LONG;

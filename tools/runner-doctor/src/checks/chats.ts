@@ -1,8 +1,14 @@
 /** Whether the chats can be reached, according to `runner notify status`. */
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
-interface Channel {
+interface ChatStatus {
   readonly channel: string;
   readonly configured: boolean;
   readonly active: boolean;
@@ -15,8 +21,8 @@ interface Channel {
 
 const LOOK = 'runner notify status';
 
-export async function chats(context: Context): Promise<readonly Found[]> {
-  const asked = await runOwnTool<Channel>(context, 'runner-notify', ['status'], {
+export async function chats(context: CheckContext): Promise<readonly CheckResult[]> {
+  const asked = await runOwnTool<ChatStatus>(context, 'runner-notify', ['status'], {
     wanted: 'channels',
     purpose: 'the chats could not be checked',
     again: LOOK,
@@ -31,7 +37,7 @@ export async function chats(context: Context): Promise<readonly Found[]> {
   return orOk(channels.flatMap(troubles), well);
 }
 
-function troubles(each: Channel): Found[] {
+function troubles(each: ChatStatus): CheckResult[] {
   const { channel, configured, active, missing, healthy, stopped, advice } = each;
   // No credential at all is a choice; one of two is an unfinished setup.
   if (!configured && missing.length > 0 && missing.length < NEEDED[channel as keyof typeof NEEDED])
@@ -53,8 +59,8 @@ function troubles(each: Channel): Found[] {
     const said = each.problem?.description;
     const why = [typeof said === 'string' ? said : '', ...advice].filter(Boolean).join('; ');
     const refused = each.problem !== null && each.problem.retryable === false;
-    const mend = refused ? `runner notify setup --channel ${channel}` : LOOK;
-    return [problem(`${channel} does not accept messages${why && `: ${why}`}`, mend)];
+    const fix = refused ? `runner notify setup --channel ${channel}` : LOOK;
+    return [problem(`${channel} does not accept messages${why && `: ${why}`}`, fix)];
   }
   return [];
 }

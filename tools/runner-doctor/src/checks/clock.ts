@@ -5,7 +5,13 @@ import { readConfig } from '@runner/common/config/file';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 const TIMEOUT = 10_000;
 const BODY_MAX = 1_048_576;
@@ -15,10 +21,10 @@ const SKEW = 30;
 const SKEW_BAD = 300;
 
 /** Checks every host that an app uses, or the default host if there are no apps. */
-export async function clock({ io, paths }: Context): Promise<readonly Found[]> {
+export async function clock({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
   const used = new Set(listApps(paths).apps.map(({ host }) => host));
   if (used.size === 0) used.add(undefined);
-  const found: Found[] = [];
+  const found: CheckResult[] = [];
   for (const name of used) {
     try {
       const config = readConfig(paths);
@@ -38,7 +44,10 @@ export async function clock({ io, paths }: Context): Promise<readonly Found[]> {
   return found;
 }
 
-async function clockAt(io: Context['io'], { name, apiUrl, gitUrl }: CodeHost): Promise<Found> {
+async function clockAt(
+  io: CheckContext['io'],
+  { name, apiUrl, gitUrl }: CodeHost,
+): Promise<CheckResult> {
   const host = name === DEFAULT_HOST ? 'the code host' : `the code host ${name}`;
   // A plain git server has no API, but also sends a Date header.
   const address = apiUrl ?? gitUrl;

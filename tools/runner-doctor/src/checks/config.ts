@@ -7,9 +7,16 @@ import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import type { ObjectSchema, Tree } from '@runner/common/yaml/schema';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problemFrom,
+  warning,
+} from '../foundation/finding.ts';
 
-export function config({ io, paths }: Context): readonly Found[] {
+export function config({ io, paths }: CheckContext): readonly CheckResult[] {
   const edit = (line: number) => `\${EDITOR:-vi} +${line} ${word(paths.config)}`;
   try {
     const file = readConfig(paths);
@@ -36,7 +43,7 @@ export function config({ io, paths }: Context): readonly Found[] {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
-    return [problem(error.message, edit(typeof line === 'number' ? line : 1))];
+    return [problemFrom(error, edit(typeof line === 'number' ? line : 1))];
   }
 }
 

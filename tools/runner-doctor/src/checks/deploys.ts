@@ -11,13 +11,20 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
 import { viewOf } from '@runner/deploy/instances/view';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { leftovers } from './leftovers.ts';
 
 /** A temporary file that is older was left by a killed command, in milliseconds. */
 const STRAY_AGE = 3_600_000;
 
-export async function deploys({ io, paths }: Context): Promise<readonly Found[]> {
+export async function deploys({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
   // An invalid config.yml is reported by the `config` check.
   const unlimited = { retries: { max: Number.POSITIVE_INFINITY, waits: [] }, now: io.now() };
@@ -34,7 +41,7 @@ export async function deploys({ io, paths }: Context): Promise<readonly Found[]>
   return orOk([...found, ...ports, ...strays], 'no deploy was left unfinished');
 }
 
-function stateOf(summary: AppSummary): Found[] {
+function stateOf(summary: AppSummary): CheckResult[] {
   const { app, state, deploying, failures, instances, next, check_failed: failed } = summary;
   const command = next.slice(next.indexOf('runner '));
   if (state === 'broken') {
@@ -65,6 +72,7 @@ function stateOf(summary: AppSummary): Found[] {
       problem(
         `new commits of ${app} have not been deployed since ${failed.since}: ${failed.message}`,
         `runner fetch ${app}`,
+        { isDenied: failed.error === 'file_unreadable' || failed.error === 'not_writable' },
       ),
     ];
   return [];
@@ -73,7 +81,7 @@ function stateOf(summary: AppSummary): Found[] {
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
 /** `current` of an instance must point to the release in the state. */
-function links(paths: Paths, { app, instances }: AppState): Found[] {
+function links(paths: Paths, { app, instances }: AppState): CheckResult[] {
   const own = paths.app(app);
   return Object.entries(instances).flatMap(([name, { current }]) => {
     if (current === null) return [];
@@ -92,7 +100,7 @@ function links(paths: Paths, { app, instances }: AppState): Found[] {
   });
 }
 
-function strayFiles(folder: string, now: Date): Found[] {
+function strayFiles(folder: string, now: Date): CheckResult[] {
   return namesIn(folder)
     .filter((name) => /^\..+\.[0-9a-f]{12}\.tmp$/.test(name))
     .map((name) => join(folder, name))

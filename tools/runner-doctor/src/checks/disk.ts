@@ -3,7 +3,13 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 const MIB = 1_048_576;
 /** Less free space is a problem. A deploy needs 16 MiB plus four times the size of the repository. */
@@ -13,18 +19,18 @@ const LOW_INODES = 5_000;
 const SHARE = 0.1;
 const PLENTY = 10_240 * MIB;
 
-export function disk({ paths }: Context): readonly Found[] {
+export function disk({ paths }: CheckContext): readonly CheckResult[] {
   const at = existing(paths.root);
   const { bavail, blocks, bsize, ffree, files } = statfsSync(at);
   const free = bavail * bsize;
   const where = word(at);
-  const mend = `du -xh --max-depth=2 ${where} | sort -h | tail`;
+  const fix = `du -xh --max-depth=2 ${where} | sort -h | tail`;
   const size =
     free < 10_240 * MIB ? `${Math.floor(free / MIB)} MiB` : `${Math.floor(free / MIB / 1024)} GiB`;
-  const found: Found[] = [];
-  if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, mend));
+  const found: CheckResult[] = [];
+  if (free < LOW) found.push(problem(`only ${size} are free on the disk of ${at}`, fix));
   else if (free < blocks * bsize * SHARE && free < PLENTY)
-    found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, mend));
+    found.push(warning(`only ${size} are free on the disk of ${at}, less than a tenth`, fix));
   // Some file systems do not count inodes.
   if (files > 0 && ffree < LOW_INODES) {
     const counting = `du -x --inodes --max-depth=2 ${where} | sort -n | tail`;

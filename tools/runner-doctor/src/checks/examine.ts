@@ -10,11 +10,12 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import {
   type Check,
-  type Context,
+  type CheckContext,
+  type CheckResult,
   type Examination,
   type Finding,
-  type Found,
-  problem,
+  type PrintedFinding,
+  problemFrom,
 } from '../foundation/finding.ts';
 
 export { endPrograms } from '../foundation/program.ts';
@@ -64,11 +65,11 @@ export async function examine(
   { io, paths }: { readonly io: Io; readonly paths: Paths },
   offline: boolean,
 ): Promise<Examination> {
-  const context: Context = { io, paths, offline };
+  const context: CheckContext = { io, paths, offline };
   const skipped = offline || isForeign(context) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
   const found = (await Promise.all(checks.map((each) => run(...each, context)))).flat();
-  const findings = withoutRepeats(found).map((each) => withCause(each, found));
+  const findings = withoutRepeats(found).map((each) => printed(withCause(each, found)));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
   return {
@@ -82,7 +83,7 @@ export async function examine(
 }
 
 /** Whether others could have changed where secrets are sent; `folders` reports the details. */
-function isForeign({ io, paths }: Context): boolean {
+function isForeign({ io, paths }: CheckContext): boolean {
   const states = unlessFailure(() => appNames(paths), []).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
@@ -94,7 +95,7 @@ function isForeign({ io, paths }: Context): boolean {
 }
 
 /** Runs one check. An error in it becomes a problem and does not stop the other checks. */
-async function run(name: string, check: Check, context: Context): Promise<readonly Finding[]> {
+async function run(name: string, check: Check, context: CheckContext): Promise<readonly Finding[]> {
   try {
     const found = await check(context);
     return found.map((each) => ({ check: name, ...withRoot(each, context) }));
@@ -102,35 +103,42 @@ async function run(name: string, check: Check, context: Context): Promise<readon
     const failure = systemFailure(error, 'finish this check', 'file_unreadable');
     if (!(failure instanceof Failure)) throw error;
     const again = context.io.uid === 0 ? 'runner doctor' : 'sudo runner doctor';
-    return [{ check: name, ...withRoot(problem(failure.message, again), context) }];
+    return [{ check: name, ...withRoot(problemFrom(failure, again), context) }];
   }
 }
 
 /** Drops repeated reports of an untrusted file: `folders` reports it with the command that fixes it. */
 function withoutRepeats(found: readonly Finding[]): readonly Finding[] {
-  const isReported = found.some(({ check, level }) => check === 'folders' && level === 'problem');
-  const repeats = ({ check, message }: Finding) =>
-    check !== 'folders' && message.startsWith('not to be trusted: ');
-  return isReported ? found.filter((each) => !repeats(each)) : found;
+  const isReported = found.some(isBadFolder);
+  const isRepeat = ({ check, about }: Finding) =>
+    check !== 'folders' && about?.code === 'guard_tripped';
+  return isReported ? found.filter((each) => !isRepeat(each)) : found;
 }
+
+const isBadFolder = ({ check, level }: Finding) => check === 'folders' && level === 'problem';
 
 /** If a check was denied access, the command of the matching `folders` finding fixes it. */
 function withCause(finding: Finding, all: readonly Finding[]): Finding {
-  if (finding.check === 'folders' || !finding.message.endsWith(': permission denied'))
-    return finding;
-  const causes = all.filter(({ check, level }) => check === 'folders' && level === 'problem');
-  const pathOf = ({ message }: Finding) => message.slice(0, message.indexOf(' '));
-  const cause = causes.find((each) => finding.message.includes(pathOf(each))) ?? causes[0];
-  return cause === undefined ? finding : { ...finding, mend: cause.mend };
+  const { check, about } = finding;
+  if (check === 'folders' || !about?.isDenied) return finding;
+  const causes = all.filter(isBadFolder);
+  const isAbove = (folder: string | undefined) =>
+    folder !== undefined && `${about.path}/`.startsWith(`${folder}/`);
+  const cause = causes.find((each) => isAbove(each.about?.path)) ?? causes[0];
+  return cause === undefined ? finding : { ...finding, fix: cause.fix };
+}
+
+function printed({ check, level, message, fix }: Finding): PrintedFinding {
+  return { check, level, message, fix, mend: fix };
 }
 
 /** Adds `--root` to a runner command that would otherwise use another root. */
-function withRoot(found: Found, { io, paths }: Context): Found {
-  const { mend } = found;
+function withRoot(found: CheckResult, { io, paths }: CheckContext): CheckResult {
+  const { fix } = found;
   const ours =
-    mend !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(mend) && !mend.includes(' --root ');
-  const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !mend?.startsWith('sudo '));
+    fix !== null && /^(?:sudo (?:-u '#\d+' )?)?runner /.test(fix) && !fix.includes(' --root ');
+  const known = paths.root === DEFAULT_ROOT || (io.env.RUNNER_ROOT && !fix?.startsWith('sudo '));
   if (!ours || known) return found;
-  const named = mend.split(' && ').map((each) => `${each} --root ${word(paths.root)}`);
-  return { ...found, mend: named.join(' && ') };
+  const named = fix.split(' && ').map((each) => `${each} --root ${word(paths.root)}`);
+  return { ...found, fix: named.join(' && ') };
 }

@@ -14,7 +14,13 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
@@ -29,7 +35,7 @@ function look(path: string): Stats | undefined {
   }
 }
 
-export function folders({ io, paths }: Context): readonly Found[] {
+export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
   if (look(paths.root) === undefined)
     return [
       warning(
@@ -39,12 +45,17 @@ export function folders({ io, paths }: Context): readonly Found[] {
     ];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
-    return [problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`)];
+    return [
+      problem(`${paths.root} is not a directory`, `ls -ld ${word(paths.root)}`, {
+        path: paths.root,
+      }),
+    ];
   if (io.uid !== 0 && io.uid !== root.uid)
     return [
       problem(
         `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
         `sudo -u '#${root.uid}' runner doctor`,
+        { path: paths.root },
       ),
     ];
   const apps = unlessFailure(() => appNames(paths), []);
@@ -74,7 +85,7 @@ export function folders({ io, paths }: Context): readonly Found[] {
     .filter(({ path }, _, all) => !all.some((other) => path.startsWith(`${other.path}/`)));
   return orOk(
     [
-      ...tripped.map(({ why, mend }) => problem(why, mend)),
+      ...tripped.map(({ why, fix, path }) => problem(why, fix, { path })),
       ...foreign.map(({ found }) => found),
       ...closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
@@ -93,27 +104,35 @@ function foldersOf(paths: Paths, app: string): string[] {
 }
 
 /** Files of another user: even those of the superuser, because the root's account cannot read them. */
-function misowned(path: string, account: number, paths: Paths): { path: string; found: Found }[] {
+function misowned(
+  path: string,
+  account: number,
+  paths: Paths,
+): { path: string; found: CheckResult }[] {
   const stat = look(path);
   if (stat === undefined || stat.uid === account || !path.startsWith(`${paths.root}/`)) return [];
   const whole = stat.isDirectory() ? `-R --from=${stat.uid} ` : '';
-  const mend = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
+  const fix = `chown ${whole}--reference=${word(paths.root)} ${word(path)}`;
   const what = `${path} belongs to user ${stat.uid}, the root to user ${account}`;
-  return [{ path, found: problem(what, mend) }];
+  return [{ path, found: problem(what, fix, { path }) }];
 }
 
 /** Folders that their own account cannot enter or write to; the superuser always can. */
-function closed(folders: readonly string[], io: Context['io'], account: number): Found[] {
+function closed(
+  folders: readonly string[],
+  io: CheckContext['io'],
+  account: number,
+): CheckResult[] {
   if (io.uid !== account || account === 0) return [];
   return folders.flatMap((path) => {
     const stat = look(path);
     if (stat?.uid !== account || !stat.isDirectory() || (stat.mode & 0o700) === 0o700) return [];
-    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`)];
+    return [problem(`${path} is closed to its own user`, `chmod u+rwx ${word(path)}`, { path })];
   });
 }
 
 /** Readable by others for no reason, although it contains no plain-text secret. */
-function open(path: string, mode: string): Found[] {
+function open(path: string, mode: string): CheckResult[] {
   const stat = look(path);
   if (stat === undefined || (stat.mode & OTHERS_READ) === 0) return [];
   return [warning(`${path} can be read by others`, `chmod ${mode} ${word(path)}`)];

@@ -8,14 +8,21 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  problemFrom,
+  warning,
+} from '../foundation/finding.ts';
 
 /** Where systemd keeps the credential for its services; commands run by hand cannot read it. */
 const CREDENTIALS = ['/etc/credstore/runner-mkey', '/etc/credstore.encrypted/runner-mkey'];
 
-export function keys({ io, paths }: Context): readonly Found[] {
+export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
   const sealed: AppState[] = [];
-  const unreadable: Found[] = [];
+  const unreadable: CheckResult[] = [];
   visitApps(
     paths,
     (app) => {
@@ -23,7 +30,7 @@ export function keys({ io, paths }: Context): readonly Found[] {
     },
     ({ app, failure }) =>
       unreadable.push(
-        problem(failure.message, restoring(paths, `state/${app}.json`, paths.state(app))),
+        problemFrom(failure, restoring(paths, `state/${app}.json`, paths.state(app))),
       ),
   );
   const file = mkeyFile(paths, io.env);
@@ -33,8 +40,8 @@ export function keys({ io, paths }: Context): readonly Found[] {
     keyring = readKeyring(paths, io.env);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const mend = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
-    return [...unreadable, problem(error.message, mend)];
+    const fix = error.code === 'mkey_exposed' ? `chmod 600 ${word(file)}` : restore();
+    return [...unreadable, problemFrom(error, fix)];
   }
   if (keyring === undefined) {
     if (sealed.length === 0)
@@ -74,7 +81,7 @@ function restoring({ root }: Paths, name: string, to: string): string {
 
 const counted = (count: number): string => (count === 1 ? '1 token is' : `${count} tokens are`);
 
-function closedToken(app: AppState, keyring: Keyring): Found[] {
+function closedToken(app: AppState, keyring: Keyring): CheckResult[] {
   const sealed = app.state.repohost_token ?? '';
   try {
     open(sealed, app.app, keyring);

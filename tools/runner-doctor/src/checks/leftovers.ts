@@ -7,10 +7,13 @@ import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { unusedReleases } from '@runner/deploy/release/folder';
-import { type Context, type Found, warning } from '../foundation/finding.ts';
+import { type CheckContext, type CheckResult, warning } from '../foundation/finding.ts';
 
 /** Folders of abandoned builds, and releases that are no longer kept. */
-export function leftovers({ io, paths }: Pick<Context, 'io' | 'paths'>, app: AppState): Found[] {
+export function leftovers(
+  { io, paths }: Pick<CheckContext, 'io' | 'paths'>,
+  app: AppState,
+): CheckResult[] {
   if (app.deploying) return [];
   const own = paths.app(app.app);
   const abandoned = namesIn(own.releases).filter((name) => name.startsWith('.tmp-'));

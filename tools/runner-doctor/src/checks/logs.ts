@@ -6,7 +6,14 @@ import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** A log that is rotated daily is far smaller, in bytes. */
 const LARGE = 67_108_864;
@@ -31,13 +38,13 @@ function rotating({ root, auditLog, fetchLog }: Paths): string {
   return `printf '%s {\\n  su %s\\n${lines.join('')}}\\n' ${names} ${owner} > ${file}`;
 }
 
-export function logs({ paths }: Context): readonly Found[] {
+export function logs({ paths }: CheckContext): readonly CheckResult[] {
   const folder = dirname(LOGROTATE);
   const file = namesIn(folder)
     .map((name) => join(folder, name))
     .find((each) => isRotated(each, paths.logsDir));
   const rotated = file !== undefined;
-  const found: Found[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
+  const found: CheckResult[] = [paths.auditLog, paths.fetchLog].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     // Links are reported by the `folders` check.
     if (stat === undefined || stat.isSymbolicLink()) return [];

@@ -3,21 +3,27 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
 
 /** The oldest version that works, as in package.json. */
-const NODE: Version = [20, 18];
+const NODE: VersionNumber = [20, 18];
 /** The first with --end-of-options. */
-const GIT_OLDEST: Version = [2, 24];
+const GIT_OLDEST: VersionNumber = [2, 24];
 /** The first with GIT_CONFIG_GLOBAL: older versions read the user's own settings. */
-const GIT_WANTED: Version = [2, 32];
+const GIT_WANTED: VersionNumber = [2, 32];
 /** Program -> Debian package. */
 const NEEDED = { flock: 'util-linux', sh: 'dash', tar: 'tar' } as const;
 
-type Version = readonly [major: number, minor: number];
+type VersionNumber = readonly [major: number, minor: number];
 
-export async function programs({ io }: Context): Promise<readonly Found[]> {
+export async function programs({ io }: CheckContext): Promise<readonly CheckResult[]> {
   const path = io.env.PATH ?? '';
   const git = await runFor(io, 'git', ['--version']);
   const gitVersion = versionIn(git?.stdout ?? '');
@@ -30,14 +36,15 @@ export async function programs({ io }: Context): Promise<readonly Found[]> {
   );
 }
 
-function versionIn(text: string): Version | undefined {
+function versionIn(text: string): VersionNumber | undefined {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
   return major === undefined ? undefined : [Number(major), Number(minor)];
 }
 
-const isOlder = (a: Version, b: Version) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
+const isOlder = (a: VersionNumber, b: VersionNumber) =>
+  a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 
-function nodeFound(): Found[] {
+function nodeFound(): CheckResult[] {
   const { node } = process.versions;
   const version = versionIn(node);
   if (version && !isOlder(version, NODE)) return [];
@@ -49,7 +56,7 @@ function nodeFound(): Found[] {
   ];
 }
 
-function gitFound(version: Version | undefined): Found[] {
+function gitFound(version: VersionNumber | undefined): CheckResult[] {
   const install = 'apt-get install git';
   if (version === undefined) return [problem('git is missing or does not run', install)];
   const text = version.join('.');

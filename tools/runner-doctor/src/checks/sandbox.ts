@@ -11,9 +11,15 @@ import { activeFile } from '@runner/deploy/instances/target';
 import { allowedPaths } from '@runner/deploy/sandbox/allow';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
-import { type Context, type Found, ok, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
-export function sandbox(context: Context): readonly Found[] {
+export function sandbox(context: CheckContext): readonly CheckResult[] {
   const { io, paths } = context;
   const settingOf = (app: string) => sandboxSettingOf(readConfig(paths), app, modeIn(io.env));
   // An invalid config.yml is reported by the `config` check.
@@ -25,20 +31,20 @@ export function sandbox(context: Context): readonly Found[] {
   return [modeFinding(context, mode), ...lingering(paths)];
 }
 
-function modeFinding({ io: { env } }: Context, mode: string): Found {
+function modeFinding({ io: { env } }: CheckContext, mode: string): CheckResult {
   if (mode === 'off') return ok('the sandbox is switched off in the configuration');
   const found = bubblewrap(env);
   if ('program' in found) return ok(`commands from repositories run in the sandbox (${mode})`);
-  const mend = 'apt-get install bubblewrap';
+  const fix = 'apt-get install bubblewrap';
   return mode === 'required'
-    ? problem(`config.yml requires a sandbox: ${found.problem}`, mend)
-    : warning(`builds can read all keys and apps: ${found.problem}`, mend);
+    ? problem(`config.yml requires a sandbox: ${found.problem}`, fix)
+    : warning(`builds can read all keys and apps: ${found.problem}`, fix);
 }
 
 const LINGERING = '/var/lib/systemd/linger';
 
 /** A system account's own manager, which no app needs: a commit that reached it would run outside of the sandbox. */
-function lingering(paths: Paths): Found[] {
+function lingering(paths: Paths): CheckResult[] {
   const { username, shell } = orElse(() => userInfo(), { username: '', shell: '' });
   const isAccount = /\/(?:nologin|false)$/.test(shell ?? '');
   if (!isAccount || !isThere(`${LINGERING}/${username}`)) return [];

@@ -3,7 +3,13 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
 /** A message that waits longer is reported, in milliseconds. */
 const LONG = 3_600_000;
@@ -15,9 +21,9 @@ const isMessage = (name: string): boolean =>
 const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-export function spool({ io, paths }: Context): readonly Found[] {
+export function spool({ io, paths }: CheckContext): readonly CheckResult[] {
   const now = io.now().getTime();
-  const found: Found[] = [];
+  const found: CheckResult[] = [];
   const events = namesIn(paths.auditSpool).filter((name) => name.endsWith('.jsonl'));
   if (events.length > 0) {
     const what = `${counted(events.length, 'event')} could not be written to the audit log`;

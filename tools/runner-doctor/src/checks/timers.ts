@@ -7,9 +7,16 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runFor } from '../foundation/program.ts';
-import { showUnits, type Unit, unitFindings } from '../foundation/systemd.ts';
+import { showUnits, type UnitProperties, unitFindings } from '../foundation/systemd.ts';
 
 /** The package's timers: the consequence if one is missing, and its command and schedule for cron. */
 const TIMERS = {
@@ -43,7 +50,7 @@ type Timer = keyof typeof TIMERS;
 const SERVICE = 'runner-fetch.service';
 const HOUR = 3_600_000;
 
-export async function timers(context: Context): Promise<readonly Found[]> {
+export async function timers(context: CheckContext): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
   const names = neededNames(context);
   const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
@@ -61,8 +68,8 @@ export async function timers(context: Context): Promise<readonly Found[]> {
     const line = cronLine(context, name);
     if (cron?.stdout.includes(line)) return [];
     const lacks = elsewhere ? `${name} is for another root` : `${name} is not installed`;
-    const mend = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
-    return [warning(`${lacks}: ${TIMERS[name].consequence}`, mend)];
+    const fix = `(crontab -l 2>/dev/null; echo ${word(line)}) | crontab -`;
+    return [warning(`${lacks}: ${TIMERS[name].consequence}`, fix)];
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(context, service);
   const idle = found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime()) : [];
@@ -71,7 +78,7 @@ export async function timers(context: Context): Promise<readonly Found[]> {
 }
 
 /** All but the digest's timer, unless notify.digest is set. */
-function neededNames({ io, paths }: Context): Timer[] {
+function neededNames({ io, paths }: CheckContext): Timer[] {
   // An invalid config.yml is reported by the `config` check.
   const read = () => notifySettingsOf(readConfig(paths), io.env).digest;
   const wantsDigest = unlessFailure(read, false);
@@ -80,12 +87,12 @@ function neededNames({ io, paths }: Context): Timer[] {
 }
 
 /** Whether the installed timers work for a different root. */
-function isForAnother(service: Unit | undefined, root: string): boolean {
+function isForAnother(service: UnitProperties | undefined, root: string): boolean {
   const started = service?.ExecStart;
   return started !== undefined && started !== '' && !`${started} `.includes(` --root ${root} `);
 }
 
-function cronLine({ io, paths }: Context, name: Timer): string {
+function cronLine({ io, paths }: CheckContext, name: Timer): string {
   const { tool, args, when } = TIMERS[name];
   const command = `${word(join(dirname(io.program), tool))} ${args} --root ${word(paths.root)}`;
   // In a crontab, % ends the line.
@@ -93,7 +100,10 @@ function cronLine({ io, paths }: Context, name: Timer): string {
 }
 
 /** The timers can neither read nor write files of another account. */
-async function ofAnotherUser({ io, paths }: Context, service: Unit | undefined): Promise<Found[]> {
+async function ofAnotherUser(
+  { io, paths }: CheckContext,
+  service: UnitProperties | undefined,
+): Promise<CheckResult[]> {
   const user = service?.User ?? '';
   if (user === '') return [];
   const id = await runFor(io, 'id', ['-u', user]);
@@ -108,7 +118,7 @@ async function ofAnotherUser({ io, paths }: Context, service: Unit | undefined):
 }
 
 /** A timer may be active while its service fails: then no app has been checked for hours. */
-function lastCheckOf(apps: readonly AppState[], now: number): Found[] {
+function lastCheckOf(apps: readonly AppState[], now: number): CheckResult[] {
   const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
   const hours = Math.floor((now - Math.max(...times)) / HOUR);
   if (times.length === 0 || !(hours >= 1)) return [];

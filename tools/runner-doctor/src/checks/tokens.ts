@@ -1,14 +1,20 @@
 /** Whether the code host accepts every token, and until when, according to `runner tokens test --all`. */
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { type Context, type Found, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 import { runOwnTool } from '../foundation/program.ts';
 
 /** A token that expires sooner is reported, in days. */
 const SOON = 14;
 const DAY = 86_400_000;
 
-interface Verdict {
+interface TokenCheck {
   readonly fingerprint: string;
   readonly apps: readonly string[];
   readonly valid: boolean | null;
@@ -21,9 +27,9 @@ interface Verdict {
 
 const AGAIN = 'runner tokens test --all';
 
-export async function tokens(context: Context): Promise<readonly Found[]> {
+export async function tokens(context: CheckContext): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
-  const asked = await runOwnTool<Verdict>(context, 'runner-tokens', ['test', '--all'], {
+  const asked = await runOwnTool<TokenCheck>(context, 'runner-tokens', ['test', '--all'], {
     wanted: 'tokens',
     purpose: 'the tokens could not be tested',
     again: AGAIN,
@@ -39,15 +45,16 @@ export async function tokens(context: Context): Promise<readonly Found[]> {
   );
 }
 
-const nameOf = ({ fingerprint, apps }: Verdict) => `the token ${fingerprint} of ${apps.join(', ')}`;
+const nameOf = ({ fingerprint, apps }: TokenCheck) =>
+  `the token ${fingerprint} of ${apps.join(', ')}`;
 /** All apps that share the old token need the new one. */
-const renew = ({ apps: [first, ...others] }: Verdict) =>
+const renew = ({ apps: [first, ...others] }: TokenCheck) =>
   [
     `runner edit ${first} --token -`,
     ...others.map((app) => `runner edit ${app} --token-from ${first}`),
   ].join(' && ');
 
-function refused(verdict: Verdict, paths: Paths): Found[] {
+function refused(verdict: TokenCheck, paths: Paths): CheckResult[] {
   if (verdict.valid === true) return unreadable(verdict);
   if (verdict.valid === false) return [problem(`${verdict.message}`, renew(verdict))];
   const what = `${nameOf(verdict)} could not be tested: ${verdict.message}`;
@@ -60,12 +67,12 @@ function refused(verdict: Verdict, paths: Paths): Found[] {
 }
 
 /** The API accepts the token, but git cannot read with it. */
-function unreadable(verdict: Verdict): Found[] {
+function unreadable(verdict: TokenCheck): CheckResult[] {
   if (verdict.git?.ok !== false) return [];
   return [problem(`${nameOf(verdict)}: ${verdict.git.message}`, AGAIN)];
 }
 
-function ending(verdict: Verdict, now: number): Found[] {
+function ending(verdict: TokenCheck, now: number): CheckResult[] {
   const left = verdict.expires_at === null ? SOON : (Date.parse(verdict.expires_at) - now) / DAY;
   if (left >= SOON) return [];
   const when = left < 1 ? 'within a day' : `in ${Math.floor(left)} day${left < 2 ? '' : 's'}`;

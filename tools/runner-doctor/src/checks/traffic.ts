@@ -12,9 +12,16 @@ import { placeIn } from '@runner/deploy/instances/place';
 import { obstructions, proxies } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
 import { isShared } from '@runner/deploy/instances/rights';
-import { type Context, type Found, ok, orOk, problem, warning } from '../foundation/finding.ts';
+import {
+  type CheckContext,
+  type CheckResult,
+  ok,
+  orOk,
+  problem,
+  warning,
+} from '../foundation/finding.ts';
 
-export async function traffic({ paths }: Context): Promise<readonly Found[]> {
+export async function traffic({ paths }: CheckContext): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
   const all = apps.flatMap((app) => instancesOf(paths, app));
   if (all.length === 0) return [ok('no app has traffic')];
@@ -23,13 +30,13 @@ export async function traffic({ paths }: Context): Promise<readonly Found[]> {
 }
 
 /** An instance with `traffic`. */
-interface Subject {
+interface TrafficInstance {
   readonly app: string;
   readonly instance: Instance;
   readonly state: InstanceState;
 }
 
-function instancesOf(paths: Paths, { app, instances }: AppState): Subject[] {
+function instancesOf(paths: Paths, { app, instances }: AppState): TrafficInstance[] {
   return Object.entries(instances).flatMap(([name, state]) => {
     const file = state.current && fileOfRelease(paths, app, state.current);
     const instance = file?.instances.find((each) => each.name === name);
@@ -37,7 +44,10 @@ function instancesOf(paths: Paths, { app, instances }: AppState): Subject[] {
   });
 }
 
-async function examine(paths: Paths, { app, instance, state }: Subject): Promise<Found[]> {
+async function examine(
+  paths: Paths,
+  { app, instance, state }: TrafficInstance,
+): Promise<CheckResult[]> {
   const { name, traffic } = instance;
   const own = paths.app(app).instance(name);
   const live = liveSlot(own);
@@ -46,7 +56,7 @@ async function examine(paths: Paths, { app, instance, state }: Subject): Promise
   if (live === undefined)
     return [problem(`${own.dir}/live is missing: ${app} gets no requests`, again)];
   const { PORT: address } = placeIn(instance, own, live).env;
-  const found: Found[] = [];
+  const found: CheckResult[] = [];
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
   if (traffic.type === 'socket') found.push(...closedSocket(socketIn(slotPaths(own, live).dir)));
@@ -67,11 +77,11 @@ async function examine(paths: Paths, { app, instance, state }: Subject): Promise
         `runner stop ${app} --before-traffic`,
       ),
     );
-  return [...found, ...obstructions(own, traffic).map(({ words, mend }) => problem(words, mend))];
+  return [...found, ...obstructions(own, traffic).map(({ words, fix }) => problem(words, fix))];
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
-function closedSocket(path: string): Found[] {
+function closedSocket(path: string): CheckResult[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   // Of a proxy that runs, the obstructions say more.
   if (!found || (found.mode & 0o002) !== 0 || proxies().length > 0 || isShared(path, 0o2))

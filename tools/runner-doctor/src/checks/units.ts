@@ -5,9 +5,9 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
-import { type Context, type Found, orOk, problem } from '../foundation/finding.ts';
+import { type CheckContext, type CheckResult, orOk, problem } from '../foundation/finding.ts';
 
-export async function units({ io, paths }: Context): Promise<readonly Found[]> {
+export async function units({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
   const found = apps.flatMap((app) => {
     const file = activeFile(paths, app);
@@ -19,7 +19,10 @@ export async function units({ io, paths }: Context): Promise<readonly Found[]> {
   return orOk([...problems, ...lacking], 'runner may control the units of its apps');
 }
 
-async function unitsWithoutSecrets(server: Server, apps: readonly AppState[]): Promise<Found[]> {
+async function unitsWithoutSecrets(
+  server: Server,
+  apps: readonly AppState[],
+): Promise<CheckResult[]> {
   const isUnit = ({ instances }: AppState) =>
     Object.values(instances).some(({ current }) => current?.start === 'systemd');
   const concerned = apps.filter(isUnit);

@@ -12,7 +12,7 @@ export const doctor = command({
   details:
     'Checks folders, keys, config.yml, tokens, chats, timers, disk, programs, clock, logs and leftovers\n' +
     'of killed deploys. Changes nothing. Each finding is ok, a warning or a problem, with the command\n' +
-    'that fixes it. Exits with 1 if there is a problem.\n' +
+    'that fixes it. Exits with 1 if there is a problem. The JSON field mend is the deprecated name of fix.\n' +
     '\n' +
     "With --sandbox, tries to reach decoy files, a decoy process and the server's sockets and logs:\n" +
     'without the sandbox, as a build, as a hook or health check, and as the app or the command that starts\n' +
@@ -24,7 +24,7 @@ export const doctor = command({
   examples: [
     'runner doctor',
     'runner doctor --sandbox',
-    'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .mend\'',
+    'runner doctor --offline --json | jq -r \'.findings[] | select(.level == "problem") | .fix\'',
   ],
   safeInForeignRoot: true,
   async run(context) {
@@ -52,13 +52,13 @@ export const doctor = command({
     const { findings, problems, warnings, skipped } = value;
     const width = Math.max(...findings.map(({ check }) => check.length));
     const shown = new Set<string>();
-    const lines = findings.map(({ check, level, message, mend }) => {
+    const lines = findings.map(({ check, level, message, fix }) => {
       const first = `${word(level, style)}  ${check.padEnd(width)}  ${harmlessLine(message)}\n`;
       const indent = ' '.repeat(WORD + width + 4);
       // One command can fix several findings: it is printed once.
-      if (mend === null || shown.has(mend)) return first;
-      shown.add(mend);
-      return `${first}${indent}${style.cyan(harmlessLine(mend))}\n`;
+      if (fix === null || shown.has(fix)) return first;
+      shown.add(fix);
+      return `${first}${indent}${style.cyan(harmlessLine(fix))}\n`;
     });
     const why = options.offline ? '--offline' : 'others could have changed files';
     const left = skipped.length > 0 ? `; skipped (${why}): ${skipped.join(', ')}` : '';

@@ -1,15 +1,39 @@
+import { type Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 
 export type Level = 'ok' | 'warning' | 'problem';
 
-export interface Finding {
-  /** Name of the check. */
-  readonly check: string;
+/** A finding without the name of its check. */
+export interface CheckResult {
   readonly level: Level;
   /** One sentence without a full stop. */
   readonly message: string;
   /** The command that fixes it; null if there is nothing to fix. */
+  readonly fix: string | null;
+  /** What it is about; not printed. */
+  readonly about?: FindingFacts;
+}
+
+/** What relates a finding to others. */
+interface FindingFacts {
+  /** The file or folder. */
+  readonly path?: string | undefined;
+  /** Code of the failure that it reports. */
+  readonly code?: string;
+  /** Whether a file could not be used for lack of permission. */
+  readonly isDenied?: boolean;
+}
+
+/** What a check has found. */
+export interface Finding extends CheckResult {
+  /** Name of the check. */
+  readonly check: string;
+}
+
+/** A finding as `runner doctor --json` prints it. */
+export interface PrintedFinding extends Omit<Finding, 'about'> {
+  /** Deprecated: the name of `fix` until the next version. */
   readonly mend: string | null;
 }
 
@@ -22,38 +46,44 @@ export interface Examination {
   readonly warnings: number;
   /** Names of the checks that were skipped: `--offline`, or others could have changed files. */
   readonly skipped: readonly string[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PrintedFinding[];
 }
 
-/** A finding without the name of its check. */
-export type Found = Omit<Finding, 'check'>;
-
-export interface Context {
+export interface CheckContext {
   readonly io: Io;
   readonly paths: Paths;
   readonly offline: boolean;
 }
 
 /** A Failure that it throws becomes a problem. */
-export type Check = (context: Context) => Promise<readonly Found[]> | readonly Found[];
+export type Check = (
+  context: CheckContext,
+) => Promise<readonly CheckResult[]> | readonly CheckResult[];
 
-export const ok = (message: string): Found => ({ level: 'ok', message, mend: null });
+export const ok = (message: string): CheckResult => ({ level: 'ok', message, fix: null });
 
 /** Something that can wait. */
-export const warning = (message: string, mend: string): Found => ({
+export const warning = (message: string, fix: string): CheckResult => ({
   level: 'warning',
   message,
-  mend,
+  fix,
 });
 
 /** Something that does not work, or is open to others. */
-export const problem = (message: string, mend: string): Found => ({
+export const problem = (message: string, fix: string, about: FindingFacts = {}): CheckResult => ({
   level: 'problem',
   message,
-  mend,
+  fix,
+  about,
 });
 
+/** A failure as a problem. */
+export function problemFrom({ code, message, cause }: Failure, fix: string): CheckResult {
+  const path = (cause as NodeJS.ErrnoException | undefined)?.path;
+  return problem(message, fix, { path, code, isDenied: systemCode(cause) === 'EACCES' });
+}
+
 /** The findings, or `ok` if there are none. */
-export function orOk(findings: readonly Found[], message: string): readonly Found[] {
+export function orOk(findings: readonly CheckResult[], message: string): readonly CheckResult[] {
   return findings.length > 0 ? findings : [ok(message)];
 }

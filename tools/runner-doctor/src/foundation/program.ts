@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Io } from '@runner/common/foundation/io';
 import { jsonObject } from '@runner/common/text/json';
-import { type Context, type Found, problem } from './finding.ts';
+import { type CheckContext, type CheckResult, problem } from './finding.ts';
 
 /** Time limit, in milliseconds: runner's own tools call services. */
 const TIMEOUT = 15_000;
 /** Limit of the output kept, in characters. */
 const OUTPUT_MAX = 4_194_304;
 
-export interface Ran {
+export interface ProgramResult {
   /** Exit status; null if it was killed or ran out of time. */
   readonly status: number | null;
   readonly stdout: string;
@@ -43,7 +43,11 @@ function end(group: number): void {
 }
 
 /** Runs a program for up to TIMEOUT, then ends it and its children. Undefined if it is not installed. */
-export function runFor(io: Io, program: string, args: readonly string[]): Promise<Ran | undefined> {
+export function runFor(
+  io: Io,
+  program: string,
+  args: readonly string[],
+): Promise<ProgramResult | undefined> {
   // Other programs do not get the secrets that were given to this command.
   const env = { ...io.env };
   for (const name of ['RUNNER_TOKEN', 'RUNNER_TELEGRAM_TOKEN', 'RUNNER_DISCORD_WEBHOOK'])
@@ -86,11 +90,11 @@ export function runFor(io: Io, program: string, args: readonly string[]): Promis
  * `purpose` is its message, `again` its command.
  */
 export async function runOwnTool<T>(
-  { io, paths }: Context,
+  { io, paths }: CheckContext,
   tool: string,
   args: readonly string[],
   { wanted, purpose, again }: { wanted: string; purpose: string; again: string },
-): Promise<{ readonly answer: readonly T[] } | { readonly found: Found }> {
+): Promise<{ readonly answer: readonly T[] } | { readonly found: CheckResult }> {
   const program = join(dirname(io.program), tool);
   const all = [program, ...args, '--root', paths.root, '--json'];
   const ran = existsSync(program) ? await runFor(io, process.execPath, all) : undefined;

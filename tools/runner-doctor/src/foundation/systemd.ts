@@ -1,16 +1,16 @@
 /** systemd units, read with systemctl. */
 import type { Io } from '@runner/common/foundation/io';
-import { type Found, problem, warning } from './finding.ts';
+import { type CheckResult, problem, warning } from './finding.ts';
 import { runFor } from './program.ts';
 
-export type Unit = Readonly<Record<string, string | undefined>>;
+export type UnitProperties = Readonly<Record<string, string | undefined>>;
 
 /** Returns a function from a unit's name to its properties; undefined if systemd is not running. */
 export async function showUnits(
   io: Io,
   names: readonly string[],
   properties: readonly string[],
-): Promise<((name: string) => Unit | undefined) | undefined> {
+): Promise<((name: string) => UnitProperties | undefined) | undefined> {
   const shown = ['Id', 'LoadState', 'ActiveState', 'UnitFileState', ...properties];
   const ask = ['show', `--property=${shown.join(',')}`, ...names];
   const ran = await runFor(io, 'systemctl', ask);
@@ -22,7 +22,7 @@ export async function showUnits(
   return (name) => units.find(({ Id }) => Id === name);
 }
 
-function unitOf(text: string): Unit {
+function unitOf(text: string): UnitProperties {
   return Object.fromEntries(
     text.split('\n').map((line) => {
       const at = line.indexOf('=');
@@ -32,7 +32,11 @@ function unitOf(text: string): Unit {
 }
 
 /** Findings about an installed unit that should be active. */
-export function unitFindings(name: string, consequence: string, unit: Unit): Found[] {
+export function unitFindings(
+  name: string,
+  consequence: string,
+  unit: UnitProperties,
+): CheckResult[] {
   const enable = `systemctl enable --now ${name}`;
   if (unit.ActiveState === 'failed')
     return [problem(`${name} has failed: ${consequence}`, `systemctl restart ${name}`)];

@@ -5,7 +5,7 @@
  */
 import type { Profile } from '@runner/deploy/sandbox/mounts';
 
-export interface Attempt {
+export interface EscapeAttempt {
   readonly group: string;
   readonly name: string;
   readonly script: string;
@@ -15,7 +15,11 @@ export interface Attempt {
   readonly openTo?: readonly Profile[];
 }
 
-type Row = readonly [name: string, script: string, more?: Pick<Attempt, 'leaves' | 'openTo'>];
+type AttemptRow = readonly [
+  name: string,
+  script: string,
+  more?: Pick<EscapeAttempt, 'leaves' | 'openTo'>,
+];
 
 const OWN = '"$ROOT"/apps/escape';
 const OTHER = '"$ROOT"/apps/other';
@@ -34,7 +38,7 @@ const where = (condition: string, script: string) => `${condition} || exit 3; ${
 /** The first file of a pattern; its path is `$1`. */
 const first = (pattern: string, script: string) => where(`set -- ${pattern}; test -e "$1"`, script);
 
-const GROUPS: Readonly<Record<string, readonly Row[]>> = {
+const GROUPS: Readonly<Record<string, readonly AttemptRow[]>> = {
   keys: [
     ['read the master key', reads('"$ROOT"/mkey')],
     ['change the master key', writes('"$ROOT"/mkey')],
@@ -193,6 +197,6 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
 };
 
 /** All attempts, in the order of the table. */
-export const ATTEMPTS: readonly Attempt[] = Object.entries(GROUPS).flatMap(([group, rows]) =>
+export const ATTEMPTS: readonly EscapeAttempt[] = Object.entries(GROUPS).flatMap(([group, rows]) =>
   rows.map(([name, script, more]) => ({ group, name, script, ...more })),
 );

@@ -3,19 +3,19 @@ import type { SandboxMode } from '@runner/common/config/sandbox';
 import type { Profile } from '@runner/deploy/sandbox/mounts';
 
 /** absent: this server has nothing of the kind to attack. */
-export type Result = 'reached' | 'stopped' | 'absent';
+export type AttemptResult = 'reached' | 'stopped' | 'absent';
 
 /** The profiles that are tried, each with the commands that have it. */
 export const PROFILES = ['build', 'hook', 'app'] as const satisfies readonly Profile[];
 
 /** A result per profile; null if the sandbox cannot run. */
-type Results = { readonly [name in (typeof PROFILES)[number]]: Result | null };
+type Results = { readonly [name in (typeof PROFILES)[number]]: AttemptResult | null };
 
 /** One row of the table. */
 export interface Tried extends Results {
   readonly group: string;
   readonly attempt: string;
-  readonly without: Result;
+  readonly without: AttemptResult;
   /** Profiles that may do this. */
   readonly open_to: readonly Profile[];
 }

@@ -1,12 +1,12 @@
 /** The table of `runner doctor --sandbox`. */
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { PROFILES, type Result, type SandboxReport, type Tried } from './report.ts';
+import { type AttemptResult, PROFILES, type SandboxReport, type Tried } from './report.ts';
 
 const COLUMN = 12;
 
 /** `allowed`: it succeeded, and is supposed to. */
-function cell(result: Result | null, isAllowed: boolean, style: Style): string {
+function cell(result: AttemptResult | null, isAllowed: boolean, style: Style): string {
   if (result === null) return '-'.padEnd(COLUMN);
   if (result !== 'reached') return result.padEnd(COLUMN);
   return isAllowed ? 'allowed'.padEnd(COLUMN) : style.red('REACHED'.padEnd(COLUMN));

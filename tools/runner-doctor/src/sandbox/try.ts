@@ -12,9 +12,10 @@ import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { mountsFor, type Profile } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
 import { modeIn } from '@runner/deploy/sandbox/sandbox';
+import type { Variables } from '@runner/deploy/sandbox/settings';
 import { ATTEMPTS } from './attempts.ts';
 import { type Decoy, makeDecoy } from './decoy.ts';
-import { PROFILES, type Result, type SandboxReport, type Tried } from './report.ts';
+import { type AttemptResult, PROFILES, type SandboxReport, type Tried } from './report.ts';
 
 /** In milliseconds. */
 const TIMEOUT = 10_000;
@@ -33,7 +34,7 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
   const decoy = await makeDecoy(io.env);
   try {
     const without = await tryAll(io, decoy);
-    const inEach = {} as Record<Profile, readonly Result[]>;
+    const inEach = {} as Record<Profile, readonly AttemptResult[]>;
     const broken: Profile[] = [];
     for (const profile of program === undefined ? [] : PROFILES) {
       const sandbox = { program: program as string, profile };
@@ -41,7 +42,7 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
       if (!(await runs(io, decoy, sandbox))) broken.push(profile);
     }
     const attempts = ATTEMPTS.map(({ group, name, openTo = [] }, at): Tried => {
-      const outside = without[at] as Result;
+      const outside = without[at] as AttemptResult;
       const of = (profile: Profile) => inside(outside, inEach[profile]?.[at]);
       const results = { build: of('build'), hook: of('hook'), app: of('app') };
       return { group, attempt: name, without: outside, open_to: openTo, ...results };
@@ -57,7 +58,7 @@ export async function tryEscapes({ io, paths }: Server): Promise<SandboxReport> 
 }
 
 /** What exists on the server but cannot be seen in the sandbox counts as stopped. */
-function inside(outside: Result, found: Result | undefined): Result | null {
+function inside(outside: AttemptResult, found: AttemptResult | undefined): AttemptResult | null {
   if (found === undefined) return null;
   if (outside === 'absent') return 'absent';
   return found === 'absent' ? 'stopped' : found;
@@ -68,13 +69,17 @@ function hasEscaped(tried: Tried): boolean {
   return PROFILES.some((name) => tried[name] === 'reached' && !tried.open_to.includes(name));
 }
 
-interface Inside {
+interface SandboxedProgram {
   readonly program: string;
   readonly profile: Profile;
 }
 
-async function tryAll(io: Server['io'], decoy: Decoy, sandbox?: Inside): Promise<Result[]> {
-  const results: Result[] = [];
+async function tryAll(
+  io: Server['io'],
+  decoy: Decoy,
+  sandbox?: SandboxedProgram,
+): Promise<AttemptResult[]> {
+  const results: AttemptResult[] = [];
   const late: (() => void)[] = [];
   for (const [at, attempt] of ATTEMPTS.entries()) {
     const mark = `runner-escape-${process.pid}-${sandbox?.profile ?? 'without'}-${at}`;
@@ -96,7 +101,7 @@ async function tryAll(io: Server['io'], decoy: Decoy, sandbox?: Inside): Promise
 }
 
 /** Whether a command that does nothing succeeds: otherwise no attempt can. */
-async function runs(io: Server['io'], decoy: Decoy, sandbox: Inside): Promise<boolean> {
+async function runs(io: Server['io'], decoy: Decoy, sandbox: SandboxedProgram): Promise<boolean> {
   const folder = decoy.folder('.tmp-runs');
   const env = variablesOf(io, decoy, 'runs', folder);
   const words = [...confined(decoy, folder, env, sandbox), '/bin/sh', '-c', 'exit 0'];
@@ -104,13 +109,11 @@ async function runs(io: Server['io'], decoy: Decoy, sandbox: Inside): Promise<bo
 }
 
 /** Whether an attempt left a file on the server; removes it. */
-function hasLeft(path: string): Result {
+function hasLeft(path: string): AttemptResult {
   const isLeft = existsSync(path);
   rmSync(path, { force: true });
   return isLeft ? 'reached' : 'stopped';
 }
-
-type Variables = Readonly<Record<string, string>>;
 
 function variablesOf(io: Server['io'], decoy: Decoy, mark: string, folder: string): Variables {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', TMPDIR, XDG_RUNTIME_DIR } = io.env;
@@ -135,7 +138,7 @@ function confined(
   { paths, home, shared, slot, folder: folderOf }: Decoy,
   release: string,
   env: Variables,
-  { program, profile }: Inside,
+  { program, profile }: SandboxedProgram,
 ): string[] {
   const scratch = () => ({ temporary: folderOf('.tmp-scratch'), home: folderOf('.tmp-home') });
   const subject = { paths, app: 'escape', env: { ...env, HOME: home }, allow: [], scratch };
@@ -143,7 +146,11 @@ function confined(
   return [program, ...mounts, '--chdir', release, '--'];
 }
 
-function tryOne([file, ...args]: readonly string[], cwd: string, env: Variables): Promise<Result> {
+function tryOne(
+  [file, ...args]: readonly string[],
+  cwd: string,
+  env: Variables,
+): Promise<AttemptResult> {
   return new Promise((resolve) => {
     const options = { cwd, env, stdio: 'ignore', detached: true, timeout: TIMEOUT } as const;
     const child = cutOff(() => spawn(file as string, args, options));

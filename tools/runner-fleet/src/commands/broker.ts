@@ -4,7 +4,7 @@ import { type BrokerSetup, brokerConfiguration } from '@runner/fleet/broker/conf
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { readLogin, withFleet } from '../rollout/connect.ts';
 
-interface Checked {
+interface BrokerCheck {
   readonly version: string;
   readonly servers: number;
   readonly warnings: readonly string[];
@@ -36,7 +36,7 @@ export const broker = command({
     const text = brokerConfiguration(await setupOf(paths.root, options.store));
     return { value: format === 'human' ? text : { configuration: text } };
   },
-  human: (value: string | Checked) =>
+  human: (value: string | BrokerCheck) =>
     typeof value === 'string'
       ? value
       : `The broker (${value.version}) answers; ${value.servers} servers have a mailbox.\n${value.warnings.map((line) => `Warning: ${line}\n`).join('')}`,
@@ -91,7 +91,7 @@ type BrokerContext = Pick<Context, 'paths'> & { readonly options: { readonly sto
 /** Older versions have published vulnerabilities. */
 const SAFE = [2, 10, 27];
 
-async function checkBroker(context: BrokerContext): Promise<Checked> {
+async function checkBroker(context: BrokerContext): Promise<BrokerCheck> {
   const servers = readServers(context.paths.root);
   return withFleet(context, async (connection) => {
     const unseen = await compareAccounts(context);

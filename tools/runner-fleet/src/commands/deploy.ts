@@ -1,7 +1,7 @@
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Verb } from '@runner/fleet/order/order';
+import type { OrderVerb } from '@runner/fleet/order/order';
 import { withFleet } from '../rollout/connect.ts';
 import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
@@ -57,12 +57,12 @@ const APP = { app: { required: true, about: 'Name of the app' } } as const;
 /** Plans a rollout and carries it out; `status` is the exit status. */
 async function carry(
   context: Context & { args: { app: string }; options: OrderOptions },
-  verb: Verb,
+  verb: OrderVerb,
   ref?: string,
 ) {
   return withFleet(context, async (broker) => {
     const { args, options } = context;
-    const plan = await makePlan(context, broker, verb, args.app, ref, options);
+    const plan = await makePlan(context, broker, { verb, app: args.app, ref }, options);
     return { status: plan ? await drive(context, broker, plan) : 0 };
   });
 }

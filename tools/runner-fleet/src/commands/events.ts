@@ -14,7 +14,7 @@ import { recordIn } from '../events/record.ts';
 import { shippedEvents } from '../events/shipped.ts';
 import { openFleet } from '../rollout/connect.ts';
 
-type EventRecord = LogRecord & { readonly server: string };
+type ServerRecord = LogRecord & { readonly server: string };
 
 /** Between two reads with --follow, in ms. */
 const LOOK = 1_000;
@@ -111,7 +111,7 @@ export const events = command({
       await broker?.close();
     }
   },
-  human: (record: EventRecord) => {
+  human: (record: ServerRecord) => {
     const text = (field: string) => harmlessLine(textOf(record, field));
     const word = (value: unknown) => harmlessLine(typeof value === 'string' ? value : '?');
     const kind = word(kindOf(record));
@@ -119,10 +119,13 @@ export const events = command({
   },
 });
 
-type Filter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
+type EventFilter = Readonly<Record<'project' | 'event' | 'since', string | undefined>>;
 
 /** Throws `usage`. */
-function filterOf({ project, event, since }: Filter, now: Date): (record: LogRecord) => boolean {
+function filterOf(
+  { project, event, since }: EventFilter,
+  now: Date,
+): (record: LogRecord) => boolean {
   const from = since === undefined ? Number.NEGATIVE_INFINITY : timeOf(since, 'since', now);
   return (record) =>
     (project === undefined || projectOf(record) === project) &&
@@ -130,7 +133,7 @@ function filterOf({ project, event, since }: Filter, now: Date): (record: LogRec
     (since === undefined || timeOfIso(textOf(record, 'timestamp')) >= from);
 }
 
-interface Shown {
+interface EventsView {
   readonly raw: boolean;
   /** How many records, the newest; lines of logs are printed all, or none if it is 0. */
   readonly most: number;
@@ -142,9 +145,9 @@ async function show(
   { io, note, print }: Pick<Context, 'io' | 'note' | 'print'>,
   broker: EventSource,
   sources: readonly ServerEvents[],
-  { raw, most, isWanted }: Shown,
+  { raw, most, isWanted }: EventsView,
 ): Promise<void> {
-  const found: EventRecord[] = [];
+  const found: ServerRecord[] = [];
   try {
     for (const source of sources) {
       for await (const { server, bytes, gap } of source.unread(broker)) {

@@ -90,6 +90,11 @@ async function fetchApp(
     return status;
   }
   const on = fresh.map(({ server }) => server).join(',');
-  const plan = await makePlan(context, broker, 'deploy', app, commit, { ...options, on });
+  const plan = await makePlan(
+    context,
+    broker,
+    { verb: 'deploy', app, ref: commit },
+    { ...options, on },
+  );
   return Math.max(status, plan ? await drive(context, broker, plan) : EXIT.ok);
 }

@@ -8,7 +8,7 @@ import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { readLogin } from '../rollout/connect.ts';
 
-interface Made {
+interface InitResult {
   readonly config: string;
   /** Public key of the operator's broker login. */
   readonly operator: string;
@@ -51,8 +51,8 @@ export const init = command({
     if (!isThere(files.config)) writeWhole(files.config, text, 0o640);
     if (!isThere(files.login)) writeWhole(files.login, `${newLogin().seed}\n`);
     const operator = loginKeyOf(readLogin(paths.root), files.login);
-    return { value: { config: files.config, operator } satisfies Made };
+    return { value: { config: files.config, operator } satisfies InitResult };
   },
-  human: ({ config }: Made) =>
+  human: ({ config }: InitResult) =>
     `Created ${config}\nNext steps:\n  runner fleet add <server>   reads the output of runner agent init on that server\n  runner fleet broker config\n`,
 });

@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
 import { chooseServers, readFleet, readServers } from '@runner/fleet/files/operator';
 import { inputLines } from '@runner/fleet/order/input';
-import { orderOf, sealedOf, VERBS, type Verb } from '@runner/fleet/order/order';
+import { type OrderVerb, orderOf, sealedOf, VERBS } from '@runner/fleet/order/order';
 import { withFleet } from '../rollout/connect.ts';
 import { deliver, deliveryOf } from '../rollout/delivery.ts';
 import { lineText, NO_ANSWER, type ServerLine, statusOf } from '../rollout/line.ts';
@@ -40,7 +40,14 @@ export const order = command({
     const servers = chooseServers(paths.root, options.on).map(({ server }) => server);
     const { ref = '', reason = '' } = options;
     const max_parallel = countOf(undefined, config.maxParallel, 'max-parallel');
-    const wanted = { verb: args.verb as Verb, app: args.app, ref, servers, max_parallel, reason };
+    const wanted = {
+      verb: args.verb as OrderVerb,
+      app: args.app,
+      ref,
+      servers,
+      max_parallel,
+      reason,
+    };
     const made = newOrder(context, wanted, deadlineOf(options.deadline, config.deadline));
     io.stdout.write(`${JSON.stringify(made)}\n`);
     return {};
@@ -87,8 +94,8 @@ export const send = command({
       for (const [index, text] of orders.entries()) {
         const sealed = sealedOf(text);
         if (!sealed) throw new Failure('order_invalid', `line ${index + 1} is not a signed order`);
-        const waiting = { wait, signal: new AbortController().signal };
-        await deliver(context, broker, deliveryOf(sealed, servers), waiting, answered);
+        const waiting = { wait, signal: new AbortController().signal, answered };
+        await deliver(context, broker, deliveryOf(sealed, servers), waiting);
       }
       return { status: statusOf(lines) };
     });

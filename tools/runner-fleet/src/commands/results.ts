@@ -25,7 +25,7 @@ export const results = command({
   human: (line: ServerLine, style) => lineText(line, style),
 });
 
-type Reader = Pick<Context, 'io' | 'paths'>;
+type ResultsContext = Pick<Context, 'io' | 'paths'>;
 
 /** Prints the results on standard input; a line that no server signed does not hide the others. */
 async function printInput({ io, paths, note, print }: Context): Promise<number> {
@@ -43,7 +43,7 @@ async function printInput({ io, paths, note, print }: Context): Promise<number> 
   return lines.length < input.length ? Math.max(EXIT.failed, statusOf(lines)) : statusOf(lines);
 }
 
-async function askLines(context: Reader, id: string): Promise<ServerLine[]> {
+async function askLines(context: ResultsContext, id: string): Promise<ServerLine[]> {
   return withFleet(context, async (broker) => {
     const { order: sealed, ordered, state } = await requireRollout(context, broker, id);
     const delivery = deliveryOf(sealed, readServers(context.paths.root));

@@ -8,7 +8,7 @@ import { orderOf } from '@runner/fleet/order/order';
 import type { AppOnServer, ServerState } from '@runner/fleet/order/state';
 import { withFleet } from '../rollout/connect.ts';
 import { NO_ANSWER } from '../rollout/line.ts';
-import { type Answer, askAll, lastState } from '../rollout/presence.ts';
+import { askAll, lastState, type PingReply } from '../rollout/presence.ts';
 import { rolloutOf } from '../rollout/rollout.ts';
 import { ON } from './plumbing.ts';
 
@@ -64,7 +64,7 @@ export const status = command({
 
 async function rowOf(
   broker: Broker,
-  { server, state, problem: wrong, ping_ms, skew }: Answer,
+  { server, state, problem: wrong, ping_ms, skew }: PingReply,
 ): Promise<ServerRow> {
   const last = state ? undefined : await lastState(broker, server);
   const known = state ?? (last && 'value' in last ? last.value : undefined);

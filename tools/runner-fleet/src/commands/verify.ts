@@ -6,7 +6,7 @@ import { chooseServers } from '@runner/fleet/files/operator';
 import { ServerEvents } from '../events/read.ts';
 import { checkResults } from '../events/results.ts';
 import { withFleet } from '../rollout/connect.ts';
-import { type Answer, askAll } from '../rollout/presence.ts';
+import { askAll, type PingReply } from '../rollout/presence.ts';
 import { SERVER } from './events.ts';
 
 interface Verified {
@@ -45,7 +45,10 @@ export const verify = command({
       .join(''),
 });
 
-async function verified(broker: Broker, { server: of, state, problem }: Answer): Promise<Verified> {
+async function verified(
+  broker: Broker,
+  { server: of, state, problem }: PingReply,
+): Promise<Verified> {
   const source = new ServerEvents(of);
   const sent = state?.events.sent ?? 0;
   let gaps = 0;

@@ -1,7 +1,7 @@
 /** Reads and verifies the events of servers. */
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { type Checked, FIRST_PREV, follows, receivedBatch } from '@runner/fleet/events/batch';
+import { type CheckedBatch, FIRST_PREV, follows, receivedBatch } from '@runner/fleet/events/batch';
 import { ServerKeys } from '@runner/fleet/events/keys';
 import type { FleetServer } from '@runner/fleet/files/operator';
 
@@ -22,7 +22,7 @@ export class ServerEvents {
   /** A sentence per message that is not signed, cannot be read, or breaks the chain. */
   readonly problems: string[] = [];
   batches = 0;
-  private before: Checked | undefined;
+  private before: CheckedBatch | undefined;
   private keys: ServerKeys;
   /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
   private readonly read: Map<string, number>;

@@ -15,7 +15,7 @@ import { noAnswer, receivedLine, type ServerLine, unreadable } from './line.ts';
 const LOOK = 3_000;
 
 /** A signed order, its content and its servers. */
-export interface Delivery {
+export interface OrderDelivery {
   readonly sealed: SealedOrder;
   readonly order: Order;
   readonly servers: readonly FleetServer[];
@@ -27,7 +27,7 @@ export interface Delivery {
  */
 function resultFor(
   message: string,
-  { sealed, order }: Delivery,
+  { sealed, order }: OrderDelivery,
   servers: readonly FleetServer[],
 ): ServerLine | undefined {
   const line = receivedLine(message, servers);
@@ -40,7 +40,7 @@ function resultFor(
 /** A server's result for exactly this order; undefined if the broker has none yet. */
 export async function storedResult(
   broker: Broker,
-  delivery: Delivery,
+  delivery: OrderDelivery,
   server: FleetServer,
 ): Promise<ServerLine | undefined> {
   const subject = subjects.result(server.server, delivery.order.id);
@@ -65,7 +65,7 @@ type Answered = (line: ServerLine) => Promise<void>;
  */
 export async function post(
   broker: Broker,
-  delivery: Delivery,
+  delivery: OrderDelivery,
   signal: AbortSignal,
   answered: Answered,
 ): Promise<void> {
@@ -95,7 +95,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 async function storeOrder(
   broker: Broker,
-  { sealed, servers }: Delivery,
+  { sealed, servers }: OrderDelivery,
   signal: AbortSignal,
 ): Promise<void> {
   const text = JSON.stringify(sealed);
@@ -113,20 +113,23 @@ async function storeOrder(
   await Promise.all(servers.map(({ server }) => store(subjects.order(server), TRIES)));
 }
 
-/** `wait` in ms; `stepped` is called for each step of a server. */
-interface Waiting {
+/** How long to wait, and what is reported meanwhile. */
+interface WaitOptions {
+  /** In ms. */
   readonly wait: number;
   readonly signal: AbortSignal;
+  /** Gets each result as it arrives, then the missing ones. */
+  readonly answered: Answered;
+  /** Gets each step of a server. */
   readonly stepped?: (server: string, step: string) => void;
 }
 
-/** Posts the order and waits up to `wait` ms; `answered` gets each result as it arrives, then the missing ones. */
+/** Posts the order and waits for the results. */
 export async function deliver(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
-  delivery: Delivery,
-  { wait, signal, stepped }: Waiting,
-  answered: Answered,
+  delivery: OrderDelivery,
+  { wait, signal, answered, stepped }: WaitOptions,
 ): Promise<void> {
   await post(broker, delivery, signal, answered);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));
@@ -178,7 +181,7 @@ export async function deliver(
 }
 
 /** `sealed` must have been checked before. */
-export function deliveryOf(sealed: SealedOrder, servers: readonly FleetServer[]): Delivery {
+export function deliveryOf(sealed: SealedOrder, servers: readonly FleetServer[]): OrderDelivery {
   const order = orderOf(sealed.body) as Order;
   return { sealed, order, servers: servers.filter(({ server }) => order.servers.includes(server)) };
 }

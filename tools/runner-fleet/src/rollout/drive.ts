@@ -7,11 +7,11 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { isHold, type SealedOrder } from '@runner/fleet/order/order';
 import { deliver, deliveryOf, post } from './delivery.ts';
 import { isFinished, isGood, noAnswer, type ServerLine, statusOf } from './line.ts';
-import { Claim, keep } from './record.ts';
+import { AppClaim, keep } from './record.ts';
 import type { Rollout } from './rollout.ts';
 
 /** A checked and signed rollout. */
-export interface Plan {
+export interface RolloutPlan {
   readonly sealed: SealedOrder;
   readonly batches: readonly (readonly FleetServer[])[];
   /** Servers that did not answer; the order waits in their mailboxes. */
@@ -50,7 +50,7 @@ export function batchesOf(
 export async function drive(
   context: Pick<Context, 'io' | 'paths' | 'print'>,
   broker: Broker,
-  plan: Plan,
+  plan: RolloutPlan,
 ): Promise<number> {
   const { io, paths, print } = context;
   const { order, servers } = deliveryOf(plan.sealed, [...plan.batches.flat(), ...plan.absent]);
@@ -69,7 +69,7 @@ export async function drive(
   };
   const claim = isHold(order.verb)
     ? undefined
-    : await Claim.take(broker, paths.root, io.now(), rollout);
+    : await AppClaim.take(broker, paths.root, io.now(), rollout);
   const interrupted = new AbortController();
   let by: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {
@@ -90,8 +90,8 @@ export async function drive(
   return claim?.lost ? EXIT.failed : statusOf(lines);
 }
 
-interface Progress {
-  readonly claim: Claim | undefined;
+interface RolloutProgress {
+  readonly claim: AppClaim | undefined;
   readonly lines: ServerLine[];
   readonly signal: AbortSignal;
 }
@@ -99,8 +99,8 @@ interface Progress {
 async function sendBatches(
   context: Pick<Context, 'io' | 'print'>,
   broker: Broker,
-  plan: Plan,
-  { claim, lines, signal }: Progress,
+  plan: RolloutPlan,
+  { claim, lines, signal }: RolloutProgress,
 ): Promise<void> {
   const answered = async (line: ServerLine) => {
     lines.push(line);
@@ -112,8 +112,8 @@ async function sendBatches(
   };
   for (const batch of plan.batches) {
     if (signal.aborted || (await isLost(claim, batch))) return;
-    const waiting = { wait: plan.wait, signal, stepped };
-    await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting, answered);
+    const waiting = { wait: plan.wait, signal, answered, stepped };
+    await deliver(context, broker, deliveryOf(plan.sealed, batch), waiting);
     if (lines.filter((line) => !isGood(line)).length > plan.maxFailures) return;
   }
   if (plan.absent.length === 0 || signal.aborted || (await isLost(claim, plan.absent))) return;
@@ -121,7 +121,7 @@ async function sendBatches(
   for (const server of plan.absent) await answered(noAnswer(server));
 }
 
-async function isLost(claim: Claim | undefined, next: readonly FleetServer[]): Promise<boolean> {
+async function isLost(claim: AppClaim | undefined, next: readonly FleetServer[]): Promise<boolean> {
   return claim !== undefined && !(await claim.allows(next.map(({ server }) => server)));
 }
 
@@ -129,7 +129,7 @@ function summaryOf(
   rollout: string,
   servers: number,
   lines: readonly ServerLine[],
-  { by, claim }: { by: string | undefined; claim: Claim | undefined },
+  { by, claim }: { by: string | undefined; claim: AppClaim | undefined },
 ): RolloutSummary {
   const done = lines.filter(isGood).length;
   const no_answer = lines.filter(({ status }) => status === 'no_answer').length;

@@ -5,17 +5,17 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { receive } from '@runner/fleet/order/received';
-import { isDone, type Result, resultField } from '@runner/fleet/order/result';
+import { isDone, type OrderResult, resultField } from '@runner/fleet/order/result';
 import { sealedTextOf } from '@runner/fleet/order/seal';
 
 /** Why a server has no result. */
 type Missing = 'no_answer' | 'not_ordered';
 
 /** One line of `--json`. */
-export interface ServerLine extends Partial<Omit<Result, 'status'>> {
+export interface ServerLine extends Partial<Omit<OrderResult, 'status'>> {
   readonly server: string;
   /** unreadable: the server signed a result that cannot be read, or that answers another order. */
-  readonly status: Result['status'] | Missing | 'unreadable';
+  readonly status: OrderResult['status'] | Missing | 'unreadable';
   readonly message: string;
 }
 
@@ -61,7 +61,7 @@ export function lineText(line: ServerLine, style: Style): string {
 /** Whether the server carried the order out. */
 export function isGood({ verb, status }: ServerLine): boolean {
   // Without a result there is no verb.
-  return verb !== undefined && isDone({ verb, status: status as Result['status'] });
+  return verb !== undefined && isDone({ verb, status: status as OrderResult['status'] });
 }
 
 /** Whether `resume` leaves the server out: it has carried the order out, or tried to. */

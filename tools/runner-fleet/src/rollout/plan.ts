@@ -6,10 +6,10 @@ import { durationText } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
-import { isHold, type Order, type Verb } from '@runner/fleet/order/order';
-import { batchesOf, type Plan } from './drive.ts';
+import { isHold, type Order, type OrderVerb } from '@runner/fleet/order/order';
+import { batchesOf, type RolloutPlan } from './drive.ts';
 import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
-import { type Answer, askAll, commitOf, lastState } from './presence.ts';
+import { askAll, commitOf, lastState, type PingReply } from './presence.ts';
 import { requireFree } from './record.ts';
 
 /** Options of every command that sends orders. */
@@ -33,7 +33,7 @@ export interface PlanLine {
   /** null if nothing was ordered. */
   readonly rollout: string | null;
   readonly app: string;
-  readonly verb: Verb;
+  readonly verb: OrderVerb;
   readonly commit: string | null;
   readonly version: string | null;
   readonly batches: readonly (readonly string[])[];
@@ -52,17 +52,22 @@ export function planWords({ commit, version, batches, absent }: PlanLine): strin
   return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
+/** What to order. */
+interface WantedOrder {
+  readonly verb: OrderVerb;
+  readonly app: string;
+  readonly ref: string | undefined;
+}
+
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
 /** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
   broker: Broker,
-  verb: Verb,
-  app: string,
-  ref: string | undefined,
+  { verb, app, ref }: WantedOrder,
   options: OrderOptions,
-): Promise<Plan | undefined> {
+): Promise<RolloutPlan | undefined> {
   const { io, paths } = context;
   const reason = options.reason ?? '';
   checkWords(app, reason);
@@ -98,7 +103,7 @@ export async function makePlan(
 }
 
 /** An unsigned plan; `deadline` is in ms from now. */
-interface Draft extends Omit<Plan, 'sealed'> {
+interface RolloutDraft extends Omit<RolloutPlan, 'sealed'> {
   readonly order: Omit<Order, 'id' | 'issued' | 'deadline' | 'servers'>;
   readonly version: string | null;
   readonly deadline: number;
@@ -107,9 +112,9 @@ interface Draft extends Omit<Plan, 'sealed'> {
 /** Prints the plan and signs its order. Undefined if there is nothing to do or only the plan is wanted. */
 export async function signPlan(
   context: PlanContext,
-  { order, version, deadline, ...rest }: Draft,
+  { order, version, deadline, ...rest }: RolloutDraft,
   { plan, yes, key }: Pick<OrderOptions, 'plan' | 'yes' | 'key'>,
-): Promise<Plan | undefined> {
+): Promise<RolloutPlan | undefined> {
   const { verb, app, ref } = order;
   const batches = rest.batches.map(namesOf);
   const absent = namesOf(rest.absent);
@@ -152,7 +157,7 @@ async function divide(context: PlanContext, broker: Broker, options: OrderOption
 async function seenText(
   { io }: PlanContext,
   broker: Broker,
-  { server, problem }: Answer,
+  { server, problem }: PingReply,
 ): Promise<string> {
   if (problem !== undefined) return `${server.server} (${problem})`;
   const last = await lastState(broker, server);

@@ -7,9 +7,14 @@ import { subjects } from '@runner/fleet/broker/subjects';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { isCommit } from '@runner/fleet/order/order';
 import { type Received, receive } from '@runner/fleet/order/received';
-import { type Head, type Question, type ServerState, stateField } from '@runner/fleet/order/state';
+import {
+  type PingQuestion,
+  type ServerHead,
+  type ServerState,
+  stateField,
+} from '@runner/fleet/order/state';
 
-export interface Answer {
+export interface PingReply {
   readonly server: FleetServer;
   /** undefined: it did not answer, or its reply does not count. */
   readonly state: ServerState | undefined;
@@ -29,8 +34,8 @@ export async function askAll(
   { io }: Pick<Context, 'io'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  question: Omit<Question, 'nonce'> = {},
-): Promise<Answer[]> {
+  question: Omit<PingQuestion, 'nonce'> = {},
+): Promise<PingReply[]> {
   return Promise.all(
     servers.map(async (server) => {
       const nonce = String(io.random());
@@ -62,14 +67,14 @@ export async function lastState(
 }
 
 /** What a server says about the head. */
-export type HeadThere = Head & { readonly server: FleetServer };
+export type HeadThere = ServerHead & { readonly server: FleetServer };
 
 /** The answers of the servers that answer; notes which replies do not count. */
 export async function headsOf(
   context: Pick<Context, 'io' | 'note'>,
   broker: Broker,
   servers: readonly FleetServer[],
-  question: Omit<Question, 'nonce'>,
+  question: Omit<PingQuestion, 'nonce'>,
 ): Promise<HeadThere[]> {
   const answers = await askAll(context, broker, servers, question);
   for (const { problem } of answers) if (problem !== undefined) context.note(harmlessLine(problem));

@@ -30,7 +30,7 @@ const LOOK_AGAIN = 8_000;
 const KEPT = 90 * 24 * 3_600_000;
 
 /** Claims an app while a rollout runs, and renews the claim. */
-export class Claim {
+export class AppClaim {
   private readonly broker: Broker;
   private readonly root: string;
   private rollout: Rollout;
@@ -48,7 +48,7 @@ export class Claim {
   }
 
   /** Throws `rollout_running`. */
-  static async take(broker: Broker, root: string, now: Date, rollout: Rollout): Promise<Claim> {
+  static async take(broker: Broker, root: string, now: Date, rollout: Rollout): Promise<AppClaim> {
     const subject = subjects.rollout(rollout.app);
     const last = await broker.last('ROLLOUT', subject);
     if (isRunning(last, now)) throw running(last, now);
@@ -61,7 +61,7 @@ export class Claim {
       throw new Failure('rollout_running', `another rollout of ${rollout.app} has just started`);
     prune(root, now);
     keep(root, rollout);
-    return new Claim(broker, root, rollout, seq);
+    return new AppClaim(broker, root, rollout, seq);
   }
 
   private async renew(): Promise<void> {

@@ -2,7 +2,7 @@
 import { OPERATOR_NAME } from '@runner/fleet/files/names';
 import {
   appField,
-  type Field,
+  type FieldReader,
   list,
   matching,
   object,
@@ -36,7 +36,7 @@ export interface Rollout {
 
 const serversField = list(serverField, 10_000);
 
-const rolloutField: Field<Rollout> = object<Rollout>({
+const rolloutField: FieldReader<Rollout> = object<Rollout>({
   rollout: orderIdField,
   app: appField,
   by: matching(OPERATOR_NAME, 'the name of an operator'),

@@ -3,7 +3,7 @@ import { type Style, table } from '@runner/common/cli/output';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
-import { type Deploy, type HistoryRow, rowOf } from '@runner/history/deploys/deploy';
+import { type HistoryRow, type PastDeploy, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
 import { lineCount, periodSince, SINCE } from '@runner/history/log/options';
 
@@ -52,7 +52,7 @@ interface Cleaner {
   clean(record: Readonly<Record<string, unknown>>): Promise<unknown>;
 }
 
-async function cleanRow(deploy: Deploy, cleaner: Cleaner): Promise<HistoryRow> {
+async function cleanRow(deploy: PastDeploy, cleaner: Cleaner): Promise<HistoryRow> {
   return (await cleaner.clean({ ...rowOf(deploy) })) as HistoryRow;
 }
 
@@ -71,7 +71,7 @@ function textOf(rows: readonly HistoryRow[], style: Style, width: number | undef
   return lines.map((line, index) => colour(line, rows[index - 1])).join('\n');
 }
 
-const COLOURS: Partial<Record<Deploy['result'], (style: Style) => (text: string) => string>> = {
+const COLOURS: Partial<Record<PastDeploy['result'], (style: Style) => (text: string) => string>> = {
   failed: (style) => style.red,
   rolled_back: (style) => style.red,
   interrupted: (style) => style.yellow,

@@ -9,7 +9,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 
 /** What `list` prints. */
-interface Listing {
+interface AppListing {
   count: number;
   apps: AppSummary[];
   /** Names of apps whose state cannot be read; they do not count. */
@@ -30,14 +30,14 @@ export const list = command({
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
-    const value: Listing = {
+    const value: AppListing = {
       count: apps.length,
       apps: apps.map((app) => summaryOf(paths, app, view)),
       unreadable: unreadable.map(({ app }) => app),
     };
     return { value, status: unreadable.length > 0 ? 1 : 0 };
   },
-  human({ apps, unreadable }: Listing, style, { io, paths }) {
+  human({ apps, unreadable }: AppListing, style, { io, paths }) {
     if (apps.length + unreadable.length === 0) {
       const none = isThere(paths.root)
         ? 'No apps yet'

@@ -18,10 +18,10 @@ export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
 /** A topic of a group. */
 export const THREAD_ID = /^[1-9]\d{0,14}$/;
 
-type Row = Omit<SetupAnswer, 'about' | 'placeholder'> & { readonly placeholder?: string };
+type ChannelOption = Omit<SetupAnswer, 'about' | 'placeholder'> & { readonly placeholder?: string };
 
 /** The options of a channel. Secrets come from files. */
-const answers = (title: string, rows: Readonly<Record<string, Row>>): Answers =>
+const answers = (title: string, rows: Readonly<Record<string, ChannelOption>>): Answers =>
   Object.fromEntries(
     Object.entries(rows).map(([option, row]) => {
       const about = `${title}: ${row.variable ? 'a file with ' : ''}${row.what}${row.form ?? ''}`;

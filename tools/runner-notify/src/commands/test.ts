@@ -4,7 +4,7 @@ import { configExposure } from '@runner/common/guards/exposure';
 import { channelOption } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
 
-interface Report {
+interface TestReport {
   readonly channels: readonly TrialResult[];
 }
 
@@ -25,8 +25,8 @@ export const test = command({
     if (exposed) context.note(exposed);
     const channels = await tryChannels(context, context.options.channel);
     const arrived = channels.every(({ result }) => result === 'delivered');
-    return { value: { channels } satisfies Report, status: arrived ? EXIT.ok : EXIT.failed };
+    return { value: { channels } satisfies TestReport, status: arrived ? EXIT.ok : EXIT.failed };
   },
-  human: async ({ channels }: Report, style) =>
+  human: async ({ channels }: TestReport, style) =>
     (await import('../status/text.ts')).trialsText(channels, style),
 });

@@ -66,7 +66,7 @@ export async function attempt(
 }
 
 /** The ids of the messages to edit and to answer, and the milliseconds for the request. */
-interface Target {
+interface DeliveryTarget {
   readonly edited: string | undefined;
   readonly reply: string | undefined;
   readonly within: number | undefined;
@@ -76,7 +76,7 @@ interface Target {
 async function post(
   channel: Channel,
   message: Message,
-  { edited, reply, within }: Target,
+  { edited, reply, within }: DeliveryTarget,
 ): Promise<Posted> {
   if (edited !== undefined && channel.edit) {
     const outcome = await channel.edit(edited, message, within);

@@ -172,7 +172,7 @@ export class OpenChannels {
       // Another chat may have been set in the meantime.
       const now = notifySettingsOf(readConfig(paths), io.env);
       if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
-      editConfig(paths, io, title, [{ path: ['notify', key], value: id }]);
+      editConfig({ paths, io, command: title }, [{ path: ['notify', key], value: id }]);
       this.noteOnce(`${what}: ${key} is now ${id}`);
     });
     if (failure) this.noteOnce(`${what}: set ${key} to ${id} (${failure.message})`);

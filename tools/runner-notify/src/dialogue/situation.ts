@@ -121,7 +121,7 @@ export async function acceptedAnswer<V, T>(
 }
 
 /** A destination that is tried before it is saved. */
-interface Candidate {
+interface ChatCandidate {
   readonly channel: ChannelName;
   /** What the person chooses, in a word. */
   readonly what: string;
@@ -134,7 +134,7 @@ interface Candidate {
 /** Sends a test message to what is chosen, until one arrives or the person saves without. */
 export async function tested(
   situation: Situation,
-  { channel, what, given, choose }: Candidate,
+  { channel, what, given, choose }: ChatCandidate,
 ): Promise<Prepared> {
   const other = given ? `Check the ${what} again` : `Use another ${what}`;
   for (;;) {

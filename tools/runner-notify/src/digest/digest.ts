@@ -7,7 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { durationText } from '@runner/common/text/time';
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { periodSince } from '@runner/history/log/options';
@@ -92,12 +92,12 @@ export async function digestText(
 }
 
 /** Those that were cancelled or killed, which say nothing about the commit. */
-function unfinishedWords(deploys: readonly Deploy[]): string[] {
+function unfinishedWords(deploys: readonly PastDeploy[]): string[] {
   const { length } = deploys.filter(({ result }) => result === 'interrupted');
   return length === 0 ? [] : [`${length} did not end`];
 }
 
-function isFailed({ result }: Deploy): boolean {
+function isFailed({ result }: PastDeploy): boolean {
   return result === 'failed' || result === 'rolled_back';
 }
 
@@ -106,15 +106,15 @@ function counted(count: number, what: string): string {
 }
 
 /** By app, those with most deploys first. */
-function groups(deploys: readonly Deploy[]): [string, Deploy[]][] {
-  const byApp = new Map<string, Deploy[]>();
+function groups(deploys: readonly PastDeploy[]): [string, PastDeploy[]][] {
+  const byApp = new Map<string, PastDeploy[]>();
   for (const deploy of deploys)
     byApp.set(deploy.project, [...(byApp.get(deploy.project) ?? []), deploy]);
   return [...byApp].sort(([a, own], [b, others]) => others.length - own.length || (a < b ? -1 : 1));
 }
 
 /** The first line of each cause, the most frequent first. */
-function causesOf(failed: readonly Deploy[]): string[] {
+function causesOf(failed: readonly PastDeploy[]): string[] {
   const counts = new Map<string, number>();
   for (const { cause, stage, project } of failed) {
     const [line = ''] = (cause ?? '').split('\n').filter((each) => each.trim() !== '');

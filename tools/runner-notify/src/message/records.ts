@@ -2,9 +2,9 @@
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import { EVENT_TYPES, type EventType, isStateEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
-import { type Line, LineSplitter } from '@runner/common/files/lines-forward';
+import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
-import type { Source } from '@runner/common/foundation/io';
+import type { InputStream } from '@runner/common/foundation/io';
 import { Joiner } from './joined.ts';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
@@ -14,7 +14,7 @@ const LINE_MAX = 4_194_304;
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Reads an input to its end without blocking other work; a closed one is empty. */
-export async function* chunksOf({ fd, isTTY }: Source): AsyncGenerator<Uint8Array> {
+export async function* chunksOf({ fd, isTTY }: InputStream): AsyncGenerator<Uint8Array> {
   const { createReadStream, fstatSync } = process.getBuiltinModule('node:fs');
   try {
     const stat = fstatSync(fd);
@@ -106,7 +106,7 @@ export function announceableOf(fields: LogRecord): Announceable | string | undef
 }
 
 /** Lines as bytes, without their newline; undefined for one that is too long. */
-async function* rawLines(chunks: Chunks): AsyncGenerator<Line> {
+async function* rawLines(chunks: Chunks): AsyncGenerator<SplitLine> {
   const splitter = new LineSplitter(LINE_MAX);
   for await (const { buffer, byteOffset, length } of chunks)
     yield* splitter.take(Buffer.from(buffer, byteOffset, length));

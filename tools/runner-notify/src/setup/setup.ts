@@ -69,13 +69,13 @@ async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[
 }
 
 /** What the setup asks, and of whom. */
-interface Request extends Pick<Situation, 'inputs' | 'test' | 'dialogue'> {
+interface SetupRequest extends Pick<Situation, 'inputs' | 'test' | 'dialogue'> {
   readonly channels: readonly ChannelName[];
 }
 
 async function setUpChannels(
   { io, paths, note }: SetupContext,
-  { channels, ...request }: Request,
+  { channels, ...request }: SetupRequest,
 ): Promise<SetupReport> {
   const active = activeAfter({ io, paths }, channels);
   const signal = request.dialogue?.signal;
@@ -93,7 +93,8 @@ async function setUpChannels(
   }
   const channel = choiceOf(active);
   const values: ConfigValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
-  editConfig(paths, io, 'notify setup', changesTo(values), schemaComment(io.program));
+  const head = schemaComment(io.program);
+  editConfig({ paths, io, command: 'notify setup', head }, changesTo(values));
   const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
     keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);

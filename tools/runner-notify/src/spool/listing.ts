@@ -27,13 +27,13 @@ export interface WaitingMessage
 }
 
 /** A message and its place. */
-export interface FoundEntry {
+export interface SpoolFile {
   readonly name: EntryName;
   readonly place: SpoolPlace;
 }
 
 /** All messages in the queue, then those that were given up; oldest first. */
-export function findAll(spool: Spool, places: readonly SpoolPlace[]): FoundEntry[] {
+export function findAll(spool: Spool, places: readonly SpoolPlace[]): SpoolFile[] {
   return places.flatMap((place) => spool.names(undefined, place).map((name) => ({ name, place })));
 }
 
@@ -42,7 +42,7 @@ export function findThese(
   spool: Spool,
   ids: readonly string[],
   places: readonly SpoolPlace[],
-): FoundEntry[] {
+): SpoolFile[] {
   // If an id is in both places, the queue takes precedence.
   const all = new Map(
     findAll(spool, places)
@@ -59,7 +59,7 @@ export function findThese(
 }
 
 /** A message for people; undefined when it left in the meantime. */
-export function waitingOf(spool: Spool, { name, place }: FoundEntry): WaitingMessage | undefined {
+export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMessage | undefined {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
   const sound = entry === 'damaged' ? undefined : entry;
@@ -93,7 +93,7 @@ const LOCK_WAIT = 5;
  * Makes messages due again, those that were given up as if they were new. A stopped destination stays
  * stopped. Throws `locked` when another process delivers for longer than 5 s.
  */
-export function retry(by: Locking, spool: Spool, found: readonly FoundEntry[]): void {
+export function retry(by: Locking, spool: Spool, found: readonly SpoolFile[]): void {
   for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
@@ -112,12 +112,12 @@ export function retry(by: Locking, spool: Spool, found: readonly FoundEntry[]): 
 }
 
 /** The damaged files, each with advice. */
-export function damagedOf(spool: Spool, found: readonly FoundEntry[]): Map<FoundEntry, Failure> {
+export function damagedOf(spool: Spool, found: readonly SpoolFile[]): Map<SpoolFile, Failure> {
   const those = found.filter(({ name, place }) => spool.read(name, place) === 'damaged');
   return new Map(those.map((each) => [each, damaged(spool, each)]));
 }
 
-function damaged(spool: Spool, { name, place }: FoundEntry): Failure {
+function damaged(spool: Spool, { name, place }: SpoolFile): Failure {
   const what = `the message ${idOf(name)} is damaged (${spool.path(name, place)})`;
   return new Failure('file_unreadable', `${what}: drop it`);
 }

@@ -51,7 +51,7 @@ export async function tryChannels(
       const { movingKey } = CHANNELS[channel];
       if (delivered && outcome.movedTo !== undefined && movingKey !== undefined) {
         const change = { path: ['notify', movingKey], value: outcome.movedTo };
-        editConfig(paths, io, title, [change]);
+        editConfig({ paths, io, command: title }, [change]);
       }
       const moved = notifySettingsOf(readConfig(paths), io.env);
       keepTrial({ io, paths, title }, channel, moved, delivered ? null : outcome.problem);

@@ -1,6 +1,6 @@
 /** Failures grouped by the shape of the first line of their cause. */
 import { lineShape } from '@runner/extract/line/shape';
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { group } from 'd3-array';
 import { type Cause, type Cut, cut } from './model.ts';
 
@@ -9,12 +9,12 @@ const CAUSES = 12;
 const LINE = 2_000;
 
 /** The first line of the cause. */
-export function causeLine({ cause, stage }: Deploy): string {
+export function causeLine({ cause, stage }: PastDeploy): string {
   const line = (cause ?? '').split('\n', 1)[0]?.slice(0, LINE).trim();
   return line || `failed in ${stage || 'an unknown step'}`;
 }
 
-export function causesOf(deploys: readonly Deploy[]): Cut<Cause> {
+export function causesOf(deploys: readonly PastDeploy[]): Cut<Cause> {
   const failed = deploys.filter(({ result }) => result === 'failed' || result === 'rolled_back');
   const groups = [...group(failed, (deploy) => lineShape(causeLine(deploy)))].map(([, all]) => all);
   groups.sort((a, b) => b.length - a.length || newest(b).start - newest(a).start);
@@ -22,11 +22,11 @@ export function causesOf(deploys: readonly Deploy[]): Cut<Cause> {
   return { omitted, shown: shown.map(causeOf) };
 }
 
-function newest(all: readonly Deploy[]): Deploy {
-  return all.at(-1) as Deploy;
+function newest(all: readonly PastDeploy[]): PastDeploy {
+  return all.at(-1) as PastDeploy;
 }
 
-function causeOf(all: readonly Deploy[]): Cause {
+function causeOf(all: readonly PastDeploy[]): Cause {
   const last = newest(all);
   return {
     line: causeLine(last),

@@ -1,8 +1,8 @@
 /** The timeline of each app: its active versions and its failures. */
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import type { Period } from '@runner/history/figures/figures';
 import { group } from 'd3-array';
-import { type Cut, cut, type Lane, type Mark } from './model.ts';
+import { type Cut, cut, type FailureMark, type Lane } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const LANES = 20;
@@ -11,7 +11,7 @@ const SHORTEST = 1 / 200;
 const CELL = 1 / 120;
 
 /** Lanes of the apps with the most deploys. `history` includes deploys before the period. */
-export function lanesOf(history: readonly Deploy[], period: Period): Cut<Lane> {
+export function lanesOf(history: readonly PastDeploy[], period: Period): Cut<Lane> {
   const all = [...group(history, ({ project }) => project)].flatMap(([project, deploys]) => {
     const own = deploys.filter(({ start }) => start >= period.since && start < period.until);
     return own.length === 0 ? [] : [{ project, deploys, own }];
@@ -26,21 +26,21 @@ export function lanesOf(history: readonly Deploy[], period: Period): Cut<Lane> {
 
 function laneOf(
   project: string,
-  deploys: readonly Deploy[],
-  own: readonly Deploy[],
+  deploys: readonly PastDeploy[],
+  own: readonly PastDeploy[],
   period: Period,
 ): Lane {
-  const isGood = ({ result }: Deploy) => result === 'success';
+  const isGood = ({ result }: PastDeploy) => result === 'success';
   return {
     project,
     deploys: own.filter(({ byHand }) => !byHand).length,
-    failed: own.filter(({ byHand, result }) => !byHand && !isGood({ result } as Deploy)).length,
+    failed: own.filter(({ byHand, result }) => !byHand && !isGood({ result } as PastDeploy)).length,
     versions: versionsOf(deploys.filter(isGood), period),
     marks: marksOf(own, period),
   };
 }
 
-function versionsOf(good: readonly Deploy[], { since, until }: Period): Lane['versions'] {
+function versionsOf(good: readonly PastDeploy[], { since, until }: Period): Lane['versions'] {
   const versions: { version: string; from: number; to: number }[] = [];
   for (const { version, end, start } of good) {
     const at = Math.max(since, end ?? start);
@@ -58,8 +58,8 @@ function versionsOf(good: readonly Deploy[], { since, until }: Period): Lane['ve
   return versions;
 }
 
-function marksOf(own: readonly Deploy[], { since, until }: Period): Mark[] {
-  const cells = new Map<number, Mark>();
+function marksOf(own: readonly PastDeploy[], { since, until }: Period): FailureMark[] {
+  const cells = new Map<number, FailureMark>();
   for (const deploy of own) {
     const outcome = outcomeOf(deploy);
     const at = deploy.end ?? deploy.start;

@@ -2,7 +2,7 @@
 import type { Figures, Period } from '@runner/history/figures/figures';
 
 /** The outcome of a deploy, as the charts distinguish it. */
-export type Outcome = 'success' | 'failed' | 'rolled_back' | 'by_hand' | 'unfinished';
+export type ChartOutcome = 'success' | 'failed' | 'rolled_back' | 'by_hand' | 'unfinished';
 
 /** A truncated list and the number of entries left out. */
 export interface Cut<T> {
@@ -15,7 +15,7 @@ export function cut<T>(all: readonly T[], most: number): Cut<T> {
   return { shown: all.slice(0, most), omitted: Math.max(0, all.length - most) };
 }
 
-export interface Running {
+export interface RunningVersion {
   readonly project: string;
   readonly instance: string;
   /** As in `runner list`; empty without access to the registry. */
@@ -65,13 +65,13 @@ export interface Lane {
     readonly from: number;
     readonly to: number;
   }[];
-  readonly marks: readonly Mark[];
+  readonly marks: readonly FailureMark[];
 }
 
 /** `count` failures on a lane at about the same time. */
-export interface Mark {
+export interface FailureMark {
   readonly at: number;
-  readonly outcome: Exclude<Outcome, 'success'>;
+  readonly outcome: Exclude<ChartOutcome, 'success'>;
   readonly version: string;
   readonly count: number;
 }
@@ -89,12 +89,12 @@ export interface Cause {
 }
 
 /** A row of the table of deploys. */
-export interface Row {
+export interface DeployRow {
   readonly at: number;
   readonly project: string;
   readonly instance: string;
   readonly version: string;
-  readonly outcome: Outcome;
+  readonly outcome: ChartOutcome;
   readonly result: string;
   readonly ms: number | null;
   readonly by: string;
@@ -111,12 +111,12 @@ export interface Report {
   readonly period: Period;
   readonly figures: Figures;
   readonly failedChanges: number;
-  readonly running: Cut<Running>;
+  readonly running: Cut<RunningVersion>;
   readonly bins: readonly Bin[];
   readonly took: readonly Took[];
   readonly median: readonly Median[];
   readonly slowest: readonly Slow[];
   readonly lanes: Cut<Lane>;
   readonly causes: Cut<Cause>;
-  readonly rows: Cut<Row>;
+  readonly rows: Cut<DeployRow>;
 }

@@ -1,8 +1,8 @@
 /** Outcomes per day, and durations. */
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { type Period, percentile } from '@runner/history/figures/figures';
 import { bin, greatest } from 'd3-array';
-import type { Bin, Median, Outcome, Slow, Took } from './model.ts';
+import type { Bin, ChartOutcome, Median, Slow, Took } from './model.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -14,7 +14,7 @@ const MEDIANS = 18;
 /** Grid on which only one point per cell is drawn. */
 const CELLS = { x: 160, y: 40 } as const;
 
-export function outcomeOf({ result, byHand }: Deploy): Outcome {
+export function outcomeOf({ result, byHand }: PastDeploy): ChartOutcome {
   if (byHand) return result === 'success' ? 'by_hand' : 'failed';
   if (result === 'success' || result === 'failed' || result === 'rolled_back') return result;
   return 'unfinished';
@@ -28,16 +28,16 @@ function widthFor({ since, until }: Period): number {
   return Math.ceil(length / (COLUMNS * 7 * DAY)) * 7 * DAY;
 }
 
-export function binsOf(deploys: readonly Deploy[], period: Period): Bin[] {
+export function binsOf(deploys: readonly PastDeploy[], period: Period): Bin[] {
   const width = widthFor(period);
   // Weeks end today, so that the last one is complete.
   const end = Math.ceil(period.until / Math.min(width, DAY)) * Math.min(width, DAY);
   const first = end - Math.ceil((end - period.since) / width) * width;
   const edges = Array.from({ length: (end - first) / width }, (_, index) => first + index * width);
-  const bins = bin<Deploy, number>()
+  const bins = bin<PastDeploy, number>()
     .value(({ start }) => start)
     .domain([first, end])
-    .thresholds(edges.slice(1))(deploys as Deploy[]);
+    .thresholds(edges.slice(1))(deploys as PastDeploy[]);
   return bins.map((each, index) => {
     const counts = { success: 0, failed: 0, rolled_back: 0, unfinished: 0, by_hand: 0 };
     for (const deploy of each) counts[outcomeOf(deploy)] += 1;
@@ -47,14 +47,14 @@ export function binsOf(deploys: readonly Deploy[], period: Period): Bin[] {
 }
 
 /** Undefined if the deploy did not end. */
-function tookOf(deploy: Deploy): Took | undefined {
+function tookOf(deploy: PastDeploy): Took | undefined {
   const { duration_ms: ms, start, result } = deploy;
   if (typeof ms !== 'number' || result === 'interrupted') return undefined;
   return { at: start, ms: Math.max(ms, 1), good: result === 'success' };
 }
 
 /** The durations, without points that would be drawn on top of others. */
-export function tookOfAll(deploys: readonly Deploy[], { since, until }: Period): Took[] {
+export function tookOfAll(deploys: readonly PastDeploy[], { since, until }: Period): Took[] {
   const all = deploys.flatMap((deploy) => tookOf(deploy) ?? []);
   const most = Math.log(greatest(all, ({ ms }) => ms)?.ms ?? 1) || 1;
   const seen = new Map<string, Took>();
@@ -67,7 +67,7 @@ export function tookOfAll(deploys: readonly Deploy[], { since, until }: Period):
 }
 
 /** Median durations of successful deploys, over equal parts of the period. */
-export function mediansOf(deploys: readonly Deploy[], { since, until }: Period): Median[] {
+export function mediansOf(deploys: readonly PastDeploy[], { since, until }: Period): Median[] {
   const parts = Array.from({ length: MEDIANS }, () => [] as number[]);
   for (const deploy of deploys) {
     const took = tookOf(deploy);
@@ -82,7 +82,7 @@ export function mediansOf(deploys: readonly Deploy[], { since, until }: Period):
 }
 
 /** The slowest deploys first. */
-export function slowestOf(deploys: readonly Deploy[]): Slow[] {
+export function slowestOf(deploys: readonly PastDeploy[]): Slow[] {
   const all = deploys.flatMap((deploy) => {
     const took = tookOf(deploy);
     return took ? [{ deploy, took }] : [];

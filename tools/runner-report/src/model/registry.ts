@@ -17,11 +17,11 @@ export interface Registry {
   readonly compareOf: CompareOf;
 }
 
-type Place = Readonly<{ io: Io; paths: Paths }>;
+type RegistrySource = Readonly<{ io: Io; paths: Paths }>;
 
 /** The registered apps, or only `app`; `note` reports what cannot be read. */
 export async function registryOf(
-  { io, paths }: Place,
+  { io, paths }: RegistrySource,
   { app, offline }: { readonly app: string | undefined; readonly offline: boolean },
   note: (text: string) => void,
 ): Promise<Registry> {

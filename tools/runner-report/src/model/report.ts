@@ -1,7 +1,7 @@
 /** Builds the report from the history, and redacts it. */
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { LogRecord } from '@runner/common/audit/record';
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { causesOf } from './causes.ts';
 import { lanesOf } from './lanes.ts';
@@ -10,18 +10,18 @@ import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
 import { type CompareOf, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
 
-export interface Source {
+export interface ReportSource {
   readonly server: string;
   readonly app: string | undefined;
   readonly period: Period;
   /** All known deploys, oldest first. */
-  readonly history: readonly Deploy[];
+  readonly history: readonly PastDeploy[];
   /** The registered apps; undefined if the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
   readonly compareOf: CompareOf;
 }
 
-export function reportOf({ history, period, apps, compareOf, ...about }: Source): Report {
+export function reportOf({ history, period, apps, compareOf, ...about }: ReportSource): Report {
   const wanted = history.filter((deploy) => isIn(period, deploy));
   const deploys = wanted.filter(({ byHand }) => !byHand);
   const figures = figuresOf(history, period);

@@ -1,7 +1,7 @@
 /** The newest deploys, with links to their changes. */
-import type { Deploy } from '@runner/history/deploys/deploy';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { causeLine } from './causes.ts';
-import { type Cut, cut, type Row } from './model.ts';
+import { type Cut, cut, type DeployRow } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const ROWS = 200;
@@ -12,13 +12,13 @@ export type CompareOf = (project: string, from: string, to: string) => string | 
 
 /** Newest first. `history`: all known deploys, oldest first. */
 export function rowsOf(
-  history: readonly Deploy[],
-  isIn: (deploy: Deploy) => boolean,
+  history: readonly PastDeploy[],
+  isIn: (deploy: PastDeploy) => boolean,
   compareOf: CompareOf,
-): Cut<Row> {
+): Cut<DeployRow> {
   const before = commitsBefore(history);
   const { shown, omitted } = cut(history.filter(isIn).reverse(), ROWS);
-  const linkOf = (deploy: Deploy) => {
+  const linkOf = (deploy: PastDeploy) => {
     const [from, to] = [before.get(deploy), deploy.commit ?? ''];
     if (from === undefined || from === to || !COMMIT.test(to) || deploy.byHand) return '';
     return compareOf(deploy.project, from, to) ?? '';
@@ -27,8 +27,8 @@ export function rowsOf(
 }
 
 /** The commit that was active when each deploy started. */
-function commitsBefore(history: readonly Deploy[]): Map<Deploy, string> {
-  const before = new Map<Deploy, string>();
+function commitsBefore(history: readonly PastDeploy[]): Map<PastDeploy, string> {
+  const before = new Map<PastDeploy, string>();
   const active = new Map<string, string>();
   for (const deploy of history) {
     const known = active.get(deploy.project);
@@ -39,7 +39,7 @@ function commitsBefore(history: readonly Deploy[]): Map<Deploy, string> {
   return before;
 }
 
-const WORDS: Readonly<Record<Deploy['result'], string>> = {
+const WORDS: Readonly<Record<PastDeploy['result'], string>> = {
   success: 'success',
   failed: 'failed',
   rolled_back: 'rolled back',
@@ -48,7 +48,7 @@ const WORDS: Readonly<Record<Deploy['result'], string>> = {
   unknown: 'end not recorded',
 };
 
-function rowOf(deploy: Deploy, link: string): Row {
+function rowOf(deploy: PastDeploy, link: string): DeployRow {
   const outcome = outcomeOf(deploy);
   const failed = deploy.result === 'failed' || deploy.result === 'rolled_back';
   return {

@@ -1,15 +1,15 @@
 /** Active versions: from the registry, or without access to it from the last success of each app. */
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';
-import type { Deploy } from '@runner/history/deploys/deploy';
-import { type Cut, cut, type Running } from './model.ts';
+import type { PastDeploy } from '@runner/history/deploys/deploy';
+import { type Cut, cut, type RunningVersion } from './model.ts';
 
 const RUNNING = 60;
 
 export function runningOf(
-  history: readonly Deploy[],
+  history: readonly PastDeploy[],
   apps: readonly AppSummary[] | undefined,
-): Cut<Running> {
+): Cut<RunningVersion> {
   const last = lastGood(history);
   if (apps === undefined) return cut([...last.values()].map(fromDeploy), RUNNING);
   const all = [...apps]
@@ -19,13 +19,13 @@ export function runningOf(
 }
 
 /** The last successful deploy or rollback of each app, sorted by name. */
-function lastGood(history: readonly Deploy[]): Map<string, Deploy> {
-  const last = new Map<string, Deploy>();
+function lastGood(history: readonly PastDeploy[]): Map<string, PastDeploy> {
+  const last = new Map<string, PastDeploy>();
   for (const deploy of history) if (deploy.result === 'success') last.set(deploy.project, deploy);
   return new Map([...last].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function fromDeploy(deploy: Deploy): Running {
+function fromDeploy(deploy: PastDeploy): RunningVersion {
   return {
     project: deploy.project,
     instance: deploy.instances.join(','),
@@ -40,9 +40,9 @@ function fromDeploy(deploy: Deploy): Running {
 /** Merges instances that run the same deploy. */
 function fromRegistry(
   { app, state, instances }: AppSummary,
-  deploy: Deploy | undefined,
-): Running[] {
-  const groups = new Map<string, Running>();
+  deploy: PastDeploy | undefined,
+): RunningVersion[] {
+  const groups = new Map<string, RunningVersion>();
   for (const { instance, current, active_since } of instances) {
     const version = current?.version ?? '';
     const key = current?.deploy_id ?? '';

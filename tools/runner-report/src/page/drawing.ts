@@ -9,7 +9,7 @@ import { registryOf } from '../model/registry.ts';
 import { redacted, reportOf } from '../model/report.ts';
 import { pageOf } from './page.ts';
 
-export interface Wanted {
+export interface ReportRequest {
   /** Undefined: all apps. */
   readonly app: string | undefined;
   readonly period: Period;
@@ -20,7 +20,7 @@ export interface Wanted {
 /** `note` reports files that cannot be read. */
 export async function draw(
   { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
-  { app, period, offline }: Wanted,
+  { app, period, offline }: ReportRequest,
 ): Promise<{ page: string; deploys: number }> {
   const history = await readDeploys(paths, app, note);
   const registry = await registryOf({ io, paths }, { app, offline }, note);

@@ -1,5 +1,5 @@
 /** The lists of active versions, causes of failures, and deploys. */
-import type { Cause, Report, Row, Running } from '../model/model.ts';
+import type { Cause, DeployRow, Report, RunningVersion } from '../model/model.ts';
 import { foreign, type Html, html, percent } from './html.ts';
 import { countOf, lengthOf, markOf, timeTag } from './words.ts';
 
@@ -19,7 +19,7 @@ ${more(omitted, 'more')}
 </section>`;
 }
 
-function appOf({ project, instance, state, version, subject, since, by }: Running): Html {
+function appOf({ project, instance, state, version, subject, since, by }: RunningVersion): Html {
   const chip =
     state === '' || state === 'ok'
       ? undefined
@@ -67,7 +67,7 @@ ${more(omitted, 'earlier deploys: runner history')}
 </section>`;
 }
 
-function rowOf(row: Row): Html {
+function rowOf(row: DeployRow): Html {
   const { at, project, instance, version, outcome, result, ms, by, text, link } = row;
   const name = html`<code>${outcome === 'by_hand' ? '← ' : ''}${version === '' ? '–' : foreign(version, 40)}</code>`;
   const linked = link === '' ? name : html`<a href="${link}" rel="noreferrer">${name}</a>`;

@@ -1,7 +1,7 @@
 /** Outcomes per day: successes above the line, failures below it. */
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
-import type { Bin, Outcome, Report } from '../model/model.ts';
+import type { Bin, ChartOutcome, Report } from '../model/model.ts';
 import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
 import { type Html, html, percent } from './html.ts';
 import { clockOf, countOf, dayOf, markOf } from './words.ts';
@@ -15,7 +15,7 @@ const WORDS = [
   ['failed', 'failed'],
   ['rolled_back', 'rolled back'],
   ['unfinished', 'did not end'],
-] as const satisfies readonly (readonly [Outcome, string])[];
+] as const satisfies readonly (readonly [ChartOutcome, string])[];
 
 export function outcomesCard({ bins, period }: Report): Html {
   const [first] = bins;
@@ -43,7 +43,7 @@ function picture(bins: readonly Bin[], period: Report['period'], inWords: string
   const x = timeScale(period);
   const bars = bins.flatMap((each) => {
     const [left, right] = [x(each.from), x(each.to)];
-    const bar = (outcome: Outcome, from: number, to: number) => {
+    const bar = (outcome: ChartOutcome, from: number, to: number) => {
       if (from === to) return [];
       const gap = (right - left) * (GAP / 2);
       const [top, bottom] = [y(Math.max(from, to)), y(Math.min(from, to))];

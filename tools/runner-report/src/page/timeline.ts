@@ -1,6 +1,6 @@
 /** Versions of each app over time, with failures and rollbacks. */
 import type { Period } from '@runner/history/figures/figures';
-import type { Lane, Outcome, Report } from '../model/model.ts';
+import type { ChartOutcome, Lane, Report } from '../model/model.ts';
 import { timeLabels, timeLines, timeScale } from './axis.ts';
 import { foreign, type Html, html, percent } from './html.ts';
 import { clockOf, countOf, dayOf, markOf } from './words.ts';
@@ -10,7 +10,7 @@ const WORDS = {
   rolled_back: 'failed, rolled back',
   by_hand: 'rolled back manually',
   unfinished: 'did not end',
-} as const satisfies Partial<Record<Outcome, string>>;
+} as const satisfies Partial<Record<ChartOutcome, string>>;
 
 export function timelineCard({ lanes, period }: Report): Html {
   const used = (Object.keys(WORDS) as (keyof typeof WORDS)[]).filter((outcome) =>

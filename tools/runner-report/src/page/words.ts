@@ -1,6 +1,6 @@
 /** Times, numbers and names of results in words; all times are in UTC. */
 import { durationText } from '@runner/common/text/time';
-import type { Outcome } from '../model/model.ts';
+import type { ChartOutcome } from '../model/model.ts';
 import { type Html, html } from './html.ts';
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -49,6 +49,6 @@ export function partOf(part: number | null): string {
 }
 
 /** The mark of an outcome, recognisable without its colour. */
-export function markOf(outcome: Outcome): Html {
+export function markOf(outcome: ChartOutcome): Html {
   return html`<svg class="mark ${outcome}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m-${outcome}"/></svg>`;
 }

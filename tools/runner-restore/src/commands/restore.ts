@@ -1,5 +1,5 @@
 import { openingKey } from '@runner/backup/key';
-import type { RanInstance, Restored } from '@runner/backup/restore';
+import type { RanInstance, RestoreResult } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 
@@ -31,7 +31,7 @@ export const restore = command({
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };
   },
-  human({ root, created, apps, ran, files, links, unset, units }: Restored, style) {
+  human({ root, created, apps, ran, files, links, unset, units }: RestoreResult, style) {
     const names = apps.map((app) => harmlessLine(labelOf(app, ran))).join(', ') || 'none';
     return [
       `Restored ${style.bold(harmlessLine(root))} from the backup of ${harmlessLine(created)}: ${files} files`,

@@ -10,7 +10,7 @@ import { statusText, unhealthyLine } from '../status-text.ts';
 const WIDTH = 80;
 
 /** What `--check` prints without an app. */
-interface Checked {
+interface StatusCheck {
   healthy: boolean;
   /** Number of registered apps. */
   count: number;
@@ -37,9 +37,8 @@ export const status = command({
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const view = await viewOf({ io, paths }, [app], options.offline);
-      const value = summaryOf(paths, app, view);
-      const shown = await detailed(paths, app, value, view, !options.offline && !options.check);
-      return { value: shown, status: options.check && !isHealthy(value) ? 1 : 0 };
+      const value = await detailed(paths, app, view, !options.offline && !options.check);
+      return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check) throw notProvided('<APP|--check>');
     const { apps, unreadable } = listApps(paths);
@@ -49,7 +48,7 @@ export const status = command({
     // A root that is misspelled is not a server without trouble.
     const missing = missingRoot(paths);
     if (missing) note(missing);
-    const value: Checked = {
+    const value: StatusCheck = {
       healthy: !missing && bad.length + unreadable.length === 0,
       count: apps.length + unreadable.length,
       apps: bad,
@@ -57,7 +56,7 @@ export const status = command({
     };
     return { value, status: value.healthy ? 0 : 1 };
   },
-  human(shown: Detailed | Checked, style, { io }) {
+  human(shown: Detailed | StatusCheck, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
     if (shown.healthy) return `no app is broken, down, blocked or stale (${shown.count})\n`;

@@ -18,7 +18,7 @@ interface RefusedToken {
   git?: GitVerdict;
 }
 
-type Answer = TokenAccount | RefusedToken | { count: number; tokens: TokenVerdict[] };
+type TokenTestResult = TokenAccount | RefusedToken | { count: number; tokens: TokenVerdict[] };
 
 export const test = command({
   name: 'test',
@@ -48,7 +48,7 @@ export const test = command({
     if (args.app === undefined) throw notProvided('<APP|--all>');
     return testOne(context, args.app);
   },
-  human(answer: Answer, style) {
+  human(answer: TokenTestResult, style) {
     if ('tokens' in answer) return verdictTable(answer.tokens, style);
     return answer.valid ? validText(answer, style) : invalidText(answer, style);
   },

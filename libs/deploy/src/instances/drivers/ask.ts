@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
-import type { Question, Status } from './driver.ts';
+import type { InstanceStatus, SupervisorQuestion } from './driver.ts';
 
 /** An answer takes milliseconds; a supervisor that hangs must not block a deploy, or its lock. */
 const PATIENCE = 30_000;
@@ -44,7 +44,7 @@ export function ask(
 const ANSWER_MAX = 67_108_864;
 
 /** Asks one question, and waits for the answer. Blocks. */
-export function askNow(status: Status | Question): Status {
+export function askNow(status: InstanceStatus | SupervisorQuestion): InstanceStatus {
   if (typeof status === 'string') return status;
   const { program, args, subject, env, cwd, confinement, meaning } = status;
   const all = subject === undefined ? args : [...args, subject];
@@ -53,19 +53,19 @@ export function askNow(status: Status | Question): Status {
 }
 
 /** What a supervisor said of one instance. */
-export interface Answer {
-  readonly status: Status;
+export interface SupervisorAnswer {
+  readonly status: InstanceStatus;
   /** Its processes, the main process first. May ask once more. */
   pids(): readonly number[];
 }
 
 /** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
 export function askAll(
-  questions: readonly (Status | Question)[],
+  questions: readonly (InstanceStatus | SupervisorQuestion)[],
   patience: number,
-): Promise<Answer[]> {
-  const withoutPids = (status: Status) => ({ status, pids: () => [] });
-  const keyOf = ({ program, args, env, cwd }: Question) =>
+): Promise<SupervisorAnswer[]> {
+  const withoutPids = (status: InstanceStatus) => ({ status, pids: () => [] });
+  const keyOf = ({ program, args, env, cwd }: SupervisorQuestion) =>
     JSON.stringify([program, args, env, cwd]);
   const subjects = new Map<string, Set<string>>();
   for (const question of questions) {
@@ -97,7 +97,7 @@ export function askAll(
 
 /** What a client printed; undefined if it failed, or did not answer in time. */
 function outputOf(
-  { program, args, env, cwd = '/', confinement }: Question,
+  { program, args, env, cwd = '/', confinement }: SupervisorQuestion,
   subjects: readonly string[],
   timeout: number,
 ): Promise<string | undefined> {

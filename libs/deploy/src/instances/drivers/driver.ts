@@ -6,7 +6,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Start } from '@runner/common/deploy-file/start';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
-import { runStep, type Step } from '../../run/step.ts';
+import { type ProgramStep, runStep } from '../../run/step.ts';
 import type { Profile } from '../../sandbox/mounts.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 
@@ -66,16 +66,16 @@ export const unobserved: Started = { death: () => undefined };
 /** Runs a program as the step `start`, in the folder of the release. Returns its output. Throws a StepFailure. */
 export function runFor(
   { release: cwd, env, log, signal }: Target,
-  step: Omit<Step, 'stage' | 'cwd' | 'env'> & Partial<Pick<Step, 'env'>>,
+  step: Omit<ProgramStep, 'stage' | 'cwd' | 'env'> & Partial<Pick<ProgramStep, 'env'>>,
 ): Promise<string> {
   return runStep(log, signal, { stage: 'start', cwd, env, ...step });
 }
 
 /** Whether an instance is running, if its supervisor can know. */
-export type Status = 'running' | 'stopped' | 'unknown';
+export type InstanceStatus = 'running' | 'stopped' | 'unknown';
 
 /** What to ask a supervisor's client about one instance. */
-export interface Question {
+export interface SupervisorQuestion {
   readonly program: string;
   readonly args: readonly string[];
   /** Follows the arguments: questions that differ only here are asked at once. */
@@ -84,7 +84,7 @@ export interface Question {
   readonly cwd?: string;
   readonly confinement?: Confinement | undefined;
   /** What the output of a client that succeeded means; `at` is the place of the subject. */
-  readonly meaning: (stdout: string, at: number) => Status;
+  readonly meaning: (stdout: string, at: number) => InstanceStatus;
   /** The processes of the subject, its main process first; absent if the output does not name them. */
   readonly pids?: (stdout: string, at: number) => readonly number[];
 }
@@ -113,5 +113,5 @@ export interface Driver<S extends Start = Start> {
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target<S>): Promise<unknown>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
-  status(asked: Asked<S>): Status | Question;
+  status(asked: Asked<S>): InstanceStatus | SupervisorQuestion;
 }

@@ -5,7 +5,7 @@ import { ask } from './ask.ts';
 const LIST_MAX = 268_435_456;
 
 /** Entries of the journal. */
-interface Wanted {
+interface JournalQuery {
   /** The arguments of journalctl that say whose. */
   readonly which: readonly string[];
   /** In seconds since 1970. */
@@ -19,7 +19,7 @@ interface Wanted {
  * ones. Until systemd 254, `--since` with `--lines` shows the oldest, so the place to begin is looked
  * up. Blocks.
  */
-export function newestOf({ which, since, lines, env }: Wanted): {
+export function newestOf({ which, since, lines, env }: JournalQuery): {
   readonly args: readonly string[];
   readonly isCut: boolean;
 } {

@@ -102,7 +102,8 @@ function processesOf(target: Target): Listed[] | undefined {
 function refuseTaken(target: Target<Pm2>): void {
   const { start } = target;
   const all = listOf(target);
-  if (all === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
+  if (all === undefined)
+    throw new StepFailure('start', 'start: pm2 does not answer', { blame: 'server' });
   const names = 'config' in start ? namesOf(target, start.config) : [ownName(target)];
   const taken = all.find((each) => names.includes(each.name) && !isOwn(each, target));
   if (taken === undefined) return;
@@ -118,7 +119,8 @@ function refuseTaken(target: Target<Pm2>): void {
 async function remove(target: Target<Pm2>): Promise<Sizes> {
   const { release: cwd, env, log, signal } = target;
   const running = processesOf(target);
-  if (running === undefined) throw new StepFailure('start', 'start: pm2 does not answer', 'server');
+  if (running === undefined)
+    throw new StepFailure('start', 'start: pm2 does not answer', { blame: 'server' });
   const sizes = logSizes(running);
   if (running.length > 0) {
     // By number: the previous file may have used another name.

@@ -20,7 +20,7 @@ import {
 } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
-import { type Inside, spawnDetached } from '../../run/inside.ts';
+import { type SandboxProcess, spawnDetached } from '../../run/inside.ts';
 import { markOutput } from '../../run/output-marks.ts';
 import {
   endProcesses,
@@ -138,7 +138,10 @@ function identityOf(pid: number): PidFile {
 }
 
 /** The app's first process in the sandbox, which bubblewrap is about to start; undefined if it has ended. */
-async function recordInside(child: ChildProcess, { first }: Inside): Promise<PidFile | undefined> {
+async function recordInside(
+  child: ChildProcess,
+  { first }: SandboxProcess,
+): Promise<PidFile | undefined> {
   const session = await first;
   if (session === undefined) return undefined;
   for (; !hasEnded(child); await sleep(1)) {

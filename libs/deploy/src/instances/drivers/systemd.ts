@@ -21,7 +21,7 @@ import {
   type Systemd,
   shownOf,
   stateOf,
-  type Unit,
+  type UnitTarget,
   usersOf,
   whyDead,
 } from './unit-state.ts';
@@ -38,7 +38,7 @@ export const NOT_ALLOWED =
   /Access denied|authentication required|Failed to connect to .*bus|Permission denied/i;
 
 /** Who listens on a port instead of the unit's users, in words. */
-function strangerTo(target: Unit, port: number): string | undefined {
+function strangerTo(target: UnitTarget, port: number): string | undefined {
   const value = shownOf(
     answerAbout(target, 'show', '--property', 'MainPID,ControlGroup,TriggeredBy'),
   );

@@ -5,11 +5,11 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { StartOf } from '@runner/common/deploy-file/start';
 import { ask } from './ask.ts';
 import { isPid, membersOf } from './control-group.ts';
-import type { Status, Target } from './driver.ts';
+import type { InstanceStatus, Target } from './driver.ts';
 
 export type Systemd = StartOf<'systemd'>;
 /** What a question to systemd needs of a target. */
-export type Unit = Pick<Target<Systemd>, 'start' | 'instance' | 'slot' | 'outerEnv'>;
+export type UnitTarget = Pick<Target<Systemd>, 'start' | 'instance' | 'slot' | 'outerEnv'>;
 
 /**
  * `app@.service` and `app@%i.service` of the instance `web` are `app@web.service`; of its slot b
@@ -25,7 +25,7 @@ export function ownUnit({
   start,
   instance,
   slot,
-}: Pick<Unit, 'start' | 'instance' | 'slot'>): string {
+}: Pick<UnitTarget, 'start' | 'instance' | 'slot'>): string {
   return unitOf(start.unit, instance.name, slot);
 }
 
@@ -51,7 +51,7 @@ export function manager(start: Systemd): string[] {
 }
 
 /** What systemd's client answers about the unit of a target. */
-export function answerAbout(target: Unit, ...args: string[]): string {
+export function answerAbout(target: UnitTarget, ...args: string[]): string {
   const all = [...manager(target.start), ...args, '--', ownUnit(target)];
   return ask('systemctl', all, { env: target.outerEnv }).stdout;
 }
@@ -67,7 +67,7 @@ export interface UnitState {
   readonly done: boolean;
 }
 
-export function stateOf(target: Unit): UnitState {
+export function stateOf(target: UnitTarget): UnitState {
   const active = answerAbout(target, 'is-active').trim();
   const properties = 'SubState,NRestarts,Type,Result';
   const value = shownOf(answerAbout(target, 'show', '--property', properties));
@@ -112,7 +112,7 @@ export function shownOf(stdout: string, at = 0): Properties {
 export const SHOWN = 'ActiveState,SubState,Type,Result,MainPID,ControlGroup';
 
 /** What `systemctl show` says of one unit. */
-export function meaningOf(value: Properties): Status {
+export function meaningOf(value: Properties): InstanceStatus {
   const active = value('ActiveState');
   if (active === '') return 'unknown';
   // A job that has succeeded need not run.

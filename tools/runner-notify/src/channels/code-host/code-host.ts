@@ -30,14 +30,14 @@ const PASSING = [
 const RIGHTS =
   'check what the token may do: docs/code-hosts.md lists the permissions for the status of a commit';
 
-interface Options {
+interface HostChannelOptions {
   readonly io: Io;
   readonly paths: Paths;
   redact(text: string): string;
 }
 
 /** Delivers to the code host of each app. */
-export function codeHostChannel(options: Options): Channel {
+export function codeHostChannel(options: HostChannelOptions): Channel {
   const call: Call = { env: options.io.env, redact: options.redact, method: METHOD };
   return {
     rates: RATES,
@@ -56,7 +56,7 @@ export function codeHostChannel(options: Options): Channel {
 }
 
 async function sendAll(
-  { io, paths }: Options,
+  { io, paths }: HostChannelOptions,
   call: Call,
   name: string,
   posts: readonly CommitPost[],
