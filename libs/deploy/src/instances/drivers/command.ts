@@ -13,7 +13,8 @@ async function shell(
   const confinement = target.confine('app');
   const args = ['-c', command];
   const step = { label, title: command, file: '/bin/sh', args, timeout, confinement };
-  return confinement?.explain(await runFor(target, step));
+  const output = await runFor(target, step);
+  return confinement?.explain(output);
 }
 
 export const commandDriver: Driver<StartOf<'command' | 'process'>> = {
