@@ -43,7 +43,7 @@ export async function noteUnread(context: ChangeContext, name: string): Promise<
   const app = requireApp(context.paths, name);
   const isUnit = Object.values(app.instances).some(({ current }) => current?.start === 'systemd');
   if (!isUnit) return;
-  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
+  const { unreadSecretsOf } = await import('@runner/deploy/instances/unit-check');
   for (const { words } of unreadSecretsOf(context, app)) context.note(words);
 }
 

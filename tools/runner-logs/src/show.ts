@@ -89,7 +89,9 @@ async function ofActive(
   wanted: Extent,
 ): Promise<Outputs> {
   const { io, paths } = context;
-  const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
+  const { activeTargets } = await import('@runner/deploy/lifecycle/active');
+  const { outputOf } = await import('@runner/deploy/lifecycle/output');
+  const { showProgram } = await import('@runner/deploy/lifecycle/show');
   return activeTargets(context, app, only).flatMap((target) =>
     outputOf(paths, target, wanted).map((output) => {
       const { name: instance } = target.instance;

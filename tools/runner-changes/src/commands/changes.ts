@@ -21,7 +21,7 @@ export const changes = command({
   examples: ['runner changes shop', 'runner changes shop v1.2.0 v1.3.0'],
   async run({ io, paths, args }) {
     const app = requireApp(paths, args.app);
-    const { listChanges } = await import('@runner/deploy/deploy');
+    const { listChanges } = await import('@runner/deploy/changes/list');
     const interruption = interruptionOf(io);
     try {
       const { signal } = interruption;

@@ -94,7 +94,7 @@ async function runDeploy(
   const wait = waitOf(options.wait);
   const given = givenIdOf(options);
   if (!options.force) confirmPaused(io, requireApp(paths, args.app));
-  const { deploy: deployApp } = await import('@runner/deploy/deploy');
+  const { deploy: deployApp } = await import('@runner/deploy/pipeline/deploy');
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deployApp({
@@ -111,7 +111,7 @@ async function runDeploy(
     });
     progress.end();
     if (outcome.result !== 'deployed') {
-      const { explainFailure } = await import('@runner/deploy/deploy');
+      const { explainFailure } = await import('@runner/deploy/pipeline/explanation');
       explainFailure(context, outcome);
     }
     return { value: outcome, status: statusOf(outcome, interruption.by) };
@@ -160,7 +160,7 @@ async function runCheck(
   interruption: Interruption,
 ): Promise<CommandResult> {
   const { io, paths, args, options, format, note } = context;
-  const { planDeploy } = await import('@runner/deploy/deploy');
+  const { planDeploy } = await import('@runner/deploy/pipeline/check');
   const progress = progressFor({ ...context, format: 'human' }, false);
   // Steps are drawn on a terminal only: elsewhere they would look like the steps of the plan.
   const isDrawn = format === 'human' && io.stderr.isTTY;

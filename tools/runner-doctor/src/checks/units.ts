@@ -27,7 +27,7 @@ async function unitsWithoutSecrets(
     Object.values(instances).some(({ current }) => current?.start === 'systemd');
   const concerned = apps.filter(isUnit);
   if (concerned.length === 0) return [];
-  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
+  const { unreadSecretsOf } = await import('@runner/deploy/instances/unit-check');
   const found = concerned.flatMap((app) => unreadSecretsOf(server, app));
   return found.map(({ words, fix }) => problem(words, fix));
 }

@@ -22,7 +22,8 @@ export const exec = command({
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
     const { io, args, options } = context;
-    const { activeTargets, execIn } = await import('@runner/deploy/active');
+    const { activeTargets } = await import('@runner/deploy/lifecycle/active');
+    const { execIn } = await import('@runner/deploy/lifecycle/exec');
     const [target] = activeTargets(context, args.app, options.instance);
     return { status: await execIn(io, target, args.command) };
   },

@@ -48,8 +48,8 @@ export const fetch = command({
       if (!options.quiet) await print({ count: 0, apps: [] });
       return { status: 0 };
     }
-    const { fetchApps } = await import('@runner/deploy/deploy');
-    const { explainFailure, printNextSteps } = await import('@runner/deploy/deploy');
+    const { fetchApps } = await import('@runner/deploy/fetch/fetch');
+    const { explainFailure, printNextSteps } = await import('@runner/deploy/pipeline/explanation');
     const interruption = interruptionOf(io);
     // Steps are for people: in JSON each line is the result of an app.
     const progress = progressFor({ ...context, format: 'human' }, false);

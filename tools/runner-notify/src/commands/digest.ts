@@ -21,7 +21,7 @@ export const digest = command({
   },
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {
-    const { announceDigest } = await import('./sending.ts');
+    const { announceDigest } = await import('../digest/digest.ts');
     for (const result of await announceDigest(context)) await context.print(result);
     return {};
   },

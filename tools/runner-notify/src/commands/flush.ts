@@ -30,7 +30,7 @@ export const flush = command({
   async run(context) {
     // With an empty queue nothing else is loaded.
     if (entryNames(context.paths.notifySpool).length === 0) return {};
-    const { flushAll } = await import('./sending.ts');
+    const { flushAll } = await import('../deliver/flush.ts');
     await flushAll(context, context.options.now, destinationsIn(context.options.channel));
     return {};
   },

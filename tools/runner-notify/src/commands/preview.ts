@@ -19,7 +19,7 @@ export const preview = command({
   ],
   safeInForeignRoot: true,
   async run(context) {
-    const { printPreviews } = await import('./sending.ts');
+    const { printPreviews } = await import('../channels/preview.ts');
     const sound = await printPreviews(context, context.options.channel);
     return { status: sound ? EXIT.ok : EXIT.failed };
   },

@@ -51,7 +51,7 @@ export const send = command({
       const status = await runApart(io);
       if (status !== undefined) return { status };
     }
-    const { announceAll } = await import('./sending.ts');
+    const { announceAll } = await import('../deliver/announce.ts');
     const { results, sound } = await announceAll(context, {
       wait,
       channel: options.channel,

@@ -31,7 +31,7 @@ export const setup = command({
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
-    const { setUp } = await import('./sending.ts');
+    const { setUp } = await import('../setup/setup.ts');
     const { 'no-test': noTest, ...answers } = context.options;
     return { value: await setUp(context, answers, !noTest) };
   },

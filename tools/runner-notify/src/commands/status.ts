@@ -15,7 +15,7 @@ export const status = command({
   examples: ['runner notify status', 'runner notify status --offline --json'],
   safeInForeignRoot: true,
   async run({ io, paths, options, note }) {
-    const { notifyStatus } = await import('./showing.ts');
+    const { notifyStatus } = await import('../status/status.ts');
     const { value, inactive, exposed } = await notifyStatus(paths, io, options.offline);
     if (exposed) note(exposed);
     if (inactive) {
@@ -25,5 +25,5 @@ export const status = command({
     return { value, status: value.healthy === false ? EXIT.failed : EXIT.ok };
   },
   human: async (report: NotifyStatus, style) =>
-    (await import('./showing.ts')).statusText(report, style),
+    (await import('../status/text.ts')).statusText(report, style),
 });

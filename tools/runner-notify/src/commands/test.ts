@@ -20,7 +20,7 @@ export const test = command({
   exits: [[EXIT.failed, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],
   async run(context) {
-    const { tryChannels } = await import('./sending.ts');
+    const { tryChannels } = await import('../status/trial.ts');
     const exposed = configExposure(context.paths);
     if (exposed) context.note(exposed);
     const channels = await tryChannels(context, context.options.channel);
@@ -28,5 +28,5 @@ export const test = command({
     return { value: { channels } satisfies TestReport, status: arrived ? EXIT.ok : EXIT.failed };
   },
   human: async ({ channels }: TestReport, style) =>
-    (await import('./sending.ts')).trialsText(channels, style),
+    (await import('../status/text.ts')).trialsText(channels, style),
 });

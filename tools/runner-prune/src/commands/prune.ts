@@ -25,7 +25,7 @@ export const prune = command({
   examples: ['runner prune --dry-run', 'runner prune shop', 'runner prune shop --home'],
   async run({ io, paths, args, options, note }) {
     if (options.home && args.app === undefined) throw usage("the argument '--home' needs <APP>");
-    const { pruneApps } = await import('@runner/deploy/deploy');
+    const { pruneApps } = await import('@runner/deploy/prune/prune');
     const { home } = options;
     const dryRun = options['dry-run'] === true;
     const value = await pruneApps({ io, paths, dryRun, home }, args.app);

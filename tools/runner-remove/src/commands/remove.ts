@@ -22,7 +22,7 @@ export const remove = command({
     const { io, paths, args, options, note } = context;
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
-    const { removeApp } = await import('@runner/deploy/deploy');
+    const { removeApp } = await import('@runner/deploy/remove/remove');
     return { value: await removeApp({ io, paths, app, note, ...options }) };
   },
   human: (removed: RemovedApp, style) =>

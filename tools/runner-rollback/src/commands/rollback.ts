@@ -29,7 +29,7 @@ export const rollback = command({
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
     const given = givenIdOf(options);
-    const { rollBackByHand } = await import('@runner/deploy/deploy');
+    const { rollBackByHand } = await import('@runner/deploy/rollback/rollback');
     const progress = progressFor(context, false);
     // A rollback does not stop half way: it ignores signals.
     const remove = io.onSignal(() => {});

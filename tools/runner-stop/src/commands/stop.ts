@@ -28,7 +28,7 @@ export const stop = command({
   async run(context) {
     const { io, paths, args, options } = context;
     if (!options['before-traffic']) return runLife(context, 'stop', args.app, options.reason);
-    const { stopAllBeforeTraffic } = await import('@runner/deploy/deploy');
+    const { stopAllBeforeTraffic } = await import('@runner/deploy/instances/stop-before');
     return { value: await stopAllBeforeTraffic(io, paths, args.app) };
   },
   human: (value: LifeOutcome | StoppedBefore, style) =>
