@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
@@ -74,16 +75,25 @@ function sourceOf(path, folder) {
   return path.replace(/^@runner\/([^/]+)\/(.*)$/, 'libs/$1/src/$2.ts');
 }
 
+/** The names of the values that a source exports. */
+function exportsOf(source) {
+  const value = /^export (?:async )?(?:function\*?|const|class) (\w+)/gm;
+  return [...readFileSync(join(checkout, source), 'utf8').matchAll(value)].map(([, name]) => name);
+}
+
 const fromLib = {
   name: 'from-lib',
   setup(builder) {
     builder.onResolve({ filter: /^ours:/ }, ({ path }) => ({ path, namespace: 'ours' }));
-    builder.onLoad({ filter: /./, namespace: 'ours' }, ({ path }) => ({
-      contents: OURS[path.slice('ours:'.length)]
-        .map((source) => `export * from './${source}';`)
-        .join('\n'),
-      resolveDir: checkout,
-    }));
+    builder.onLoad({ filter: /./, namespace: 'ours' }, ({ path }) => {
+      const sources = OURS[path.slice('ours:'.length)];
+      const contents = sources.map((source) => `export * from './${source}';`).join('\n');
+      // Without a word `export *` leaves out a name that comes twice.
+      const names = sources.flatMap(exportsOf);
+      const twice = names.filter((name, index) => names.indexOf(name) !== index);
+      const errors = twice.map((name) => ({ text: `two sources of ${path} export ${name}` }));
+      return { contents, resolveDir: checkout, errors };
+    });
     builder.onResolve({ filter: /^(\.|@runner\/)/ }, ({ path, kind, resolveDir }) => {
       const source = sourceOf(path, resolveDir);
       const name = NAMES[source];
