@@ -1,22 +1,23 @@
 /**
- * `npm run bench -- extract`: what the extractor gets right, per kind of trouble, family of tools and
- * set, on the logs in `libs/extract/test/error-corpus`, each also with what a deploy puts around it.
- * `--faults` names the logs that are wrong, `--write` updates the tables of `docs/why-it-failed.md`.
- * With the names of logs it prints what is extracted of these only. The status is 1 when a goal is
- * missed or a named log is wrong.
+ * `npm run bench -- extract`: what the extractor gets right, per set of the logs in `corpus`, and of
+ * `error-corpus` per kind of trouble, family of tools and with what a deploy puts around it. `--faults` names the
+ * logs that are wrong, `--write` updates `corpus/scores.md`. With the names of logs it prints what is
+ * extracted of these only. The status is 1 when a goal is missed or a named log is wrong.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { extractError } from '@runner/extract/extract';
 import {
   type Case,
-  documentedTables,
   inCheckout,
   judge,
   LIMIT,
   median,
   type Result,
   readSet,
+  SETS,
+  type SetName,
   scoreRow,
+  scoresPage,
   scoreTable,
 } from '../libs/extract/test/error-score.ts';
 
@@ -45,17 +46,6 @@ function measure(cases: readonly Case[], change: (log: Buffer) => Buffer = (log)
   return cases.map((truth) => ({ truth, ...judge(truth, extractError(change(truth.log)).text) }));
 }
 
-/** Replaces what stands between the marks of the page. */
-function writeTables(tables: string): void {
-  const path = inCheckout('docs', 'why-it-failed.md');
-  const page = readFileSync(path, 'utf8');
-  const marks = /(<!-- tables -->\n)[\s\S]*(<!-- end of tables -->)/;
-  writeFileSync(
-    path,
-    page.replace(marks, (_all, start, end) => `${start}\n${tables}\n${end}`),
-  );
-}
-
 /** Prints what is extracted of each case; whether all of it is right. */
 function showEach(cases: readonly Case[]): boolean {
   const verdicts = cases.map((truth) => {
@@ -69,36 +59,38 @@ function showEach(cases: readonly Case[]): boolean {
 }
 
 function main(): void {
-  const cases = readSet('error-corpus');
-  const fresh = [...readSet('fresh'), ...readSet('reported')];
   const names = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
   if (names.length > 0) {
-    process.exitCode = showEach([...cases, ...fresh].filter(({ id }) => names.includes(id)))
-      ? 0
-      : 1;
+    const named = SETS.flatMap(readSet).filter(({ id }) => names.includes(id));
+    process.exitCode = showEach(named) ? 0 : 1;
     return;
   }
-  const plain = measure(cases);
+  const bySet = new Map<SetName, Result[]>(SETS.map((name) => [name, measure(readSet(name))]));
+  const plain = bySet.get('error-corpus') ?? [];
+  const cases = plain.map(({ truth }) => truth);
   const { stdout } = process;
-  stdout.write(`\n${documentedTables(plain)}`);
   stdout.write(`\n${scoreTable('kind of trouble', plain, ({ kind }) => kind)}`);
   stdout.write(`\n${scoreTable('family', plain, ({ family }) => family)}`);
   stdout.write(scoreRow('all, inside a deploy', measure(cases, inDeploy)));
   stdout.write(scoreRow('all, signed and timed', measure(cases, signed)));
-  const unseen = measure(fresh);
-  stdout.write(scoreRow('fresh and reported', unseen));
-  if (process.argv.includes('--write')) writeTables(documentedTables(plain));
+  stdout.write(`\n${scoresPage(bySet)}`);
+  if (process.argv.includes('--write'))
+    writeFileSync(inCheckout('corpus', 'scores.md'), scoresPage(bySet));
   if (process.argv.includes('--faults')) {
-    for (const { truth, ok, fault } of [...plain, ...unseen])
+    for (const { truth, ok, fault } of [...bySet.values()].flat())
       if (!ok) stdout.write(`${truth.id}: ${fault}\n`);
   }
-  const share = (test: (result: Result) => boolean) => plain.filter(test).length / plain.length;
-  const reached =
+  process.exitCode = reached(plain) ? 0 : 1;
+}
+
+function reached(results: readonly Result[]): boolean {
+  const share = (test: (result: Result) => boolean) => results.filter(test).length / results.length;
+  return (
     share(({ ok }) => ok) >= GOAL.right &&
     share(({ first }) => first) >= GOAL.first &&
-    median(plain.map(({ length }) => length)) <= GOAL.median &&
-    plain.every(({ length }) => length > 0 && length <= LIMIT);
-  process.exitCode = reached ? 0 : 1;
+    median(results.map(({ length }) => length)) <= GOAL.median &&
+    results.every(({ length }) => length > 0 && length <= LIMIT)
+  );
 }
 
 main();

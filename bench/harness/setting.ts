@@ -8,13 +8,17 @@ export function roundsWanted(usual: number): number {
   return at === -1 ? usual : Number(process.argv[at + 1]);
 }
 
-/** Prints what is measured, and on what; the load shows whether the machine was quiet. */
+/** Prints what is measured, when, of which commit, and on what; the load shows whether the machine was quiet. */
 export function printSetting(title: string, rounds: number): void {
   const processor = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
   const memory = `${Math.round(totalmem() / 2 ** 30)} GB`;
   const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], {
+    encoding: 'utf8',
+  }).trim();
+  const date = new Date().toISOString().slice(0, 10);
   const load = (loadavg()[0] ?? 0).toFixed(1);
   process.stdout.write(
-    `\n## ${title}\n\nNode ${process.version}, ${git}, Linux ${release()}, ${processor}, ${memory}, load ${load}; ${rounds === 1 ? 'once' : `${rounds} rounds, lower quartiles`}\n`,
+    `\n## ${title}\n\n${date}, commit ${commit}, Node ${process.version}, ${git}, Linux ${release()}, ${processor}, ${memory}, load ${load}; ${rounds === 1 ? 'once' : `${rounds} rounds, lower quartiles`}\n`,
   );
 }

@@ -33,7 +33,7 @@ const OURS = {
   nats: ['libs/fleet/src/broker/nats.ts'],
   backup: ['backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),
   notify: [
-    ...['channels/preview', 'deliver/announce', 'deliver/flush', 'digest/digest', 'setup/setup'],
+    ...['channels/preview', 'deliver/send', 'deliver/flush', 'digest/digest', 'setup/setup'],
     ...['status/status', 'status/text', 'status/trial'],
   ].map((name) => `tools/runner-notify/src/${name}.ts`),
   report: ['tools/runner-report/src/page/draw.ts'],

@@ -42,14 +42,13 @@ export async function referenceFiles(tools, version) {
   const run = new Function('module', 'exports', 'require', outputFiles[0].text);
   run(program, program.exports, createRequire(join(checkout, 'package.json')));
   const source = (file) => readFileSync(join(checkout, file), 'utf8');
-  const folder = 'scripts/docs/reference/completion';
-  const templates = readdirSync(join(checkout, folder)).map((file) => [
-    file,
-    source(`${folder}/${file}`),
-  ]);
+  const sources = (folder) =>
+    readdirSync(join(checkout, folder)).map((file) => [file, source(`${folder}/${file}`)]);
+  const notes = sources('scripts/docs/reference/notes');
   return program.exports.referenceFiles({
     version,
     shim: source('tools/runner/src/runner'),
-    templates: Object.fromEntries(templates),
+    templates: Object.fromEntries(sources('scripts/docs/reference/completion')),
+    notes: Object.fromEntries(notes.map(([file, text]) => [file.replace(/\.txt$/, ''), text])),
   });
 }

@@ -8,7 +8,7 @@ export const rooms = new Map([
     'libs/common',
     'foundation text files secrets http yaml config deploy-file apps tokens hosts app-secrets guards audit redaction cli',
   ],
-  ['libs/extract', 'rules line undress collect choose'],
+  ['libs/extract', 'rules line prefix collect choose'],
   [
     'libs/deploy',
     'sandbox run git report journal instances release watch operation rollback lifecycle pipeline checks fetch changes remove prune',

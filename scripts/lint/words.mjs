@@ -10,8 +10,8 @@ import { filesBelow } from '../bundle/place.mjs';
 const root = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../..');
 const FOLDERS = ['.ci', 'bench', 'docs', 'libs', 'packaging', 'scripts', 'tests', 'tools'];
 const PAGES = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
-/** Logs of other programs, pictures, installed packages, and completion's lists of words. */
-const OTHERS = /(^|\/)(node_modules|error-corpus|vectors|\.turbo)\/|\.(svg|png|jsonl?)$/;
+/** Recorded vectors, pictures, installed packages, and completion's lists of words. */
+const OTHERS = /(^|\/)(node_modules|vectors|\.turbo)\/|\.(svg|png|jsonl?)$/;
 
 const read = (file) => readFileSync(join(root, file), 'utf8');
 

@@ -40,7 +40,7 @@ test('parts of words, logs of other programs and installed packages are left alo
   const { status, lines } = lint({
     'CONTRIBUTING.md': LIST,
     'libs/x/src/a.ts': '// theeman, pan-thee\n',
-    'libs/x/test/error-corpus/a/log.txt': 'thee\n',
+    'corpus/train/a.txt': 'thee\n',
     'libs/x/node_modules/y/index.js': '// thee\n',
   });
   assert.equal([status, lines], [0, ['words: 2 phrases, 0 problems']]);

@@ -5,7 +5,9 @@
 // Files `*.long.test.ts` are run with --long alone, and then nothing else; what they tell of how much
 // they have done, such as `(100 kills …)`, stands below their lines, and its sums at the end.
 //
-//   node scripts/test/main.mjs [--long] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
+// With --part a long test runs only what fits each commit (libs/testing/src/extent.ts).
+//
+//   node scripts/test/main.mjs [--long [--part]] [--limit SECONDS] [--jobs N] [--node PROGRAM] [part of a path …]
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,9 +32,12 @@ const { values, positionals } = parseArgs({
     limit: { type: 'string' },
     long: { type: 'boolean', default: false },
     node: { type: 'string', default: process.execPath },
+    part: { type: 'boolean', default: false },
     root: { type: 'string', default: checkout },
   },
 });
+
+if (values.part) process.env.TEST_PART = '1';
 
 /** Test files whose path holds one of the given parts, relative to the checkout. */
 function chosenTests() {

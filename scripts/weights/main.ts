@@ -1,55 +1,18 @@
 /**
- * `npm run weights`: learns from the logs in `libs/extract/test` what words, form and place say of a
+ * `npm run weights`: learns from the logs in `corpus/train` what words, form and place say of a
  * line, and writes the table of `libs/extract/src/choose/weights.ts`. The same logs give the same table.
  * With `-- --check` it writes nothing and prints how well such weights answer logs they were not learned from.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSet, type SetName } from '../../libs/extract/test/error-score.ts';
 import { check } from './check.ts';
-import { learn } from './learn.ts';
-import { sampleOf } from './sample.ts';
+import { KNOWN, learnedTable, OTHERS, STEP } from './table.ts';
 
 const TABLE = join('libs', 'extract', 'src', 'choose', 'weights.ts');
-/** Weights are rounded to this; one that rounds to 0 is left out. */
-const STEP = 0.1;
-
-function tableOf(weights: ReadonlyMap<string, number>): string {
-  const byWeight = new Map<number, string[]>();
-  for (const [feature, weight] of weights) {
-    const step = Math.round(weight / STEP);
-    if (step !== 0) byWeight.set(step, [...(byWeight.get(step) ?? []), feature]);
-  }
-  const rows = [...byWeight]
-    .toSorted(([a], [b]) => b - a)
-    .map(([step, features]) =>
-      rowOf((step * STEP).toFixed(1).replace(/\.0$/, ''), quoted(features.toSorted().join('|'))),
-    );
-  return `/** What speaks for a line as the cause, and what against it: written by \`npm run weights\`. */
-export const WEIGHTS: readonly (readonly [weight: number, features: string])[] = [
-${rows.join('\n')}
-];
-`;
-}
-
-/** A row of the table, as the formatter would break it. */
-function rowOf(weight: string, features: string): string {
-  const row = `  [${weight}, ${features}],`;
-  return row.length <= 100 ? row : `  [\n    ${weight},\n    ${features},\n  ],`;
-}
-
-function quoted(text: string): string {
-  return text.includes("'") ? `"${text}"` : `'${text}'`;
-}
-
-/** Rules were written with these in view. */
-const KNOWN: readonly SetName[] = ['error-corpus', 'fresh', 'reported', 'unseen'];
-/** Of these no rule, or few, had been written when they were measured. */
-const OTHERS: readonly SetName[] = ['collected', 'sealed', 'later', 'natural', 'blind', 'ordinary'];
 
 if (process.argv.includes('--check')) process.stdout.write(check(KNOWN, OTHERS, STEP));
 else {
-  const cases = [...KNOWN, ...OTHERS].flatMap(readSet);
-  writeFileSync(TABLE, tableOf(learn(cases.map(sampleOf))));
-  process.stdout.write(`${TABLE}: from ${cases.length} logs\n`);
+  const { text, logs } = learnedTable();
+  writeFileSync(TABLE, text);
+  process.stdout.write(`${TABLE}: from ${logs} logs\n`);
 }

@@ -11,9 +11,9 @@ import * as assert from 'uvu/assert';
 
 const test = suite<{ git: GitServer; root: string }>('following');
 
-/** The rows of the tables in the docs: what stands between the pipes. */
+/** The rows of a table of following-cases.md: what stands between the pipes. */
 function rowsOf(firstHeading: string): string[][] {
-  const lines = readFileSync('docs/following.md', 'utf8').split('\n');
+  const lines = readFileSync('tests/deploys/following-cases.md', 'utf8').split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| \`${firstHeading}\``)) + 2;
   const rows = lines.slice(start, lines.indexOf('', start));
   const cells = (row: string) => row.split(/(?<!\\)\|/).slice(1, -1);

@@ -1,5 +1,6 @@
 /** A host that answers, but not as a git server does: a wrong address, a proxy's page, a login. */
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
@@ -74,6 +75,31 @@ test('a repository without the branch is reported, empty or not', async ({ world
   await world.git.deleteBranch(REPO, 'main');
   const gone = await world.deploy();
   assert.equal([gone.status, gone.stderr.endsWith(sentence)], [1, true], gone.stderr);
+});
+
+test('a repository with SHA-256 ids is named as such, whatever is asked of it', async ({
+  world,
+}) => {
+  const folder = world.git.path(REPO);
+  rmSync(folder, { recursive: true });
+  const git = (args: string[], input = '') => execFileSync('git', args, { cwd: folder, input });
+  mkdirSync(folder);
+  git(['init', '--quiet', '--bare', '--initial-branch=main', '--object-format=sha256']);
+  git(['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+  const tree = git(['mktree']).toString().trim();
+  const author = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a' };
+  const env = { ...process.env, ...author, GIT_COMMITTER_EMAIL: 'a@b' };
+  const made = execFileSync('git', ['commit-tree', '-m', 'v1', tree], { cwd: folder, env });
+  const commit = made.toString().trim();
+  git(['update-ref', 'refs/heads/main', commit]);
+  for (const args of [[], ['--ref', commit]]) {
+    const failed = await world.deploy(args);
+    assert.is(failed.status, 1);
+    assert.match(
+      failed.stderr,
+      `runner deploy: the repository ${REPO} has SHA-256 object ids, which runner does not support: push it to a repository with SHA-1 ids (git_failed)\n`,
+    );
+  }
 });
 
 test.run();

@@ -66,4 +66,29 @@ test('a start by hand ends what fetch announced as down, and the next outage is 
   );
 });
 
+test('a command with --no-notify leaves the end of an outage to the next fetch, which announces it once', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  let before = world.events().length;
+  for (const [tool, ...args] of [
+    ['runner-deploy', 'shop', '--no-notify'],
+    ['runner-rollback', 'shop', '--to', 'v1', '--no-notify'],
+  ] as const) {
+    killApp(world.root, 'shop');
+    await until(async () => (await world.page()) === null, 'it still answers');
+    await fetch(world, ['--deploy']);
+    const done = await run(tool, args, { root: world.root });
+    assert.is(done.status, 0, done.stderr);
+    await fetch(world, ['--deploy', '--no-notify']);
+    assert.not.ok(world.kinds().slice(before).includes('AppUp'));
+    before = world.events().length;
+    await fetch(world, ['--deploy']);
+    await fetch(world, ['--deploy']);
+    assert.equal(world.kinds().slice(before), ['AppUp']);
+    before = world.events().length;
+  }
+});
+
 test.run();

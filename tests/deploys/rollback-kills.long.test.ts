@@ -1,64 +1,123 @@
+import { IS_WHOLE } from '@runner/testing/extent';
+import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { killedAfter, recorded, staged, switched } from './faults.ts';
 import { announced, look, makeStage } from './matrix.ts';
-import { as, close, killTests, rollback } from './rollback-kills.ts';
+import { as, close, killTests, rollback, twoVersions } from './rollback-kills.ts';
+import { deployFile } from './world.ts';
 
-const test = suite('rollbacks that are killed at other moments');
+const test = suite('rollbacks that are killed');
 
-killTests(test, [
-  ['before it switches', staged('switch'), 'switch'],
-  ['while it starts', staged('start'), 'start'],
-  ['while it waits for health', staged('health'), 'health'],
-]);
+killTests(test, [['after it switched', switched(), 'switch']]);
 
-test('killed on its way back from a version that does not start, the next command goes all the way', async () => {
-  const stage = await makeStage('second');
+test('killed after its success was recorded, it is a success: the commit that was left is held', async () => {
+  const stage = await twoVersions();
   const { world } = stage;
-  // v1 starts only as long as this file is not there.
-  const broken = `${world.root}/broken`;
-  const run_ = `test ! -e '${broken}' && exec node server.js`;
-  for (const version of ['v1b', 'v2']) {
-    const deploy = announced(world).replace(
-      'exec node server.js',
-      version === 'v1b' ? run_ : 'exec node server.js',
-    );
-    await world.push(version, { deploy });
-    assert.is((await world.deploy()).status, 0);
-  }
-  await world.git.deleteBranch('acme/shop', 'main');
-  const { writeFileSync } = await import('node:fs');
-  writeFileSync(broken, '');
-  const from = { ...stage, before: world.events().length };
-  const killed = await rollback(from, killedAfter(switched(2)));
+  const killed = await rollback(stage, killedAfter(recorded('RollbackSuccess')));
   assert.is(killed.signal, 'SIGKILL', killed.stderr);
-  assert.is(await world.page(), null);
   await world.deploy();
-  assert.equal(await look(from), as('v2', ['DeployFailure']));
-  const error = String(world.events().at(-1)?.error);
-  assert.match(error, /^rollback interrupted during rollback\n(start|health): /);
+  assert.equal(await look(stage), as('v1', ['RollbackSuccess']));
+  assert.is((world.state().held as { reason: string }).reason, 'v2 was rolled back by hand');
   await close(stage);
 });
 
-test('killed while its events are recorded, each instance has its own in the end', async () => {
+test('killed between two instances, both are what the state says', async () => {
   const stage = await makeStage('first');
   const { world } = stage;
+  const two = 'instances: { eu: {}, us: {} }\nstart: { type: command, run: "true" }\n';
   for (const version of ['v1', 'v2']) {
-    await world.push(version, { deploy: 'instances: { eu: {}, us: {} }\n' });
+    await world.push(version, { deploy: two });
     assert.is((await world.deploy()).status, 0);
   }
   await world.git.deleteBranch('acme/shop', 'main');
-  await rollback(stage, killedAfter(recorded('RollbackSuccess')));
+  const killed = await rollback(stage, killedAfter(switched(2)));
+  assert.is(killed.signal, 'SIGKILL', killed.stderr);
   await world.deploy();
-  const back = world.events().filter((event) => event.event_type === 'RollbackSuccess');
-  assert.equal(
-    back.map((event) => [event.instance, event.version, event.from_version]),
-    [
-      ['eu', 'v1', 'v2'],
-      ['us', 'v1', 'v2'],
-    ],
-  );
+  const shown = await run('runner-status', ['shop', '--json'], { root: world.root });
+  const { instances, deploying } = JSON.parse(shown.stdout);
+  assert.is(deploying, null);
+  const { readFileSync } = await import('node:fs');
+  for (const { instance, current } of instances) {
+    const file = `${world.root}/apps/shop/instances/${instance}/current/VERSION`;
+    assert.equal([instance, current.version, readFileSync(file, 'utf8')], [instance, 'v2', 'v2\n']);
+  }
   await close(stage);
 });
+
+test('a killed deploy with --no-notify, or of an app that wants no messages, is recovered in silence', async () => {
+  for (const [args, silent] of [
+    [['--no-notify'], false],
+    [[], true],
+  ] as const) {
+    const stage = await makeStage('first');
+    const { world, chat } = stage;
+    const deploy = silent ? deployFile(world.port) : announced(world);
+    await world.push('v1', { deploy });
+    await world.deploy(args, killedAfter(staged('switch')));
+    await world.push('v2', { deploy });
+    assert.is((await world.deploy(['--no-notify'])).status, 0);
+    assert.ok(world.kinds().includes('DeployFailure'));
+    assert.equal(chat.messages, []);
+    await close(stage);
+  }
+});
+
+if (IS_WHOLE) {
+  killTests(test, [
+    ['before it switches', staged('switch'), 'switch'],
+    ['while it starts', staged('start'), 'start'],
+    ['while it waits for health', staged('health'), 'health'],
+  ]);
+
+  test('killed on its way back from a version that does not start, the next command goes all the way', async () => {
+    const stage = await makeStage('second');
+    const { world } = stage;
+    // v1 starts only as long as this file is not there.
+    const broken = `${world.root}/broken`;
+    const run_ = `test ! -e '${broken}' && exec node server.js`;
+    for (const version of ['v1b', 'v2']) {
+      const deploy = announced(world).replace(
+        'exec node server.js',
+        version === 'v1b' ? run_ : 'exec node server.js',
+      );
+      await world.push(version, { deploy });
+      assert.is((await world.deploy()).status, 0);
+    }
+    await world.git.deleteBranch('acme/shop', 'main');
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(broken, '');
+    const from = { ...stage, before: world.events().length };
+    const killed = await rollback(from, killedAfter(switched(2)));
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    assert.is(await world.page(), null);
+    await world.deploy();
+    assert.equal(await look(from), as('v2', ['DeployFailure']));
+    const error = String(world.events().at(-1)?.error);
+    assert.match(error, /^rollback interrupted during rollback\n(start|health): /);
+    await close(stage);
+  });
+
+  test('killed while its events are recorded, each instance has its own in the end', async () => {
+    const stage = await makeStage('first');
+    const { world } = stage;
+    for (const version of ['v1', 'v2']) {
+      await world.push(version, { deploy: 'instances: { eu: {}, us: {} }\n' });
+      assert.is((await world.deploy()).status, 0);
+    }
+    await world.git.deleteBranch('acme/shop', 'main');
+    await rollback(stage, killedAfter(recorded('RollbackSuccess')));
+    await world.deploy();
+    const back = world.events().filter((event) => event.event_type === 'RollbackSuccess');
+    assert.equal(
+      back.map((event) => [event.instance, event.version, event.from_version]),
+      [
+        ['eu', 'v1', 'v2'],
+        ['us', 'v1', 'v2'],
+      ],
+    );
+    await close(stage);
+  });
+}
 
 test.run();

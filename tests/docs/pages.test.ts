@@ -5,8 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fencesOf, textOf } from './pages.ts';
 
-test('troubleshooting.md has an entry for each code of an error, and no other', () => {
-  const entries = [...textOf('docs/troubleshooting.md').matchAll(/^### `(\w+)`\n(.+)$/gm)];
+test('errors.md says what to do about each code of an error, and about no other', () => {
+  const entries = [...textOf('docs/errors.md').matchAll(/^\| `(\w+)` \| \d+ \| (.+) \|$/gm)];
   assert.equal(entries.map(([, code]) => code).sort(), [...FAILURE_CODES].sort());
   for (const [, code, text = ''] of entries) assert.ok(text.length > 30, `${code} says something`);
 });

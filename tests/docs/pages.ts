@@ -24,7 +24,7 @@ export function markdownFiles(): string[] {
   const walk = (folder: string): void => {
     for (const entry of readdirSync(join(CHECKOUT, folder), { withFileTypes: true })) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      if (/^(node_modules|dist|release|error-corpus)$/.test(entry.name)) continue;
+      if (/^(node_modules|dist|release)$/.test(entry.name)) continue;
       if (entry.name.startsWith('.')) continue;
       if (entry.isDirectory()) walk(path);
       else if (entry.name.endsWith('.md')) found.push(path);

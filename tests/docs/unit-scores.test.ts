@@ -1,4 +1,4 @@
-/** The scores of the units in docs/install.md are those that systemd computes. */
+/** The scores of the units in tests/README.md are those that systemd computes. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ for (const name of readdirSync(units).filter((each) => each.endsWith('.service')
     const args = ['security', '--offline=yes', '--no-pager', file];
     const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
     const score = /: ([0-9.]+) [A-Z]+[^:]*$/.exec(stdout.trim())?.[1];
-    const page = readFileSync(join(checkoutFolder(), 'docs/install.md'), 'utf8');
+    const page = readFileSync(join(checkoutFolder(), 'tests/README.md'), 'utf8');
     const row = page
       .split('\n')
       .find((line) => /^\|.*\| [0-9.]+ \|/.test(line) && line.includes(name));

@@ -1,5 +1,6 @@
+import { IS_WHOLE } from '@runner/testing/extent';
 import { test } from 'uvu';
 import { testSignals } from './signals.ts';
 
-testSignals(true);
+testSignals(IS_WHOLE);
 test.run();

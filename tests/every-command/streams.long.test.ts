@@ -1,5 +1,6 @@
+import { IS_WHOLE } from '@runner/testing/extent';
 import { test } from 'uvu';
 import { testStreams } from './streams.ts';
 
-testStreams(true);
+testStreams(IS_WHOLE);
 test.run();

@@ -26,7 +26,7 @@ export interface Thief {
 export const goodState = (): Fields => ({
   nonce: '',
   at: new Date().toISOString(),
-  agent: '0.1.0',
+  agent: '1.2.3',
   apps: [{ app: 'shop', version: 'v1', commit: 'a'.repeat(40), held: null }],
   events: { sent: 0, waiting: 0 },
   head: null,

@@ -1,6 +1,7 @@
-/** `kill -9` of what changes the audit log and the registry, 100 times each at random moments. */
+/** `kill -9` of every command that writes, at random moments: 100 times each, or once. */
+import { IS_WHOLE } from '@runner/testing/extent';
 import { test } from 'uvu';
-import { RECORDS, testKills } from './kill-cases.ts';
+import { MESSAGES, RECORDS, testKills } from './kill-cases.ts';
 
-testKills(RECORDS, 100);
+testKills([...RECORDS, ...MESSAGES], IS_WHOLE ? 100 : 1);
 test.run();

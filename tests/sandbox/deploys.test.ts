@@ -175,6 +175,18 @@ test('a failure may be put down to the sandbox, but its output chooses no settin
     }
   }));
 
+test('a start command that cannot end a process by its number is reported, although it succeeded', () =>
+  inWorld(async (world) => {
+    const run = `kill ${process.pid} || true`;
+    await world.push('v1', { deploy: `start: { type: command, run: "${run}" }\n` });
+    const { status, stderr } = await world.deploy([], REQUIRED);
+    assert.is(status, 0, stderr);
+    assert.match(
+      stderr,
+      "runner deploy: start of default: it ran in the sandbox, which hides the server's processes; see: runner doctor --sandbox\n",
+    );
+  }));
+
 test('deploy --check names the commands that do not reach a service, and what to do instead', () =>
   inWorld(async (world) => {
     const deploy = `build: sudo systemctl daemon-reload

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
-import { trafficFiles } from '@runner/testing/traffic-app';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -117,6 +117,32 @@ test('an app that an operator stopped stays stopped after a deploy that fails', 
   const started = await world.runner('start', 'shop');
   assert.is(started.status, 0, started.stderr);
   assert.is(await versionAt(port), 'v0');
+});
+
+test('a version that dies while the one before drains gives the requests back, and has failed', async ({
+  world,
+}) => {
+  const file = 'traffic: { type: socket, drain: 20s }\n';
+  await world.ship('v0', 'good', file);
+  const serving = livePid(world);
+  void request(world.proxy.port, '/stream');
+  await world.push('v1', { deploy: trafficFile(file), files: trafficFiles('v1', 'fading') });
+  const failed = await world.deploy(['--json']);
+  assert.is(failed.status, 1, failed.stderr);
+  const outcome = JSON.parse(failed.stdout.trim().split('\n').at(-1) ?? '');
+  assert.equal(
+    [outcome.result, outcome.stage, outcome.active_version],
+    ['rolled_back', 'drain', 'v0'],
+  );
+  assert.match(outcome.error, /^drain: v1 of default ended while it got the requests$/);
+  assert.is((await request(world.proxy.port)).version, 'v0');
+  assert.is(livePid(world), serving);
+  assert.equal(world.kinds().slice(-3), ['DeploySuccess', 'DeployFailure', 'RollbackSuccess']);
+  assert.is((await world.runner('audit', 'verify')).status, 0);
+  assert.match((await world.runner('list')).stdout, /failing/);
+  assert.match((await world.runner('history', 'shop', '-n', '1')).stdout, /rolled_back/);
+  const again = await world.ship('v2', 'good', file);
+  assert.is(again.status, 0, again.stderr);
 });
 
 test.run();

@@ -16,14 +16,14 @@ import { rank } from './choose/rank.ts';
 import { isMatched, type Ranked } from './choose/ranked.ts';
 import { type Collected, Collector } from './collect/collect.ts';
 import { createLineReader } from './line/split.ts';
+import { PrefixRemover } from './prefix/remover.ts';
 import type { ErrorClass } from './rules/rule.ts';
-import { Undresser } from './undress/undress.ts';
 
 export { type Baseline, baselineOf, createShapeReader } from './choose/baseline.ts';
 export { lineShape } from './line/shape.ts';
 export { createLineReader } from './line/split.ts';
 
-/** Error text that the first message of a failure holds: docs/notify-messages.md. */
+/** Error text that the first message of a failure holds: docs/notifications.md. */
 const MAX = 800;
 
 /** How to extract, and how the step that wrote the log ended. */
@@ -63,13 +63,13 @@ export function collect(log: string | Uint8Array): Collected {
 
 function createCollecting() {
   const collector = new Collector();
-  const undresser = new Undresser((line) => collector.add(line));
+  const remover = new PrefixRemover((line) => collector.add(line));
   const reader = createLineReader((text, line, overwritten) =>
-    undresser.add(text, line, overwritten),
+    remover.add(text, line, overwritten),
   );
   const finish = () => {
     reader.end();
-    undresser.end();
+    remover.end();
     return collector.finish();
   };
   return { reader, finish };

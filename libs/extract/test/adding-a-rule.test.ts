@@ -1,4 +1,4 @@
-/** Follows docs/adding-a-rule.md to the letter, in a copy of the extractor. */
+/** Follows "Adding a rule" of docs/contributing.md to the letter, in a copy of the extractor. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,10 @@ import * as assert from 'uvu/assert';
 import { inCheckout } from './error-score.ts';
 
 const checkout = dirname(inCheckout('pnpm-workspace.yaml'));
-const page = readFileSync(join(checkout, 'docs', 'adding-a-rule.md'), 'utf8');
+const page =
+  readFileSync(join(checkout, 'docs', 'contributing.md'), 'utf8')
+    .split('\n## Adding a rule\n')[1]
+    ?.split('\n## ')[0] ?? '';
 
 /** The blocks of the page, each with the text before it. */
 const blocks = [...page.matchAll(/([\s\S]*?)\n```(\w+)\n([\s\S]*?)```\n/g)].map(
@@ -23,7 +26,7 @@ function blockOf(language: string, nth = 0): { before: string; text: string } {
 
 /** The last file that a text names. */
 function fileIn(text: string): string {
-  const path = [...text.matchAll(/`(libs\/extract\/[\w./-]+\.\w+)`/g)].at(-1)?.[1];
+  const path = [...text.matchAll(/`((?:libs\/extract|corpus)\/[\w./-]+\.\w+)`/g)].at(-1)?.[1];
   assert.ok(path, 'the page names the file above its block');
   return path;
 }
@@ -35,8 +38,7 @@ function copyOfExtractor(): string {
     'libs/extract/src',
     'libs/extract/package.json',
     'libs/extract/test/error-score.ts',
-    'libs/extract/test/fresh',
-    'libs/extract/test/reported',
+    'corpus',
   ]) {
     cpSync(join(checkout, path), join(copy, path), { recursive: true });
   }
@@ -61,13 +63,10 @@ function bench(copy: string, command: string): { status: number | null; stdout: 
   return run(copy, process.execPath, ['bench.cjs', ...args]);
 }
 
-/** Writes the log and its truth into the files that the page names. */
+/** Writes the log, with its truth, into the file that the page names. */
 function saveLog(copy: string): void {
-  for (const { before, text } of [blockOf('text'), blockOf('json')]) {
-    const path = join(copy, fileIn(before));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
+  const { before, text } = blockOf('text');
+  writeFileSync(join(copy, fileIn(before)), text);
 }
 
 function addRow(copy: string): void {
@@ -80,7 +79,7 @@ function addRow(copy: string): void {
   writeFileSync(path, rows.replace(head, head + text));
 }
 
-test('with the row of docs/adding-a-rule.md a log that was answered wrongly is answered rightly', () => {
+test('with the row of docs/contributing.md a log that was answered wrongly is answered rightly', () => {
   const copy = copyOfExtractor();
   const command = blockOf('sh').text;
   saveLog(copy);

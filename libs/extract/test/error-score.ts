@@ -1,11 +1,12 @@
-/** Measures an extractor on the logs in `error-corpus`, each with what the extract must contain. */
+/** Measures an extractor on the logs in `corpus`, each with what the extract must contain. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { cleanText, codePoints } from '@runner/common/text/plain';
 
 /** One log of the corpus. `must_include` holds texts, or lists of which any one suffices. */
 export interface Case {
   readonly id: string;
+  readonly set: SetName;
   readonly tool: string;
   readonly family: string;
   readonly kind: string;
@@ -33,35 +34,48 @@ export const LIMIT = 800;
 const LEAD = 60;
 
 /**
- * The sets of logs; the README of each says how it was made. In
- * `error-corpus`, the logs of the `x-` set were written by hand after their tools; those of the `y-`
- * set were collected later and measured before any rule was written for them; those of the `z-` set
- * are runs of tools that no rule was written for, on which the extractor failed at first.
+ * The sets of logs; `corpus/README.md` says how they were made. In `error-corpus`, the logs of the `x-` set were
+ * written by hand after their tools; those of the `y-` set were collected later and measured before any rule was
+ * written for them; those of the `z-` set are runs of tools that no rule was written for, on which the extractor
+ * failed at first.
  */
-export type SetName =
-  | 'error-corpus'
-  | 'fresh'
-  | 'reported'
-  | 'unseen'
-  | 'collected'
-  | 'sealed'
-  | 'later'
-  | 'natural'
-  | 'blind'
-  | 'ordinary'
-  | 'once';
+export const SETS = [
+  'error-corpus',
+  'fresh',
+  'reported',
+  'unseen',
+  'collected',
+  'sealed',
+  'later',
+  'natural',
+  'blind',
+  'ordinary',
+  'once',
+] as const;
+export type SetName = (typeof SETS)[number];
 
-/** All logs of a set, sorted by id. */
+/** What ends the truth at the top of a file of the corpus. */
+const FENCE = '\n---\n';
+
+/** All logs of a set, sorted by id: those of `once` are held out, from all others the weights are learned. */
 export function readSet(set: SetName): Case[] {
-  const folder = inCheckout('libs', 'extract', 'test', set);
+  const folder = inCheckout('corpus', set === 'once' ? 'heldout' : 'train');
+  const cases = known.get(folder) ?? readFolder(folder);
+  known.set(folder, cases);
+  return cases.filter((truth) => truth.set === set);
+}
+
+const known = new Map<string, readonly Case[]>();
+
+function readFolder(folder: string): Case[] {
   return readdirSync(folder)
-    .filter((name) => !name.endsWith('.md'))
     .sort()
-    .map((id) => ({
-      ...JSON.parse(readFileSync(join(folder, id, 'truth.json'), 'utf8')),
-      id,
-      log: readFileSync(join(folder, id, 'log.txt')),
-    }));
+    .map((name) => {
+      const file = readFileSync(join(folder, name));
+      const end = file.indexOf(FENCE);
+      const truth = JSON.parse(file.subarray('---\n'.length, end).toString('utf8'));
+      return { ...truth, id: basename(name, '.txt'), log: file.subarray(end + FENCE.length) };
+    });
 }
 
 /** A path of the checkout, found upwards from the built file that runs. */
@@ -143,14 +157,15 @@ export function scoreRow(name: string, results: readonly Result[]): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-/** Which set a case belongs to. */
-export function setOf({ id }: Case): string {
-  if (id.startsWith('x-')) return 'written after tools';
-  if (id.startsWith('z-')) return 'failed unseen first';
-  return id.startsWith('y-') ? 'measured unseen first' : 'recorded';
-}
+/** The page `corpus/scores.md`, written by `npm run bench -- extract --write`. */
+export function scoresPage(bySet: ReadonlyMap<SetName, readonly Result[]>): string {
+  const rows = [...bySet].map(([name, results]) => scoreRow(name, results));
+  return `# Scores
 
-/** The table of `docs/why-it-failed.md`. */
-export function documentedTables(results: readonly Result[]): string {
-  return scoreTable('set', results, setOf);
+\`npm run bench -- extract --write\` writes this page: how the logs of each set are answered now. Only \`once\` is held
+out; \`npm run weights\` learns from all other sets, and rules were written with them in view.
+
+| set | logs | right | cause first | median length |
+|---|---|---|---|---|
+${rows.join('')}`;
 }

@@ -2,8 +2,11 @@
 import { appFiles } from './app.ts';
 import type { Files } from './git-import.ts';
 
-/** How a version behaves: `deaf` never listens on PORT, `hanging` never answers, `crashing` ends at once. */
-export type Manner = 'good' | 'unhealthy' | 'deaf' | 'hanging' | 'crashing';
+/**
+ * How a version behaves: `deaf` never listens on PORT, `hanging` never answers, `crashing` ends at once,
+ * `fading` 2.5 s after its start.
+ */
+export type Manner = 'good' | 'unhealthy' | 'deaf' | 'hanging' | 'crashing' | 'fading';
 
 const SERVER = `const { createServer } = require('node:http');
 const { readFileSync } = require('node:fs');
@@ -12,6 +15,7 @@ const read = (name) => readFileSync(join(__dirname, name), 'utf8').trim();
 const version = read('VERSION');
 const manner = read('MANNER');
 if (manner === 'crashing') throw new Error('no database');
+if (manner === 'fading') setTimeout(() => process.exit(1), 2500);
 const server = createServer((request, response) => {
   if (manner === 'hanging') return;
   response.setHeader('version', version);

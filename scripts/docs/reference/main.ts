@@ -5,7 +5,7 @@
 import { CONFIG_SCHEMA } from '@runner/common/config/schema';
 import { DEPLOY_SCHEMA } from '@runner/common/deploy-file/schema';
 import { tools } from './collect.ts';
-import { commandsPage } from './commands-page.ts';
+import { commandsPage, type Notes } from './commands-page.ts';
 import { completionFiles, type Templates } from './completion.ts';
 import { configJsonSchema, deployJsonSchema } from './json-schema.ts';
 import { auditLogPage, configPage, deployFilePage } from './pages.ts';
@@ -24,13 +24,14 @@ export interface Facts {
   /** Source of the shim. */
   readonly shim: string;
   readonly templates: Templates;
+  readonly notes: Notes;
 }
 
 /**
  * Everything that is made; called by scripts/docs/reference.mjs.
  * @public
  */
-export function referenceFiles({ version, shim, templates }: Facts): ReferenceFile[] {
+export function referenceFiles({ version, shim, templates, notes }: Facts): ReferenceFile[] {
   const help = shimHelp(shim);
   const sections5 = ['runner-config(5)', 'runner-deploy.yml(5)', 'runner-audit-log(5)'];
   const seen = [...tools.map(({ name }) => `${name}(1)`), ...sections5];
@@ -47,7 +48,7 @@ export function referenceFiles({ version, shim, templates }: Facts): ReferenceFi
     [`${man}/man5/runner-audit-log.5`, auditLogPage(version)],
     [`${schemas}/config.schema.json`, json(configJsonSchema(CONFIG_SCHEMA))],
     [`${schemas}/deploy.schema.json`, json(deployJsonSchema(DEPLOY_SCHEMA))],
-    ['share/doc/runner/commands.md', commandsPage(tools)],
+    ['share/doc/runner/commands.md', commandsPage(tools, notes)],
     ...completionFiles(help, tools, templates),
   ];
 }

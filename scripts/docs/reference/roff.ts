@@ -91,8 +91,8 @@ function quoted(title: string): string {
   return title.includes(' ') ? `"${escaped(title)}"` : escaped(title);
 }
 
-/** When the pages were last reviewed: no clock, so that the same source makes the same pages. */
-const DATE = '2026-11-21';
+/** Date of the newest release in CHANGELOG.md: no clock, so that the same source makes the same pages. */
+const DATE = '2026-11-23';
 
 /** A whole page. */
 export function page(

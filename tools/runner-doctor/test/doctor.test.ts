@@ -34,9 +34,10 @@ test('a new registration is in order, and is not changed', async () => {
   assert.equal(tree(root, { modes: true }), before);
 });
 
-test('docs/doctor.md has a row for every check, and no other', async () => {
-  const page = readFileSync(join(checkoutFolder(), 'docs/doctor.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, check]) => check);
+test('docs/commands.md has a row for every check of doctor, and no other', async () => {
+  const page = readFileSync(join(checkoutFolder(), 'docs/commands.md'), 'utf8');
+  const section = page.split('\n## runner doctor\n')[1]?.split('\n## ')[0] ?? '';
+  const rows = [...section.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, check]) => check);
   const root = temporaryFolder('doctor');
   const { stdout } = await run('runner-doctor', ['--offline', '--json'], { root });
   const { findings, skipped } = JSON.parse(stdout);

@@ -1,4 +1,4 @@
-/** Follows docs/adding-a-channel.md to the letter, in a copy of what it changes. */
+/** Follows "Adding a channel" of docs/contributing.md to the letter, in a copy of what it changes. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,7 +9,10 @@ import * as assert from 'uvu/assert';
 import { event } from './chats.ts';
 
 const checkout = join(__dirname, '../..');
-const page = readFileSync(join(checkout, 'docs/adding-a-channel.md'), 'utf8');
+const page =
+  readFileSync(join(checkout, 'docs/contributing.md'), 'utf8')
+    .split('\n## Adding a channel\n')[1]
+    ?.split('\n## ')[0] ?? '';
 const blocks = [...page.matchAll(/([\s\S]*?)\n```ts\n([\s\S]*?)```\n/g)];
 
 /** Puts each block into the file that the text before it names: after a line, or as a new file. */
@@ -51,7 +54,7 @@ function build(copy: string): string {
   return program;
 }
 
-test('the channel of docs/adding-a-channel.md is set up, delivers, shows its status and keeps its secret', async () => {
+test('the channel of docs/contributing.md is set up, delivers, shows its status and keeps its secret', async () => {
   const copy = temporaryFolder('channel');
   for (const path of ['libs/common/src', 'tools/runner-notify/src'])
     cpSync(join(checkout, path), join(copy, path), { recursive: true });

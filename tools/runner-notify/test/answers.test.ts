@@ -1,9 +1,9 @@
 import type { HttpAnswer } from '@runner/common/http/request';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judgeDiscord } from '../src/channels/discord/answer.ts';
+import { judgeDiscord } from '../src/channels/discord/discord.ts';
 import { judgeTelegram, migratedTo } from '../src/channels/telegram/answer.ts';
-import type { Outcome } from '../src/service/contract.ts';
+import type { SendOutcome } from '../src/service/contract.ts';
 
 const line = { method: 'test', env: {}, redact: (text: string) => text.replaceAll('hush', '***') };
 
@@ -12,7 +12,7 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
 }
 
 /** An outcome in short: `class`, then what matters in it. */
-function inShort(outcome: Outcome): string {
+function inShort(outcome: SendOutcome): string {
   switch (outcome.class) {
     case 'delivered':
       return outcome.rest > 0 ? `delivered, rest ${outcome.rest}` : 'delivered';
@@ -41,7 +41,7 @@ const TELEGRAM: readonly (readonly [name: string, given: HttpAnswer, wanted: str
   ['a page with 200', answer(200, PAGE), 'retry'],
   ['JSON that is no reply', answer(200, [1]), 'retry'],
   ['an empty 204', answer(204, ''), 'retry'],
-  ['a redirect', answer(302, ''), 'rejected: redirects are not followed: check the address'],
+  ['a redirect, as of a captive portal', answer(302, ''), 'retry'],
   ['a 502 page', answer(502, PAGE), 'retry'],
   ['a 413 page', answer(413, PAGE), `rejected, length: ${NETWORK}`],
   ['a 404 page', answer(404, PAGE), `gone: ${NETWORK}, and the address`],
@@ -157,7 +157,7 @@ const DISCORD: readonly (readonly [name: string, given: HttpAnswer, wanted: stri
     'delivered, rest 1250',
   ],
   ['a page with 200', answer(200, PAGE), 'retry'],
-  ['a redirect', answer(301, ''), 'rejected: redirects are not followed: check the address'],
+  ['a redirect', answer(301, ''), 'retry'],
   ['a 502 page', answer(502, PAGE), 'retry'],
   ['503 in JSON', answer(503, { message: 'upstream', code: 0 }), 'retry'],
   [

@@ -4,9 +4,9 @@ import { pathsOf } from '@runner/common/foundation/paths';
 import type { Fault } from '@runner/testing/faults';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openAnnouncer } from '../src/deliver/announce.ts';
 import { OpenChannels } from '../src/deliver/channels.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
+import { openAnnouncer } from '../src/deliver/send.ts';
 import { event, makeWorld, sha, statuses, TYPES } from './commit-world.ts';
 
 const test = suite('commit status, storms');
@@ -67,7 +67,7 @@ for (const type of TYPES) {
       const opened = new OpenChannels(common);
       if (round === 50) api.heal();
       if (opened.spool.names('code-host').length === 0) break;
-      await deliverDue(opened, 'code-host', false, () => {});
+      await deliverDue(opened.outletOf('code-host'), false, () => {});
       time += 61_000;
     }
     const last = new Map(statuses(api).map(([commit, state]) => [commit, state]));

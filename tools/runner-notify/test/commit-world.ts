@@ -36,8 +36,13 @@ export async function makeWorld(type: ApiType): Promise<World> {
 export const sha = (number: number) => number.toString(16).padStart(40, 'c');
 /** A record of a deploy. */
 export const event = (event_type: string, number: number, more: object = {}) => ({
-  ...{ event_type, project: 'shop', instance: 'default', version: `v${number}` },
-  ...{ deploy_id: number.toString(16).padStart(8, '0'), commit: sha(number), ...more },
+  event_type,
+  project: 'shop',
+  instance: 'default',
+  version: `v${number}`,
+  deploy_id: number.toString(16).padStart(8, '0'),
+  commit: sha(number),
+  ...more,
 });
 /** Announces records. */
 export const send = (root: string, ...events: object[]) =>

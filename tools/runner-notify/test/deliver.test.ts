@@ -3,15 +3,22 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Clock } from '../src/deliver/clock.ts';
-import { deliver, type EntryEnding } from '../src/deliver/deliver.ts';
 import { Destination } from '../src/deliver/destination.ts';
-import { type Next, Queue } from '../src/deliver/queue.ts';
-import type { Channel, Complaint, Message, Outcome, Problem } from '../src/service/contract.ts';
-import { type Entry, newEntry } from '../src/spool/entry.ts';
+import { type Caller, deliverQueue } from '../src/deliver/loop.ts';
+import { Queue } from '../src/deliver/queue.ts';
+import type { EntryResult } from '../src/deliver/result.ts';
+import type {
+  Channel,
+  Complaint,
+  Message,
+  SendOutcome,
+  ServiceProblem,
+} from '../src/service/contract.ts';
+import { newEntry, type QueueEntry } from '../src/spool/entry.ts';
 import { type EntryName, entryName } from '../src/spool/names.ts';
 import { Spool } from '../src/spool/spool.ts';
 
-const problem: Problem = {
+const problem: ServiceProblem = {
   method: 'test',
   http_status: 500,
   code: 500,
@@ -19,19 +26,19 @@ const problem: Problem = {
   retryable: true,
   hint: undefined,
 };
-const delivered: Outcome = { class: 'delivered', rest: 0 };
-const retry: Outcome = { class: 'retry', problem };
-const dropped: Outcome = {
+const delivered: SendOutcome = { class: 'delivered', rest: 0 };
+const retry: SendOutcome = { class: 'retry', problem };
+const dropped: SendOutcome = {
   class: 'retry',
   problem: { ...problem, http_status: null, code: 'ECONNRESET' },
 };
-const rejected = (complaint?: Complaint): Outcome => ({
+const rejected = (complaint?: Complaint): SendOutcome => ({
   class: 'rejected',
   problem,
   ...(complaint && { complaint }),
 });
-const gone: Outcome = { class: 'gone', problem };
-const wait = (delay: number): Outcome => ({ class: 'wait', delay, problem });
+const gone: SendOutcome = { class: 'gone', problem };
+const wait = (delay: number): SendOutcome => ({ class: 'wait', delay, problem });
 
 function message(text: string, other?: Partial<Record<Complaint, Message>>): Message {
   return { payload: { text }, instead: (complaint) => other?.[complaint] };
@@ -39,7 +46,7 @@ function message(text: string, other?: Partial<Record<Complaint, Message>>): Mes
 
 /** A spool, a channel that gives these answers and then delivers, and a clock that sleeping advances. */
 function world(
-  outcomes: readonly Outcome[] = [],
+  outcomes: readonly SendOutcome[] = [],
   rates: Channel['rates'] = [{ count: 100, per: 1000 }],
 ) {
   const paths = pathsOf(temporaryFolder('deliver'));
@@ -86,7 +93,7 @@ function world(
       return name;
     },
     /** A new process: delivers for up to `budget` milliseconds. */
-    async deliver(budget: number, eager = false): Promise<EntryEnding[]> {
+    async deliver(budget: number, eager = false): Promise<EntryResult[]> {
       const destination = new Destination({
         paths,
         channel: 'telegram',
@@ -97,17 +104,23 @@ function world(
       });
       const note = (text: string) => notes.push(text);
       const queue = new Queue({ spool, channel: 'telegram', clock, note });
-      const render = async (_: EntryName, { event }: Entry) =>
+      const render = async ({ event }: QueueEntry) =>
         String(event.texts)
           .split(' ')
           .filter(Boolean)
           .map((text) => state.instead[text] ?? message(text));
-      const endings: EntryEnding[] = [];
+      const endings: EntryResult[] = [];
       const deadline = state.time + budget;
-      const shouldContinue = (next: Next | undefined) =>
-        next !== undefined && state.time + next.wait <= deadline;
-      const options = { queue, channel, destination, clock, render };
-      await deliver(options, { shouldContinue, eager }, (ending) => endings.push(ending));
+      const caller: Caller = {
+        eager,
+        goesOn: (next) =>
+          next !== undefined && next !== 'busy' && state.time + next.wait <= deadline,
+        onEnd: (_, delivery) => void endings.push(delivery),
+      };
+      const lock = () => ({ release: () => {} });
+      const open = () => destination;
+      const moved = () => {};
+      await deliverQueue({ queue, channel, clock, lock, open, render, moved }, caller);
       return endings;
     },
     entry(name: EntryName, place: 'queue' | 'dead' = 'queue') {
@@ -177,7 +190,7 @@ test('a message that is tried in vain for a day is given up with its problem', a
   const begin = state.time;
   state.time += 23 * 3_600_000;
   const [ending] = await deliver(2 * 3_600_000);
-  assert.is(ending?.result, 'dead');
+  assert.is(ending?.result, 'rejected');
   assert.equal(entry(name, 'dead')?.problem, problem);
   assert.ok(state.time - begin > 86_400_000 && state.time - begin < 86_500_000);
   assert.ok(seen.length > 60);
@@ -219,7 +232,7 @@ test('a refused message is put aside with its reason, and the next of the deploy
   queue('d1', 'b');
   assert.equal(
     (await deliver(0)).map(({ result }) => result),
-    ['dead', 'delivered'],
+    ['rejected', 'delivered'],
   );
   assert.equal(entry(name, 'dead')?.problem, problem);
 });
@@ -230,10 +243,10 @@ test('a destination that is gone is never called again, until its credentials ch
   queue('d2', 'b');
   assert.equal(
     (await deliver(0)).map(({ result }) => result),
-    ['dead', 'dead'],
+    ['rejected', 'rejected'],
   );
   queue('d3', 'c');
-  assert.is((await deliver(5000, true))[0]?.result, 'dead');
+  assert.is((await deliver(5000, true))[0]?.result, 'rejected');
   state.digest = 'two';
   queue('d4', 'd');
   assert.is((await deliver(0))[0]?.result, 'delivered');
@@ -279,7 +292,7 @@ test('a message whose answer was never seen is sent again and marked', async () 
 });
 
 test('a request that never left, or was answered, makes no duplicate', async () => {
-  const refused: Outcome = {
+  const refused: SendOutcome = {
     class: 'retry',
     problem: { ...problem, http_status: null, code: 'ECONNREFUSED' },
   };
@@ -319,7 +332,7 @@ test('a damaged file and an event that cannot be read are put aside and hold up 
   const endings = await deliver(0);
   assert.equal(
     endings.map(({ result }) => result),
-    ['dead', 'delivered'],
+    ['rejected', 'delivered'],
   );
   assert.equal(spool.names('telegram', 'dead'), [name, empty]);
   assert.match(notes.join(), `${paths.notifySpool}/${name} is damaged; it was moved to dead/`);

@@ -4,20 +4,24 @@ import * as assert from 'uvu/assert';
 import type { Bot } from '../src/channels/telegram/bot.ts';
 import { detectChat } from '../src/channels/telegram/detect-chat.ts';
 import type { Dialogue } from '../src/dialogue/dialogue.ts';
-import type { Problem } from '../src/service/contract.ts';
+import type { ServiceProblem } from '../src/service/contract.ts';
 import type { Reply } from '../src/service/exchange.ts';
 import type { Fields } from '../src/service/fields.ts';
 
 const ME = { id: 1, username: 'runner_bot', readsAll: true };
 
-function problem(http_status: number | null, description: string, retryable: boolean): Problem {
+function problem(
+  http_status: number | null,
+  description: string,
+  retryable: boolean,
+): ServiceProblem {
   const code = http_status ?? 'ECONNRESET';
   return { method: 'getUpdates', http_status, code, description, retryable, hint: undefined };
 }
 
 /** Runs the search; each poll takes 25 s and yields the next answer, at last nothing for ever. */
 async function detect(
-  polls: readonly (readonly Fields[] | Problem)[],
+  polls: readonly (readonly Fields[] | ServiceProblem)[],
   answers: readonly (boolean | number)[] = [],
 ) {
   let now = 0;
@@ -54,7 +58,9 @@ async function detect(
     updates: async (): Promise<Reply<readonly Fields[]>> => {
       now += 25_000;
       const next = queue.shift() ?? [];
-      return 'method' in next ? { problem: next as Problem } : { value: next as readonly Fields[] };
+      return 'method' in next
+        ? { problem: next as ServiceProblem }
+        : { value: next as readonly Fields[] };
     },
   } as unknown as Bot;
   const chat = await detectChat(dialogue, bot, ME, () => now);

@@ -85,6 +85,25 @@ test('--since reaches further back, and --dry-run sends nothing', async () => {
   assert.equal([chats.bot.messages.length, chats.hook.messages.length], [0, 0]);
 });
 
+test('--dry-run without a channel prints the message of each, as preview does', async () => {
+  chats.configure('{}\n');
+  writeLog();
+  const { status, stdout, stderr } = await digest(['--dry-run', '--json']);
+  assert.equal([status, stderr], [0, '']);
+  const results = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    results.map(({ channel, result }) => `${channel} ${result}`),
+    ['telegram', 'discord', 'slack', 'ntfy', 'email', 'webhook'].map((name) => `${name} dry_run`),
+  );
+  for (const { payloads } of results) assert.match(JSON.stringify(payloads), '4 deploys, 1 failed');
+  const one = await digest(['--dry-run', '--channel', 'discord']);
+  assert.match(one.stdout, /^would send {2}discord .*\n\{.*4 deploys, 1 failed.*\}\n$/);
+  assert.match((await digest(['--json'])).stdout, '"reason":"not_configured"');
+});
+
 test('the timer sends it only where notify.digest is true', async () => {
   writeLog();
   assert.is((await digest(['--scheduled'])).status, 0);

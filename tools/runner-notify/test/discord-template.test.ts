@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { escapeValue } from '../src/channels/discord/markup.ts';
-import { discordMessages } from '../src/channels/discord/message.ts';
+import { discord } from '../src/channels/discord/discord.ts';
+import { escapeValue } from '../src/channels/discord/message.ts';
 import type { Message } from '../src/service/contract.ts';
 import { checked } from './discord-shown.ts';
 import { NOTICE } from './notices.ts';
@@ -15,7 +15,7 @@ const notice = {
 
 test('a template is the description, its values escaped by where they stand', () => {
   const template = '${VERSION} `${ERROR}` [x](https://${DOMAIN})\n```${ERROR}```';
-  const [message] = discordMessages(notice, template, assert.unreachable as () => void) as [
+  const [message] = discord.messages(notice, template, assert.unreachable as () => void) as [
     Message,
   ];
   const [{ description, fields, footer }] = checked(message).embeds;
@@ -44,7 +44,9 @@ for (const [template, problem] of [
 ] as const) {
   test(`the template '${template.slice(0, 20)}' gives the built-in text and a warning`, () => {
     const warnings: string[] = [];
-    const [message] = discordMessages(notice, template, (text) => warnings.push(text)) as [Message];
+    const [message] = discord.messages(notice, template, (text) => warnings.push(text)) as [
+      Message,
+    ];
     assert.match(checked(message).embeds[0].description ?? '', /^```\n/);
     assert.equal(warnings, [
       `notify.templates.failure.discord: ${problem}; the built-in text is sent`,

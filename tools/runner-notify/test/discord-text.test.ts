@@ -2,8 +2,8 @@ import { cutCodePoints } from '@runner/common/text/plain';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { code, fence } from '../src/channels/discord/markup.ts';
-import { discordMessages } from '../src/channels/discord/message.ts';
+import { discord } from '../src/channels/discord/discord.ts';
+import { code, fence } from '../src/channels/discord/message.ts';
 import { executionAddress } from '../src/channels/discord/webhook.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import { isOfDeploy } from '../src/message/records.ts';
@@ -43,7 +43,7 @@ test('whatever the record holds, every message is within the limits and carries 
   await fc.assert(
     fc.asyncProperty(hostileRecord, async (given) => {
       const notice = await noticeOf(given as never, NOTICE_OPTIONS);
-      for (const message of discordMessages(notice, undefined, silent)) {
+      for (const message of discord.messages(notice, undefined, silent)) {
         const { content, embeds } = checked(message);
         const [{ footer }] = embeds;
         if (!isOfDeploy(notice.eventType)) continue;
@@ -58,7 +58,7 @@ test('whatever the record holds, every message is within the limits and carries 
 test('the longest values and logs of back-ticks keep within the limits', async () => {
   for (const character of ['x', '`', '😀', '漢', '`a']) {
     for (const notice of await longestNotices(character)) {
-      const messages = discordMessages(notice, undefined, silent);
+      const messages = discord.messages(notice, undefined, silent);
       assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
       for (const message of messages) checked(message);
     }
@@ -67,7 +67,7 @@ test('the longest values and logs of back-ticks keep within the limits', async (
 
 test('a refused length is answered with shorter and shorter messages, and then no more', () => {
   const sizes: number[] = [];
-  const [first] = discordMessages({ ...NOTICE, error: 'q'.repeat(800) }, undefined, silent) as [
+  const [first] = discord.messages({ ...NOTICE, error: 'q'.repeat(800) }, undefined, silent) as [
     Message,
   ];
   for (let message: Message | undefined = first; message; message = message.instead('length')) {

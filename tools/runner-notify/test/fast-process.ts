@@ -7,10 +7,10 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { openAnnouncer } from '../src/deliver/announce.ts';
 import { OpenChannels } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
+import { openAnnouncer } from '../src/deliver/send.ts';
 import type { Announceable } from '../src/message/records.ts';
 
 /** Shortest real sleep, in milliseconds: a faster one would leave no time to two dozen others. */
@@ -69,7 +69,13 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   const io = bareIo();
   if (role === 'send') {
     const announcer = openAnnouncer({
-      ...{ io, paths, clock, note, title: 'test', channel: 'both', dryRun: false },
+      io,
+      paths,
+      clock,
+      note,
+      title: 'test',
+      channel: 'both',
+      dryRun: false,
       wait: wait ?? 0,
     });
     const all = [];
@@ -87,7 +93,7 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   AbortSignal.timeout = (milliseconds) => timeout(Math.max(milliseconds / speed, 3_000));
   const opened = new OpenChannels({ io, paths, clock, note, title: 'test' });
   while (opened.spool.names('discord').length > 0) {
-    await deliverDue(opened, 'discord', true, ({ result, entry }) =>
+    await deliverDue(opened.outletOf('discord'), true, ({ result, entry }) =>
       say({ result, twice: entry.maybe_duplicate }),
     );
     await clock.sleep(1000);

@@ -1,4 +1,4 @@
-/** The previews in docs/notify-messages.md are what is sent. `--update` rewrites them. */
+/** The messages in previews.md are what is sent. `--update` rewrites them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelName } from '@runner/common/config/channels';
@@ -6,11 +6,10 @@ import { redactor } from '@runner/common/secrets/redactor';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CHANNELS } from '../src/channels/index.ts';
-import { telegramMessages } from '../src/channels/telegram/message.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Announceable } from '../src/message/records.ts';
 
-const DOCUMENT = join(__dirname, '../../docs/notify-messages.md');
+const DOCUMENT = join(__dirname, '../../tools/runner-notify/test/previews.md');
 const [BEGIN, END] = ['<!-- previews -->\n', '<!-- end of previews -->\n'];
 
 const LONG_ERROR = [
@@ -85,7 +84,9 @@ async function previews(): Promise<string> {
     const made = await noticeOf(record, options);
     // What is picked out of a long log is the extractor's business.
     const notice = made.log === undefined ? made : { ...made, error: PICKED };
-    const telegram = telegramMessages(notice, undefined, warn).map(({ payload }) => payload.text);
+    const telegram = CHANNELS.telegram
+      .messages(notice, undefined, warn)
+      .map(({ payload }) => payload.text);
     parts.push(`### ${title}\n`);
     for (const text of telegram) parts.push(`Telegram:\n\n\`\`\`\`\n${text}\n\`\`\`\`\n`);
     // One shows the structure; docs/images/ has the others.
@@ -99,7 +100,7 @@ async function previews(): Promise<string> {
   return parts.join('\n');
 }
 
-test('the previews in the documentation are what is sent', async () => {
+test('the previews are what is sent', async () => {
   const document = readFileSync(DOCUMENT, 'utf8');
   const [before, rest = ''] = document.split(BEGIN) as [string, string?];
   const [shown, after] = rest.split(END) as [string, string?];

@@ -10,7 +10,7 @@ import { ntfy } from '../src/channels/ntfy/ntfy.ts';
 import { slack } from '../src/channels/slack/slack.ts';
 import { webhook } from '../src/channels/webhook/webhook.ts';
 import { noticeOf } from '../src/message/notice.ts';
-import type { Channel, Message, Outcome, Service } from '../src/service/contract.ts';
+import type { Channel, ChatService, Message, SendOutcome } from '../src/service/contract.ts';
 import { event } from './chats.ts';
 import { NOTICE_OPTIONS } from './notices.ts';
 
@@ -19,7 +19,7 @@ const line = { env: {}, redact: redactor() };
 type Answer = readonly [status: number, body: string, headers: Record<string, string>];
 
 /** What becomes of a message that gets this answer. */
-async function outcomeOf(open: (url: string) => Channel, answer: Answer): Promise<Outcome> {
+async function outcomeOf(open: (url: string) => Channel, answer: Answer): Promise<SendOutcome> {
   const [status, body, headers] = answer;
   const server = await startLoopback({
     route: () => 'any',
@@ -33,13 +33,13 @@ async function outcomeOf(open: (url: string) => Channel, answer: Answer): Promis
   return outcome;
 }
 
-async function messageOf(service: Service, fields: Record<string, unknown>): Promise<Message> {
+async function messageOf(service: ChatService, fields: Record<string, unknown>): Promise<Message> {
   const record = { kind: 'DeployFailure', project: 'shop', fields: event('DeployFailure', fields) };
   const notice = await noticeOf(record as never, NOTICE_OPTIONS);
   return service.messages(notice, undefined, () => {})[0] as Message;
 }
 
-const inShort = (outcome: Outcome) =>
+const inShort = (outcome: SendOutcome) =>
   outcome.class === 'wait' ? `wait ${outcome.delay / 1000}` : outcome.class;
 
 const slackAt = (url: string) =>
@@ -123,7 +123,7 @@ const hookAt = (url: string) =>
 const WEBHOOKS: readonly (readonly [...Answer, wanted: string])[] = [
   [200, 'anything', {}, 'delivered'],
   [299, '', {}, 'delivered'],
-  [301, '', { Location: 'http://127.0.0.1:9' }, 'rejected'],
+  [301, '', { Location: 'http://127.0.0.1:9' }, 'retry'],
   [404, '', {}, 'retry'],
   [410, '', {}, 'gone'],
   [429, '', { 'Retry-After': '7' }, 'wait 7'],

@@ -1,7 +1,7 @@
 import { Secret } from '@runner/common/secrets/secret';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { activeChannels } from '../src/channels/active.ts';
+import { activeChannels } from '../src/channels/credentials.ts';
 import { select } from '../src/deliver/selection.ts';
 
 const TELEGRAM = {
@@ -38,7 +38,10 @@ for (const [set, channel, active] of ACTIVE) {
       channel,
       telegram: set.includes('t') ? TELEGRAM : undefined,
       discord: set.includes('d') ? DISCORD : undefined,
-      ...{ slack: undefined, ntfy: undefined, email: undefined, webhook: undefined },
+      slack: undefined,
+      ntfy: undefined,
+      email: undefined,
+      webhook: undefined,
       events: true,
       digest: false,
       edit: false,

@@ -261,6 +261,19 @@ test('what send met is reported until a test notification arrives', async () => 
   assert.equal([after.status, JSON.parse(after.stdout).channels[1].stopped], [0, false]);
 });
 
+test('after a refused token status names setup, with the service and without it', async () => {
+  chats.configure(configOf(chats.bot, chats.hook, 't'));
+  chats.bot.revoke();
+  await chats.send([event('DeployStarted')]);
+  for (const args of [[], ['--offline']]) {
+    const { stdout } = await status(args);
+    assert.match(stdout, '→ `runner notify setup --channel telegram` sets another');
+  }
+  assert.match((await status(['--offline'])).stdout, 'stopped: the service refused the token\n');
+  const [telegram] = JSON.parse((await status(['--offline', '--json'])).stdout).channels;
+  assert.match(telegram.advice.join(), 'runner notify setup --channel telegram');
+});
+
 test('a channel that was stopped is unhealthy, until its credentials are others', async () => {
   const folder = join(chats.root, 'spool', 'notify');
   mkdirSync(folder, { recursive: true });
@@ -275,7 +288,10 @@ test('a channel that was stopped is unhealthy, until its credentials are others'
   );
   const stopped = await status(['--offline']);
   assert.is(stopped.status, 1);
-  assert.match(stopped.stdout, /✘ Discord: stopped: `runner notify test` restarts it\n/);
+  assert.match(
+    stopped.stdout,
+    /✘ Discord: stopped: the service refused the address\n(?:.*\n)* {2}→ `runner notify setup --channel discord` sets another; if it is accepted again, `runner notify test` restarts the channel\n/,
+  );
   chats.configure(configOf(chats.bot, { ...chats.hook, webhook: `${chats.hook.webhook}x` }));
   assert.is((await status(['--offline'])).status, 0);
 });

@@ -54,7 +54,7 @@ export const FAULTS: FaultTable = {
   'a page of a proxy': ['html', 'retry'],
   'a 200 that is no JSON': ['not-json', 'retry'],
   'an answer of a megabyte': [{ huge: 1_048_576 }, 'retry'],
-  'a redirect': [{ redirect: 'http://127.0.0.1:9' }, 'rejected'],
+  'a redirect': [{ redirect: 'http://127.0.0.1:9' }, 'retry'],
   'a 413 page': [{ status: 413, body: '<html></html>' }, 'rejected'],
 };
 

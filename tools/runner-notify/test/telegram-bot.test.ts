@@ -3,9 +3,8 @@ import { Secret } from '@runner/common/secrets/secret';
 import { type Loopback, readBody, sendJson, startLoopback } from '@runner/testing/loopback';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openBot } from '../src/channels/telegram/bot.ts';
-import { rightsOf } from '../src/channels/telegram/rights.ts';
-import { seenChats } from '../src/channels/telegram/seen-chats.ts';
+import { openBot, rightsOf } from '../src/channels/telegram/bot.ts';
+import { seenChats } from '../src/channels/telegram/detect-chat.ts';
 import { BOT_TOKEN } from './chats.ts';
 
 let server: Loopback;

@@ -2,7 +2,7 @@ import { parseText } from '@runner/testing/telegram-parse';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { telegramMessages } from '../src/channels/telegram/message.ts';
+import { telegram } from '../src/channels/telegram/telegram.ts';
 import type { Notice } from '../src/message/notice.ts';
 import { VARIABLES } from '../src/message/template.ts';
 import type { Message } from '../src/service/contract.ts';
@@ -37,7 +37,7 @@ test('in a template a value arrives as it is, wherever it stands', () => {
       const template = parts
         .map(([name, place]) => `x ${place.replace('V', () => `\${${name}}`)} y`)
         .join('\n');
-      const [message] = telegramMessages(given, template, (problem) =>
+      const [message] = telegram.messages(given, template, (problem) =>
         assert.unreachable(problem),
       ) as [Message];
       const wanted = parts.map(([, place]) => {
@@ -52,7 +52,7 @@ test('in a template a value arrives as it is, wherever it stands', () => {
 
 test('a template with a wrong variable gives the built-in text and a warning', () => {
   const warnings: string[] = [];
-  const [message] = telegramMessages(NOTICE, 'Hi ${NAME}', (text) => warnings.push(text)) as [
+  const [message] = telegram.messages(NOTICE, 'Hi ${NAME}', (text) => warnings.push(text)) as [
     Message,
   ];
   assert.match(shown(message), /^❌ Deploy failed\nProject: shop\n/);
@@ -65,10 +65,10 @@ test('a template that leaves no room shows less of the error, and without any ro
   const warnings: string[] = [];
   const warn = (text: string) => warnings.push(text);
   const long = { ...NOTICE, error: 'word '.repeat(160).trim() };
-  const [tight] = telegramMessages(long, `${'x'.repeat(3700)} \${ERROR}`, warn) as [Message];
+  const [tight] = telegram.messages(long, `${'x'.repeat(3700)} \${ERROR}`, warn) as [Message];
   assert.match(shown(tight), /^x+ word[\s\S]*omitted[\s\S]*word\nDeploy: a1b2c3d4$/);
   assert.equal(warnings, []);
-  const [full] = telegramMessages(long, 'x'.repeat(4096), warn) as [Message];
+  const [full] = telegram.messages(long, 'x'.repeat(4096), warn) as [Message];
   assert.match(shown(full), /^❌ Deploy failed\n/);
   assert.equal(warnings, [
     'notify.templates.failure.telegram: the text is longer than 4096 characters; the built-in text is sent',
@@ -76,7 +76,7 @@ test('a template that leaves no room shows less of the error, and without any ro
 });
 
 test('a template is sent as plain text without its backslashes when its markup is refused', () => {
-  const [message] = telegramMessages(
+  const [message] = telegram.messages(
     { ...NOTICE, version: 'v1.0' },
     'v\\. ${VERSION}! *',
     silent,

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import vectors from '../../../libs/testing/test/vectors/telegram-parse.json' with { type: 'json' };
-import { escapeValue, markdownV2 } from '../src/channels/telegram/markup.ts';
-import { telegramMessages } from '../src/channels/telegram/message.ts';
+import { escapeValue, markdownV2 } from '../src/channels/telegram/message.ts';
+import { telegram } from '../src/channels/telegram/telegram.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
 import { hostileRecord, hostileText, longHostileText } from './hostile.ts';
@@ -17,7 +17,7 @@ test('whatever the record holds, Telegram takes every message and alters nothing
   await fc.assert(
     fc.asyncProperty(hostileRecord, async (given) => {
       const notice = await noticeOf(given as never, NOTICE_OPTIONS);
-      for (const message of telegramMessages(notice, undefined, silent)) {
+      for (const message of telegram.messages(notice, undefined, silent)) {
         assert.is(shown(message), arrives(plain(message)));
       }
     }),
@@ -30,7 +30,7 @@ test('the values of a failure stand in its message as they are', async () => {
     fc.asyncProperty(hostileText, hostileText, async (version, error) => {
       const given = { kind: 'DeployFailure', project: 'shop', fields: { version, error } } as const;
       const notice = await noticeOf(given, NOTICE_OPTIONS);
-      const [first] = telegramMessages(notice, undefined, silent) as [Message];
+      const [first] = telegram.messages(notice, undefined, silent) as [Message];
       const text = shown(first);
       assert.ok(text.includes(`Version: ${arrives(`.${notice.version}.`).slice(1, -1)}\n`));
       assert.ok(text.endsWith(arrives(`.${notice.error}`).slice(1)));
@@ -42,7 +42,7 @@ test('the values of a failure stand in its message as they are', async () => {
 test('the longest values and a log of back-ticks and backslashes keep within the limits', async () => {
   for (const character of ['x', '`', '\\', '😀', '漢', '.', '`\\']) {
     for (const notice of await longestNotices(character)) {
-      const messages = telegramMessages(notice, undefined, silent);
+      const messages = telegram.messages(notice, undefined, silent);
       assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
       for (const message of messages) shown(message);
     }
@@ -56,7 +56,7 @@ test('hostile text of 100 KB becomes two messages that Telegram takes', async ()
     { kind: 'DeployFailure', project: 'shop', fields: { error } },
     NOTICE_OPTIONS,
   );
-  assert.is(telegramMessages(notice, undefined, silent).map(shown).length, 2);
+  assert.is(telegram.messages(notice, undefined, silent).map(shown).length, 2);
 });
 
 test("every text of Telegram's own vectors survives escaping in text, code, fence and link", () => {
@@ -78,7 +78,7 @@ test("every text of Telegram's own vectors survives escaping in text, code, fenc
 
 test('a refused length shows half of the error, a quarter, and then none of it', () => {
   const lengths: number[] = [];
-  const [first] = telegramMessages({ ...NOTICE, error: 'q'.repeat(800) }, undefined, silent) as [
+  const [first] = telegram.messages({ ...NOTICE, error: 'q'.repeat(800) }, undefined, silent) as [
     Message,
   ];
   for (let message: Message | undefined = first; message; message = message.instead('length')) {

@@ -68,4 +68,34 @@ test('an event that is tried again has the same id', async () => {
   assert.equal([ids.length, new Set(ids).size, messages.length], [2, 1, 1]);
 });
 
+test('a redirect is tried again, in words that expect no JSON of a receiver', async () => {
+  const elsewhere = await startChats();
+  chats.receiver.fail({ redirect: elsewhere.receiver.address, status: 301 });
+  const first = await chats.send([event('DeployStarted')], ['--wait', '0', '--json']);
+  const { result, http_status, description, hint } = JSON.parse(first.stdout);
+  assert.equal(
+    { result, http_status, description, hint },
+    {
+      result: 'queued',
+      http_status: 301,
+      description: 'the receiver answers with HTTP status 301',
+      hint: 'redirects are not followed: check the address',
+    },
+  );
+  const second = await chats.send([event('DeploySuccess')], ['--wait', '9']);
+  assert.match(second.stdout, /^delivered /);
+  assert.equal([chats.receiver.messages.length, elsewhere.receiver.requests.length], [2, 0]);
+  await elsewhere.close();
+});
+
+test('a receiver that finds an event too long or asks to wait needs no JSON for it', async () => {
+  for (const status of [413, 429]) {
+    chats.receiver.fail({ status, body: 'no' }, 9);
+    const ended = await chats.send([event('DeployStarted')], ['--wait', '2', '--json']);
+    const { description } = JSON.parse(ended.stdout);
+    assert.is(description, `the receiver answers with HTTP status ${status}`);
+    chats.receiver.heal();
+  }
+});
+
 test.run();

@@ -16,7 +16,7 @@ Commands:
   status      Show one app in detail, or check all of them
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
-  changes     List the commits that a deploy would bring
+  changes     List the commits the next deploy would ship
   bell        Let a push on the code host start a deploy immediately
   rollback    Roll back to the previous version
   cancel      Cancel a running deploy

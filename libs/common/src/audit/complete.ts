@@ -30,6 +30,9 @@ const TEXT_FIELDS = [
   'source',
 ] as const;
 
+/** Other names of a field; and an event's place in a chain, which belongs to the log it came from. */
+const LEFT_OUT = new Set(['event', 'app', 'seq', 'prev']);
+
 /** Longest name or version. */
 const SHORT_MAX = 200;
 
@@ -37,6 +40,8 @@ const SHORT_MAX = 200;
 export interface RecordDefaults {
   now(): Date;
   random(): number;
+  /** Of another tool: `source` says so, and is `emit` if the tool is unnamed. */
+  readonly isForeign?: boolean;
   /** Bytes that the middle of the error has already lost. */
   readonly omitted?: number;
 }
@@ -47,26 +52,29 @@ export interface RecordDefaults {
  */
 export function completeEvent(input: unknown, completion: RecordDefaults): DeployEvent {
   if (!isObject(input)) throw invalid('is not a JSON object');
-  // Its place in a chain belongs to the log it came from.
-  const { event, app, seq: _seq, prev: _prev, ...fields } = input;
-  const kind = oneName(fields.event_type, event, 'event_type', 'event');
+  const kind = oneName(input.event_type, input.event, 'event_type', 'event');
   const isOperator = OPERATOR_EVENTS.includes(kind as OperatorEvent);
   if (!EMITTED_TYPES.includes(kind as EventType | OperatorEvent)) {
     throw invalid(`needs an event_type that is one of ${EMITTED_TYPES.join(', ')}`);
   }
-  const project = shortText(oneName(fields.project, app, 'project', 'app'), 'project');
+  const project = shortText(oneName(input.project, input.app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');
-  const checked = {
-    timestamp: timestampOf(fields.timestamp, () => completion.now()),
+  const { timestamp, instance, deploy_id: id } = input;
+  // A field without a value is no field.
+  const done: DeployEvent = {
+    timestamp: timestampOf(timestamp, () => completion.now()),
     event_type: kind as EventType,
     project,
-    instance: fields.instance === undefined ? 'default' : shortText(fields.instance, 'instance'),
-    version: shortText(fields.version, 'version'),
-    deploy_id: isOperator ? null : deployIdOf(kind as EventType, fields.deploy_id, completion),
+    instance: instance === undefined ? 'default' : shortText(instance, 'instance'),
+    version: shortText(input.version, 'version'),
+    deploy_id: isOperator ? null : deployIdOf(kind as EventType, id, completion),
   };
-  // Twice: the first gives the order, the second the values.
-  const done: DeployEvent = { ...checked, ...fields, ...checked };
-  for (const field in done) if (done[field] === undefined) delete done[field];
+  for (const field in input) {
+    const value = input[field];
+    if (value !== undefined && !Object.hasOwn(done, field) && !LEFT_OUT.has(field))
+      setField(done, field, value);
+  }
+  if (completion.isForeign) done.source ||= 'emit';
   for (const field of TEXT_FIELDS) {
     const value = done[field];
     if (value !== undefined && typeof value !== 'string') throw invalid(`needs a text in ${field}`);
@@ -78,10 +86,10 @@ export function completeEvent(input: unknown, completion: RecordDefaults): Deplo
   return limitError(done, completion.omitted ?? 0);
 }
 
-/** The same for an event of another tool: `source` says so, and is `emit` if the tool is unnamed. */
-export function completeForeign(input: unknown, completion: RecordDefaults): DeployEvent {
-  const marked = isObject(input) ? { ...input, source: input.source || 'emit' } : input;
-  return completeEvent(marked, completion);
+/** Assigned, `__proto__` would not become a field. */
+function setField(event: DeployEvent, field: string, value: unknown): void {
+  if (field !== '__proto__') event[field] = value;
+  else Object.defineProperty(event, field, { value, enumerable: true });
 }
 
 function invalid(why: string): Failure {

@@ -5,8 +5,8 @@ import { type Options, optionTitle } from './option.ts';
 /** Longest line of a help text, in characters; examples are printed as they are. */
 const WIDTH = 80;
 
-/** Two columns; the right one wraps. */
-function rows(entries: readonly HelpRow[]): string {
+/** Rows in two columns, each line ended; the right column wraps. */
+export function columns(entries: readonly HelpRow[]): string {
   const width = Math.min(30, Math.max(...entries.map(([left]) => left.length)));
   const margin = ' '.repeat(width + 4);
   return entries
@@ -95,9 +95,9 @@ export function commandHelp(tool: Tool, definition: Command): string {
     `${definition.about}\n`,
     definition.details ? `${filled(definition.details)}\n` : '',
     `Usage: ${usageLine(tool, definition)}\n`,
-    positionals.length > 0 ? `Arguments:\n${rows(positionals)}` : '',
-    `Options:\n${rows(optionRows(options, '    '))}`,
-    `Exit status:\n${rows(exitRows(definition))}`,
+    positionals.length > 0 ? `Arguments:\n${columns(positionals)}` : '',
+    `Options:\n${columns(optionRows(options, '    '))}`,
+    `Exit status:\n${columns(exitRows(definition))}`,
     definition.examples
       ? `Examples:\n${definition.examples.map((line) => `  ${line}\n`).join('')}`
       : '',
@@ -111,8 +111,8 @@ export function toolHelp(tool: Tool): string {
   return [
     `${tool.about}\n`,
     `Usage: ${titleOf(tool)} <COMMAND> [OPTIONS]\n`,
-    `Commands:\n${rows(commands)}`,
-    `Options:\n${rows([
+    `Commands:\n${columns(commands)}`,
+    `Options:\n${columns([
       ['-h, --help', 'Print help; after a command, the help of that command'],
       ['    --version', 'Print the version'],
     ])}`,

@@ -11,6 +11,7 @@ import type { Io } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { readYaml, YAML_MAX } from '../yaml/read.ts';
 import { type FileName, problem } from '../yaml/schema.ts';
+import type { Config } from './file.ts';
 import { CREDENTIALS } from './schema.ts';
 import { notifySettingsOf } from './settings.ts';
 
@@ -67,6 +68,13 @@ export function editConfig(
   } finally {
     lock.release();
   }
+}
+
+/** config.yml as it would be after these changes. Throws `config_invalid` or `file_unreadable`. */
+export function changedConfig(paths: Paths, changes: readonly ConfigChange[]): Config {
+  const file: FileName = { name: paths.config, code: 'config_invalid' };
+  const text = editedYaml(readTextIfThere(paths.config, YAML_MAX) ?? '', changes, file);
+  return { file, tree: readYaml(Buffer.from(text), file) };
 }
 
 /** The text of a file after some changes. */

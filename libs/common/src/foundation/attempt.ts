@@ -20,6 +20,17 @@ export function unlessFailure<T, U>(read: () => T, otherwise: U): T | U {
   }
 }
 
+/** The Failure that `action` throws; undefined if it throws none. Any other error passes through. */
+export function failureIn(action: () => void): Failure | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
 /** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`. */
 export function orFail<T>(action: () => T, doing: string): T {
   try {

@@ -30,7 +30,7 @@ export async function recordResults(
   results: readonly FetchResult[],
   retries: RetryPolicy,
 ): Promise<{ settled: Settled[]; changes: AppChange[] }> {
-  const { io, paths, deploy: deploys } = request;
+  const { io, paths, notify, deploy: deploys } = request;
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
   const view: View = { retries, now: io.now(), ...(await whatRuns(request, apps)) };
   const changes: AppChange[] = [];
@@ -43,7 +43,7 @@ export async function recordResults(
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = result.result === 'closed' ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
-      const found = changesOf(app, { deploys, check, summary, waits, tag });
+      const found = changesOf(app, { notify, deploys, check, summary, waits, tag });
       changes.push(...found.changes.map((change) => ({ app, change })));
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');

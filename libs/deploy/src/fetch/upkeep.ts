@@ -11,6 +11,7 @@ import { activationOf } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { runSteps } from '../journal/step.ts';
+import { goBack } from '../operation/go-back.ts';
 import { asStepFailure } from '../run/step.ts';
 import type { FetchRequest } from './request.ts';
 
@@ -31,7 +32,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     } finally {
       lock.release();
     }
-    await drainAll(op);
+    await drainAll(op, goBack);
     op.log.close();
   } catch (error) {
     reporter.note(`${name}: ${asStepFailure(error, 'start').message}`);

@@ -7,6 +7,11 @@ const NOT_GIT =
   'the code host does not answer as a git server: check code_host_git_url, and whether a proxy or a ' +
   'login page answers instead';
 
+/** A repository in git's SHA-256 format. */
+export function sha256Words({ repo }: Pick<GitSource, 'repo'>): string {
+  return `the repository ${repo} has SHA-256 object ids, which runner does not support: push it to a repository with SHA-1 ids`;
+}
+
 /** First match wins. Messages are English: git runs with LC_ALL=C. */
 type Words = string | ((source: GitSource) => string);
 const MEANINGS: readonly (readonly [RegExp, FailureCode, Words])[] = [
@@ -36,6 +41,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, Words])[] = [
     'code_host_error',
     NOT_GIT,
   ],
+  [/mismatched algorithms/i, 'git_failed', sha256Words],
   [/No space left on device|Disk quota exceeded/i, 'disk_full', 'no space left on the disk'],
   [/Could not resolve (?:host|proxy)/i, 'network_error', "the code host's name cannot be resolved"],
   [

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { followedWords } from '@runner/common/apps/following';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import { gitFailure, notGit } from './failure.ts';
+import { gitFailure, notGit, sha256Words } from './failure.ts';
 import { git } from './git.ts';
 import { removeStaleLocks } from './mirror-upkeep.ts';
 import type { GitResult, GitSource } from './source.ts';
@@ -76,6 +76,7 @@ export async function listRefs(
     .filter((parts) => parts.length === 2 && /^[0-9a-f]{40,64}$/.test(parts[0] ?? ''));
   // git takes a page without a newline for the empty list of a host without the git protocol.
   if (refs.length === 0 && !(await list(url, true)).stderr.includes(' packet: ')) throw notGit();
+  if (refs.some(([id]) => id?.length === 64)) throw new Failure('git_failed', sha256Words(source));
   return { refs: refs as unknown as Ref[], url };
 }
 

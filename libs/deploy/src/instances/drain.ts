@@ -7,6 +7,9 @@ import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
 import { failureOf } from '../run/step.ts';
+import { askNow } from './drivers/ask.ts';
+import { driverFor } from './drivers/choose.ts';
+import { isOpen } from './reach.ts';
 import { instanceState, stopSlot } from './slots.ts';
 import { keptTarget } from './target.ts';
 
@@ -14,6 +17,11 @@ import { keptTarget } from './target.ts';
 const POLL = 200;
 /** Looks without a connection, in a row, after which a version is idle. */
 const IDLE = 2;
+/** Looks in a row at which the version that is live does not listen, after which it is given up. */
+const DEAF = 5;
+
+/** Called under the app's lock if what is live has died while the version before still drains. */
+export type OnDeath = (op: Operation, instance: string, how: string) => Promise<void>;
 
 /** A slot that drains, and how long it still may, in milliseconds. */
 interface Drain {
@@ -35,12 +43,13 @@ function drainsOf(op: Operation, names: readonly string[]): Drain[] {
 }
 
 /** Finishes the drains of an app, as the last thing that an operation does. */
-export async function drainAll(op: Operation): Promise<void> {
+export async function drainAll(op: Operation, onDeath: OnDeath): Promise<void> {
   const names = Object.keys(findApp(op.paths, op.app.app)?.instances ?? {});
   const drains = drainsOf(op, names);
   if (drains.length === 0) return;
   const where = drains.map(({ instance, slot }) => `${instance} in slot ${slot}`).join(', ');
-  const finished = () => Promise.all(drainsOf(op, names).map((drain) => finishDrain(op, drain)));
+  const finished = () =>
+    Promise.all(drainsOf(op, names).map((drain) => finishDrain(op, drain, onDeath)));
   await reported(op.reporter, `drain ${where}`, finished);
   if (drainsOf(op, names).length > 0)
     say(op, 'the previous version is still draining; the next command for the app stops it');
@@ -50,12 +59,18 @@ export async function drainAll(op: Operation): Promise<void> {
  * Waits without the app's lock, so that a rollback can bring a draining version back at once; takes it
  * to stop a version. Ends when it is stopped, or another command has taken over.
  */
-async function finishDrain(op: Operation, drain: Drain): Promise<void> {
+async function finishDrain(op: Operation, drain: Drain, onDeath: OnDeath): Promise<void> {
   const isDue = () =>
     drainsOf(op, [drain.instance]).some(
       ({ slot, since }) => slot === drain.slot && since === drain.since,
     );
-  const open = await idle(op, drain, isDue);
+  const isLive = watchLive(op, drain.instance);
+  let death: string | undefined;
+  const goesOn = async () => {
+    death ??= await isLive();
+    return death === undefined && isDue();
+  };
+  const open = await idle(op, drain, goesOn);
   const { io } = op;
   const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString() };
   while (isDue() && !op.signal.aborted) {
@@ -65,7 +80,9 @@ async function finishDrain(op: Operation, drain: Drain): Promise<void> {
       continue;
     }
     try {
-      if (isDue()) await stopDrained(op, drain, open);
+      if (!isDue()) return;
+      if (death === undefined) await stopDrained(op, drain, open);
+      else await onDeath(op, drain.instance, death);
       return;
     } finally {
       lock.release();
@@ -81,11 +98,11 @@ export async function vacate(op: Operation, name: string, slot: SlotName): Promi
     await stopSlot(op, name, slot);
     return;
   }
-  await stopDrained(op, drain, await idle(op, drain, () => true));
+  await stopDrained(op, drain, await idle(op, drain, async () => true));
 }
 
 /** Waits for a version to be idle, at most its limit. Returns the connections that are left. */
-async function idle(op: Operation, drain: Drain, isDue: () => boolean): Promise<number> {
+async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>): Promise<number> {
   const { instance, slot, limit } = drain;
   const held = instanceState(op, instance).slots?.[slot];
   const target = held ? keptTarget(op, instance, held, slot) : undefined;
@@ -95,10 +112,25 @@ async function idle(op: Operation, drain: Drain, isDue: () => boolean): Promise<
   for (let quiet = 0; quiet < IDLE && address !== undefined; ) {
     open = connectionsTo(address);
     quiet = open === 0 ? quiet + 1 : 0;
-    if (performance.now() >= until || op.signal.aborted || !isDue()) return open;
+    if (performance.now() >= until || op.signal.aborted || !(await goesOn())) return open;
     await sleep(POLL);
   }
   return open;
+}
+
+/** Looks at the version that is live; returns how it died, in words, once it has. */
+function watchLive(op: Operation, name: string): () => Promise<string | undefined> {
+  const live = liveSlot(op.paths.app(op.app.app).instance(name));
+  const held = live && instanceState(op, name).slots?.[live];
+  const target = held && keptTarget(op, name, held, live);
+  let deaf = 0;
+  return async () => {
+    if (!target) return undefined;
+    deaf = (await isOpen(target.env.PORT)) ? 0 : deaf + 1;
+    if (deaf < DEAF) return undefined;
+    const hasEnded = askNow(driverFor(target.start).status(target)) === 'stopped';
+    return hasEnded ? 'ended' : `stopped listening on ${target.env.PORT}`;
+  };
 }
 
 async function stopDrained(op: Operation, drain: Drain, open: number): Promise<void> {

@@ -1,5 +1,5 @@
 /** The steps that make releases active: of a deploy, a rollback, a start, a restart, and of undoing them. */
-import type { Operation } from '../journal/operation.ts';
+import { type Operation, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { StepFailure } from '../run/step.ts';
 import { vacate } from './drain.ts';
@@ -70,12 +70,25 @@ function starting(
   };
   const run = async () => {
     started ??= await driverFor(start).start(target);
+    if (started.remark) say(op, `start of ${instance.name}: ${started.remark}`);
   };
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [
     { ...at, stage: first, title: title?.(first, target), isTouched: !isBeside, run: take },
-    { ...at, stage: 'start', title: title?.('start', target), run },
-    { ...at, stage: 'health', title: title?.('health', target), run: check },
+    {
+      ...at,
+      stage: 'start',
+      title: title?.('start', target),
+      isBrief: start.type === 'none',
+      run,
+    },
+    {
+      ...at,
+      stage: 'health',
+      title: title?.('health', target),
+      isBrief: !target.file.health && slot === undefined,
+      run: check,
+    },
   ];
 }
 
@@ -83,8 +96,9 @@ function starting(
 function serving(op: Operation, target: Target, { title }: ActivationPlan): Step {
   const { instance, slot } = target;
   return {
+    stage: 'traffic',
     // Without slots it has got them since it was started.
-    stage: startsBeside(instance) ? 'traffic' : 'health',
+    isBrief: !startsBeside(instance),
     title: title?.('traffic', target),
     instance: instance.name,
     slot,

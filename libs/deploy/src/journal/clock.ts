@@ -8,6 +8,7 @@ export class StageClock {
   readonly #spent = new Map<string, number>();
   readonly #began: number;
   #entered: number;
+  #ended: number | undefined;
   #now: Stage = 'fetch';
 
   constructor(io: Pick<Io, 'elapsed'>, ago = 0) {
@@ -18,7 +19,12 @@ export class StageClock {
 
   /** In milliseconds. */
   get total(): number {
-    return Math.round(this.#io.elapsed() - this.#began);
+    return Math.round((this.#ended ?? this.#io.elapsed()) - this.#began);
+  }
+
+  /** The time that is recorded is the time that is printed. */
+  stop(): void {
+    this.#ended ??= this.#io.elapsed();
   }
 
   enter(stage: Stage): void {

@@ -9,10 +9,11 @@ import type { CommitInfo } from '../git/commit-info.ts';
 import { type Notifier, silent } from '../report/notifier.ts';
 import { type Reporter, redacting } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
+import type { StepFailure } from '../run/step.ts';
 import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
 import { StageClock } from './clock.ts';
 
-/** What an operation on one app has at hand. All but the last two stay as they are. */
+/** What an operation on one app has at hand. All but the last three stay as they are. */
 export interface Operation extends Server {
   readonly deployId: string;
   readonly trigger: string;
@@ -33,6 +34,8 @@ export interface Operation extends Server {
   notifier: Notifier;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
+  /** Why what it made active got no requests for long. */
+  lost?: StepFailure;
 }
 
 /** What an operation does, in the state of its app: what a kill leaves to be undone. */

@@ -13,7 +13,9 @@ export interface Step {
   readonly slot?: SlotName | undefined;
   /** The instance is changed from here on. */
   readonly isTouched?: boolean;
-  run(): void | Promise<void>;
+  /** Takes no time worth a stage: the journal and the record stay in the one before. */
+  readonly isBrief?: boolean;
+  run(): unknown;
 }
 
 /** A failed step. */
@@ -39,7 +41,7 @@ export async function runSteps(
       }
       refuseInterrupted(op, step.stage);
       const touched = step.isTouched ? step.instance : undefined;
-      enterStage(op, { stage: step.stage, slot: step.slot, touched });
+      if (!step.isBrief) enterStage(op, { stage: step.stage, slot: step.slot, touched });
       if (step.title !== shown) reporter.begin(step.title as string);
       shown = step.title;
       await step.run();

@@ -50,7 +50,10 @@ export async function changeRunning(
     const redact = await redactorForAny({ paths, env: io.env }, app.app);
     return { redact, secrets: secretsAnyway(io, paths, app.app) };
   };
-  return operate({ ...request, trigger: 'manual', notify: true }, verb, open, async (op) => {
+  const own = { ...request, trigger: 'manual', notify: true };
+  let lost: () => StepFailure | undefined = () => undefined;
+  const outcome = await operate(own, verb, open, async (op) => {
+    lost = () => op.lost;
     const { app, reporter } = op;
     const chosen = chosenInstances(app, request.instance);
     const [[, { commit, version }]] = chosen as [[string, Deployed]];
@@ -71,6 +74,10 @@ export async function changeRunning(
     const duration_ms = Math.round(io.elapsed() - began);
     return { app: app.app, result, instances, duration_ms };
   });
+  const error = lost()?.message;
+  if (error === undefined) return outcome;
+  const failed = (each: LifeInstance) => ({ ...each, result: 'failed' as const, error });
+  return { ...outcome, result: 'failed', instances: outcome.instances.map(failed) };
 }
 
 async function one(

@@ -160,6 +160,7 @@ export function previousFields({ app }: Pick<Deploy, 'app'>, instance: string): 
 }
 
 function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { duration_ms: number } {
+  clock.stop();
   const steps = clock.steps();
   return { duration_ms: clock.total, ...(steps.length > 0 && { steps }) };
 }

@@ -11,6 +11,7 @@ import { lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { announceOver } from '../watch/over.ts';
+import { goBack } from './go-back.ts';
 import { recover } from './recover.ts';
 
 /** What the command line asks for. */
@@ -57,7 +58,7 @@ export async function operate<T>(
     return await body(op);
   } finally {
     lock.release();
-    if (op) await drainAll(op);
+    if (op) await drainAll(op, goBack);
     op?.sandbox.close(removeTree);
     op?.log.close();
     for (const line of (await op?.notifier.finish()) ?? []) note(line);

@@ -157,13 +157,17 @@ async function restored(
   journal: Journal,
   touched: Touched,
 ): Promise<string | undefined> {
-  const { name, to } = touched;
-  const verb = journal.rollback ? 'return' : 'roll back';
-  const step = to ? `${verb} ${name} to ${to.version}` : `stop ${name}: no earlier version`;
+  const step = wordsOf(op, journal, touched);
   const failure = await failureOf('start', () =>
     reported(op.reporter, step, () => restore(op, touched)),
   );
   return failure && op.redact(failure.message);
+}
+
+function wordsOf(op: Operation, { verb, rollback }: Journal, { name, to }: Touched): string {
+  if (!to) return `stop ${name}: no earlier version`;
+  if (verb) return isStopped(op, name) ? `stop ${name}` : `start ${name} again`;
+  return `${rollback ? 'return' : 'roll back'} ${name} to ${to.version}`;
 }
 
 async function restore(op: Operation, { name, to, running }: Touched): Promise<void> {

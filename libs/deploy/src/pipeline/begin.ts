@@ -63,9 +63,17 @@ export async function fetchCommit(
   { reporter, app }: Pick<Operation, 'reporter' | 'app'>,
   { ref, instance, confirm }: DeployRequest,
 ): Promise<FetchedCommit> {
-  return reported(reporter, `fetch ${ref ?? followedWords(source)} of ${source.repo}`, async () => {
+  const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
+  let refusal: unknown;
+  const fetched = await reported(reporter, step, async () => {
     const wanted = await fetchWanted(source, ref);
-    await confirm?.(app, wanted, source);
+    try {
+      await confirm?.(app, wanted, source);
+    } catch (error) {
+      // The fetch itself has succeeded.
+      refusal = error;
+      return undefined;
+    }
     const about = await commitInfo(source, wanted.commit);
     const changes = await changesOf(source, activeCommit(app, instance), wanted.commit, about);
     const known = { wanted, about, changes };
@@ -79,6 +87,8 @@ export async function fetchCommit(
       return { ...known, contents: failure };
     }
   });
+  if (!fetched) throw refusal;
+  return fetched;
 }
 
 /** The commit that the deploy replaces. */

@@ -26,7 +26,7 @@ import { StepFailure } from '../run/step.ts';
 import { beginDeploy, type DeployRequest, fetchCommit, tidyUp } from './begin.ts';
 import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
-import type { DeployOutcome } from './outcome.ts';
+import { type DeployOutcome, lostAfterAll } from './outcome.ts';
 
 /**
  * Deploys an app. Resolves with the outcome, also of a failed deploy; throws a Failure if the deploy
@@ -42,7 +42,9 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     source = opened;
     return secrets;
   };
-  return operate({ ...request, isStrict: true }, 'deploy', open, async (op) => {
+  let lost: () => StepFailure | undefined = () => undefined;
+  const outcome = await operate({ ...request, isStrict: true }, 'deploy', open, async (op) => {
+    lost = () => op.lost;
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     tidyUp(op);
@@ -50,6 +52,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     checkSpace(paths.app(name));
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents);
   });
+  const error = lost();
+  return error ? lostAfterAll(outcome, error) : outcome;
 }
 
 /** Makes the release and makes it active in its instances. */
@@ -69,7 +73,11 @@ async function runDeploy(
       (name) => keptTarget(op, name, { release, version, commit }) as Target,
     );
     yield* targets.map((target) => readiness(op, target));
-    yield { stage: 'release', run: async () => void probers.push(...(await observe(op, targets))) };
+    yield {
+      stage: 'release',
+      isBrief: true,
+      run: async () => void probers.push(...(await observe(op, targets))),
+    };
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     yield* activation(op, targets, { title, before, isPartial: op.partial });
   }
@@ -89,7 +97,8 @@ async function runDeploy(
 /** Asked before anything is touched. */
 function readiness(op: Deploy, target: Target): Step {
   const { instance, slot } = target;
-  return { stage: 'release', instance: instance.name, slot, run: () => checkReady(op, target) };
+  const run = () => checkReady(op, target);
+  return { stage: 'release', isBrief: true, instance: instance.name, slot, run };
 }
 
 /** Begins to ask what is active, as its users do, and notes the secrets of what will be. */

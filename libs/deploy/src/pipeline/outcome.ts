@@ -1,6 +1,7 @@
 /** What the commands print of a deploy that ended. */
 import { previousOfAll } from '../instances/target.ts';
 import type { Deploy } from '../journal/operation.ts';
+import type { StepFailure } from '../run/step.ts';
 
 /** The last object of `runner deploy --json`. */
 export interface DeployOutcome {
@@ -28,6 +29,20 @@ export interface DeployOutcome {
   gap_ms?: number;
   /** How often it was asked. */
   probes?: number;
+}
+
+/** The outcome of a deploy whose version died while the one before drained, and serves again. */
+export function lostAfterAll(
+  outcome: DeployOutcome,
+  { stage, message: error }: StepFailure,
+): DeployOutcome {
+  return {
+    ...outcome,
+    result: 'rolled_back',
+    active_version: outcome.previous_version,
+    stage,
+    error,
+  };
 }
 
 /** What every outcome says of a deploy. */

@@ -16,7 +16,7 @@ import { targetOf } from '../instances/target.ts';
 import { noteSeeds } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
-import { runStep, StepFailure, shellStep } from '../run/step.ts';
+import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
@@ -53,6 +53,7 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
   yield* buildSteps(op, file, folder);
   yield {
     stage: 'release',
+    isBrief: true,
     run() {
       const lost = lostLink(folder, shared, file.shared);
       if (lost) throw new StepFailure('build', `build: ${lost}`);
@@ -91,6 +92,14 @@ export function missingSecret(app: string, name: string): string {
 }
 
 function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
+  try {
+    yield* commandsOf(op, file, folder);
+  } catch (error) {
+    throw asStepFailure(error, 'build');
+  }
+}
+
+function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
   const { hooks, build } = file;
   const [first] = file.instances as [Instance];
   const secrets = buildSecrets(op, file, first);

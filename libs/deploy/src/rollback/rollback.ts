@@ -39,7 +39,9 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const ended = rollbackInLog(paths, name, deployId);
   if (ended) return ended;
   const open = (app: Operation['app']) => secretsOf(request, app);
-  return operate(request, 'rollback', open, async (op) => {
+  let lost: () => StepFailure | undefined = () => undefined;
+  const outcome = await operate(request, 'rollback', open, async (op) => {
+    lost = () => op.lost;
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     const { app } = op;
@@ -50,6 +52,9 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     for (const line of staying) op.reporter.note(line);
     return moveAll(op, moves, request.notify);
   });
+  const error = lost()?.message;
+  if (error === undefined) return outcome;
+  return { ...outcome, result: 'failed', version: outcome.from_version, error };
 }
 
 function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {

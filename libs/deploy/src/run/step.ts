@@ -170,14 +170,14 @@ export function shellStep({
   return { ...rest, title: command, file: '/bin/sh', args: ['-c', command] };
 }
 
-/** Runs a step; its output goes to the deploy's log. Throws a StepFailure. */
+/** Runs a step; its output goes to the deploy's log. Returns its end. Throws a StepFailure. */
 export async function runStep(
   log: DeployLog,
   signal: AbortSignal,
   step: ProgramStep,
-): Promise<void> {
+): Promise<string> {
   const { exit, output } = await tryStep(log, signal, step);
-  if (succeeded(exit)) return;
+  if (succeeded(exit)) return output;
   const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
   log.line(headline);
   const isOfSandbox = !exit.interrupted && !exit.isSandboxFailure;

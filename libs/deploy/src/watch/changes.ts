@@ -6,6 +6,8 @@ import type { DeployEvent } from '@runner/common/audit/events';
 
 /** What is known now. */
 export interface Observed {
+  /** Without notifications what is over stays known: a later `fetch` announces its end. */
+  readonly notify: boolean;
   /** A failed check is announced too: it was to be deployed. */
   readonly deploys: boolean;
   readonly check: CheckFailed | null;
@@ -40,9 +42,9 @@ export function changesOf(app: AppState, seen: Observed): WatchedChanges {
 }
 
 /** A failed check is a failed deploy, once for each cause. A deploy may have ended an earlier one. */
-function checkChanges(app: AppState, { check, deploys }: Observed): WatchedChanges {
+function checkChanges(app: AppState, { check, deploys, notify }: Observed): WatchedChanges {
   const told = textsOf(app.reported?.check);
-  const isOver = told.length > 0 && (!check || !app.check_failed);
+  const isOver = notify && told.length > 0 && (!check || !app.check_failed);
   const known = isOver ? [] : told;
   const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
   const reason = `the branch could not be checked${since}`;
@@ -57,7 +59,7 @@ function checkChanges(app: AppState, { check, deploys }: Observed): WatchedChang
 }
 
 /** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */
-function runningChanges({ reported }: AppState, { summary }: Observed): WatchedChanges {
+function runningChanges({ reported }: AppState, { summary, notify }: Observed): WatchedChanges {
   const known = textsOf(reported?.down);
   if (summary.state === 'deploying') return { changes: [], reported: {} };
   const changes: WatchEvent[] = [];
@@ -65,13 +67,14 @@ function runningChanges({ reported }: AppState, { summary }: Observed): WatchedC
   for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
     const isDown = running === false && !broken && !stopped;
-    if (isDown || (wasDown && running !== true)) down.push(instance);
+    const isUp = wasDown && running === true && notify;
+    if (isDown || (wasDown && !isUp)) down.push(instance);
     const about = {
       instance,
       version: current?.version ?? followedWords({ branch: summary.branch, tags: summary.tags }),
     };
     if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
-    if (wasDown && running === true) changes.push({ event_type: 'AppUp', ...about });
+    if (isUp) changes.push({ event_type: 'AppUp', ...about });
   }
   return { changes, reported: { down } };
 }

@@ -18,7 +18,7 @@ export async function announceOver(
   request: Announcing & { readonly app: string },
   command: string,
 ): Promise<void> {
-  const { io, paths, reporter, app: name } = request;
+  const { io, paths, reporter, notify, app: name } = request;
   try {
     const before = findApp(paths, name);
     if (!before?.reported?.down?.length && !before?.reported?.check?.length) return;
@@ -28,7 +28,8 @@ export async function announceOver(
       if (!app) return [];
       const summary = summaryOf(paths, app, view);
       const { waits, tag } = app.reported ?? {};
-      const seen = { deploys: false, check: app.check_failed ?? null, summary, waits, tag };
+      const check = app.check_failed ?? null;
+      const seen = { notify, deploys: false, check, summary, waits, tag };
       const found = changesOf(app, seen);
       writeApp(paths, { ...app, reported: found.reported });
       return found.changes.map((change) => ({ app, change }));

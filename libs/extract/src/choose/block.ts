@@ -1,156 +1,99 @@
 /** Chooses the lines around a candidate that a reader needs to understand it. */
+import { classify } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
-import { following } from './following.ts';
-import { NAMES_NOTHING, type Pick } from './reading.ts';
 
-/** The candidate's line, then the lines to show with it. */
-export function blockOf(candidate: Candidate): Pick[] {
-  const root = rootOf(candidate);
-  const picks: Pick[] = [
-    ...(root === undefined ? [] : [{ row: root, need: 0 } as const]),
-    { row: candidate.row, need: 0 },
-  ];
-  const add = (row: Row | undefined, need: Pick['need']): void => {
-    if (row !== undefined && !picks.some((pick) => pick.row.line === row.line))
-      picks.push({ row, need });
-  };
-  const { around, causes, rule } = candidate;
-  const places = placesBefore(candidate);
-  add(around.announcer, hasPlace(around.announcer) ? 0 : 1);
-  for (const row of places) add(row, 0);
-  for (const row of introductions(candidate)) add(row, 1);
-  const quote = candidate.before.at(-1);
-  // Dumped validation findings have the path above the message.
-  if (/^"?message"?: /.test(candidate.row.trimmed))
-    add(
-      candidate.before.findLast(({ trimmed }) => FINDING_AT.test(trimmed)),
-      0,
-    );
-  // npm prints the error code on a separate line.
-  if (candidate.row.whole !== candidate.row.trimmed)
-    add(
-      candidate.before.findLast(({ trimmed }) => /^code E[A-Z0-9]+$/.test(trimmed)),
-      1,
-    );
-  // The shell echoed the failing command.
-  if (quote && marks.isEcho(quote.trimmed) && candidate.row.line - quote.line === 1) add(quote, 1);
-  if (TOO_MANY_WARNINGS.test(candidate.row.trimmed))
-    for (const row of candidate.before.slice(-5)) if (!marks.isPassing(row.trimmed)) add(row, 1);
-  const chain = (around.chain ?? []).filter(({ trimmed }) => !marks.isForeign(trimmed));
-  for (const row of chain.slice(0, 2)) add(row, 0);
-  add(around.frame, 0);
-  add(around.source, 0);
+/** A line to show: in any case, or only if there is room. */
+export interface BlockLine {
+  readonly row: Row;
+  readonly needed: boolean;
+}
+
+/** Lines below a candidate that are shown at most. */
+const BELOW = 8;
+
+/** The candidate's line, then the lines to show with it, each once. */
+export function blockOf(candidate: Candidate): BlockLine[] {
+  const { row, rule, causes, around, before } = candidate;
+  const needed = [rootOf(candidate), row, placeAbove(candidate), ...(around.chain ?? [])];
+  needed.push(around.frame, around.source);
+  const file = /^\W{0,4}\d+:\d+/.test(row.trimmed) ? around.file : undefined;
+  const useful = [around.announcer, opening(candidate), file, around.test, around.step];
+  if (TOO_MANY_WARNINGS.test(row.trimmed)) useful.push(...before);
   if (rule.use !== 'wrapper') {
-    for (const pick of following(candidate)) add(pick.row, pick.need);
     const deepest = causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed));
-    for (const row of causes.slice(deepest)) add(row, 0);
-    if (rule.use !== 'test') add(around.test, 0);
-    const { line, trimmed } = candidate.row;
-    const rowOfFile = /^(?:(?:##\[\w{1,10}\])?\s*\d+:\d+|[~^-]+ )/.test(trimmed);
-    if (rowOfFile || around.file?.line === line - 1) add(around.file, 0);
-    add(around.step, 1);
+    const below = linesBelow(candidate);
+    const prose = below.findIndex((next) => next.indent <= row.indent && !isPlaced(next));
+    needed.push(...causes.slice(deepest), ...below.slice(0, prose < 0 ? BELOW : prose));
+    needed.push(below.find(isPlaced));
+    useful.push(...below);
   }
-  return picks;
+  const rows = [...needed, ...useful].filter((each) => each !== undefined);
+  return rows
+    .filter(({ line }, at) => rows.findIndex((each) => each.line === line) === at)
+    .map((each) => ({ row: each, needed: needed.includes(each) }));
 }
 
-/** What is surely shown of a message. */
-const SHOWN = 200;
-const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
-
-/** Whether a line of a drawn tree stands one step below the other one. */
-function isBranch({ trimmed, indent }: Row, above: Row): boolean {
-  return trimmed.startsWith('> ') && above.trimmed.startsWith('> ') && indent > above.indent;
+/** The nearest line above the candidate that is a place in the source. */
+function placeAbove({ row, before }: Candidate): Row | undefined {
+  return before.findLast(({ trimmed, indent }) => marks.isPlace(trimmed) && indent <= row.indent);
 }
-
-/** The cause at the root of a chain, if the message at its top does not say it. */
-function rootOf({ causes, rule, row, after }: Candidate): Row | undefined {
-  const end = after.findIndex((below, at) => !isBranch(below, after[at - 1] ?? row));
-  const branch = after[end - 1];
-  if (rule.use === 'cause' && branch !== undefined) return branch;
-  const chain = causes.filter(({ trimmed }) => CAUSED.test(trimmed));
-  const message = chain.at(-1)?.trimmed.replace(/^.*?: .*?: /, '');
-  if (
-    message === undefined ||
-    rule.use !== 'cause' ||
-    row.trimmed.slice(0, SHOWN).includes(message)
-  )
-    return;
-  const root = chain.find(({ trimmed }) => trimmed.includes(message));
-  return root && { ...root, body: root.trimmed.replace(CAUSED, '') };
-}
-
-/**
- * Lines directly above a message that belong to it: a line ending in a colon and the one it continues,
- * the other fields of a record, or, if the message names nothing specific, a line that does.
- */
-function introductions({ before, row, rule, around }: Candidate): Row[] {
-  const last = before.at(-1);
-  if (last === undefined || row.gap || rule.use !== 'cause' || rule.class === 'test') return [];
-  if (row.line - last.line !== 1 || around.announcer === last || around.frame) return [];
-  if (!isSaid(last)) return [];
-  if (/\w.{12,300}:$/.test(last.trimmed)) {
-    const first = before.at(-2);
-    const goesOn = !last.gap && first !== undefined && last.indent > first.indent;
-    return goesOn && isSaid(first) ? [last, first] : [last];
-  }
-  if (rule.weak && row.indent > last.indent && !marks.isStep(last.trimmed)) return [last];
-  return NAMES_NOTHING.test(row.trimmed) && NAMES.test(last.trimmed) ? [last] : [];
-}
-
-const FINDING_AT = /^"?(?:path|field|param|property|instancePath|dataPath|loc)"?: /;
 
 /** The failure is the warnings above. */
-const TOO_MANY_WARNINGS =
-  /\bCode style issues? (?:were )?found\b|\btoo many warnings\b|\bwarnings? (?:are |is )?(?:treated|considered) as errors?\b|max-warnings/i;
+const TOO_MANY_WARNINGS = /\btoo many warnings\b|max-warnings/i;
 
-/** Contains a number, path, quotation or dotted name. */
-const NAMES = /\d|["'`/]|\w\.\w/;
+/** A few plain words, without a name, a number, a path or a quotation. */
+const NAMES_NOTHING = /^(?:\w{1,12}: )?[A-Za-z][a-z'-]{0,20}(?: [A-Za-z][a-z'-]{0,20}){1,6}[.!]?$/;
 
-/** Whether a line is unlabelled prose, not code, a stack frame, progress or another message. */
-function isSaid(row: Row): boolean {
-  const { trimmed } = row;
-  return (
-    !marks.isCode(trimmed) &&
-    !marks.isFrame(trimmed) &&
-    !marks.isPassing(trimmed) &&
-    !marks.isEcho(trimmed) &&
-    !marks.isSummary(trimmed) &&
-    severityOfRow(row) === '' &&
-    /\p{L}{2}/u.test(trimmed)
-  );
+const NAMES = /\d|["'`/]/;
+
+/** The line right above, if the candidate needs it: an opening, a heading or the command. */
+function opening({ row, before }: Candidate): Row | undefined {
+  const above = before.at(-1);
+  if (above === undefined || row.gap || row.line - above.line !== 1) return undefined;
+  if (above.trimmed.endsWith(':') || row.indent > above.indent) return above;
+  const names = NAMES_NOTHING.test(row.trimmed) && NAMES.test(above.trimmed);
+  return (names && severityOfRow(above) === '') || marks.isEcho(above.trimmed) ? above : undefined;
 }
 
-function hasPlace(row: Row | undefined): boolean {
-  return row !== undefined && /[\w)]\.\w{1,8}\b|:\d+/.test(row.trimmed);
+const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
+
+/** The cause at the root of a chain, unless the message at its top repeats it. */
+function rootOf({ causes, rule, row }: Candidate): Row | undefined {
+  const root = causes.findLast(({ trimmed }) => CAUSED.test(trimmed));
+  if (root === undefined || rule.use !== 'cause') return undefined;
+  const body = root.trimmed.replace(CAUSED, '');
+  return row.trimmed.includes(body.replace(/^.*?: /, '')) ? undefined : { ...root, body };
 }
 
-/** The place that some tools print above the message, perhaps with a code frame in between. */
-function placesBefore(candidate: Candidate): Row[] {
+/** The lines below that belong to the candidate, up to another message; after a gap only places. */
+function linesBelow({ row, after }: Candidate): Row[] {
   const found: Row[] = [];
-  let pointed = false;
-  for (const row of candidate.before.toReversed()) {
-    const { trimmed } = row;
-    // An interpreter prints the place, the source line and a caret below it.
-    if (pointed && !marks.isPlace(trimmed)) {
-      pointed = false;
-      continue;
-    }
-    pointed = /^[~^]+$/.test(trimmed);
-    if (
-      (marks.isPlace(trimmed) &&
-        !/^(?:-+>|└─)/.test(trimmed) &&
-        (row.indent <= candidate.row.indent || trimmed.startsWith('File "'))) ||
-      /^ERROR in \S|: [Ii]n (?:function|member|constructor|instantiation|Funktion|lambda)/.test(
-        trimmed,
-      )
-    ) {
-      found.push(row);
-      break;
-    }
-    const between = marks.isCode(trimmed) || row.indent > 0 || marks.isFrame(trimmed);
-    if (!between || candidate.row.indent > 0) break;
+  let apart = false;
+  for (const next of after) {
+    const { trimmed } = next;
+    const deeper = next.indent > row.indent;
+    apart ||= next.gap && !deeper && found.length > 0;
+    if (marks.isPassing(trimmed) || (!deeper && beginsOther(next))) break;
+    if (marks.isForeign(trimmed) || marks.isSummary(trimmed) || marks.isCause(trimmed)) continue;
+    if (!apart || isPlaced(next)) found.push(next);
+    if (found.length === BELOW) break;
   }
   return found;
+}
+
+/** The start of another traceback. */
+const TRACEBACK = /^(?:Traceback \(|The above exception was|During handling of the above)/;
+
+function beginsOther({ trimmed, level }: Row): boolean {
+  if (TRACEBACK.test(trimmed)) return true;
+  if (marks.isStep(trimmed) || marks.isAftermath(trimmed) || marks.isAdvice(trimmed)) return true;
+  return classify(trimmed, level) !== null && !marks.isDetail(trimmed);
+}
+
+/** Whether the line is a place in the source, or a stack frame that names one. */
+function isPlaced({ trimmed }: Row): boolean {
+  if (trimmed.startsWith('goroutine ')) return false;
+  return marks.isPlace(trimmed) || (marks.isFrame(trimmed) && /\d/.test(trimmed));
 }

@@ -3,10 +3,9 @@ import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
-import { blockOf } from './block.ts';
+import { type BlockLine, blockOf } from './block.ts';
 import { compareByRules } from './rank.ts';
 import { isMatched, type Ranked } from './ranked.ts';
-import type { Pick } from './reading.ts';
 
 /** Share of the limit that is filled with what may help; only what is surely needed goes beyond it. */
 const ENOUGH = 0.5;
@@ -30,7 +29,7 @@ export interface Composed {
 /** A row as people see it: redacted, with its speaker if several speak. */
 export type Show = (row: Row) => string;
 
-interface ShownRow {
+interface Shown {
   readonly line: number;
   readonly at: number;
   readonly text: string;
@@ -41,7 +40,7 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   const [leader, ...others] = ranked;
   if (leader === undefined) return { text: '', lines: [] };
   const head = leader.candidate.row;
-  const shown: ShownRow[] = [];
+  const shown: Shown[] = [];
   let used = 0;
   const add = (row: Row, room: number, times = 1, limit = LINE): boolean => {
     if (shown.some((other) => other.line === row.line)) return true;
@@ -55,19 +54,18 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   };
   const addIfRoom: Add = (row, times) => add(row, max * ENOUGH, times);
   const picks = blockOf(leader.candidate);
-  for (const { row, need } of picks) {
+  for (const { row, needed } of picks) {
     if (row === head) add(row, max, leader.times, Math.min(HEAD_LINE, max));
-    else if (need === 0) add(row, max);
+    else if (needed) add(row, max);
   }
   const beside = besideHead(ranked);
   if (beside !== undefined) add(beside, max);
   addSecond(ranked, addIfRoom);
-  for (const { row, need } of picks) if (need === 1) addIfRoom(row);
+  for (const { row, needed } of picks) if (!needed) addIfRoom(row);
   const rest = others.filter(mayTell);
   addOthers(rest, addIfRoom);
   for (const { candidate, times, likely } of rest)
     if (likely >= NEEDED) add(candidate.row, max, times);
-  for (const { row, need } of picks) if (need === 2) addIfRoom(row);
   const end = isMatched(leader) ? undefined : others.find(isWrapper);
   if (end !== undefined) add(end.candidate.row, max, end.times);
   return arrange(shown, picks, beside);
@@ -102,7 +100,7 @@ function addOthers(others: readonly Ranked[], add: Add): void {
     shapes.add(row.key);
     // What leads has its place; of the others one that names none is of little use.
     const place = blockOf(each.candidate).find(
-      (pick) => pick.need === 0 && marks.isPlace(pick.row.trimmed),
+      (pick) => pick.needed && marks.isPlace(pick.row.trimmed),
     );
     if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row);
   }
@@ -113,8 +111,8 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
   const second = ranked.toSorted(compareByRules)[0];
   if (second === undefined || second === ranked[0]) return;
   if (second.candidate.rule.use === 'wrapper' || second.score < SAID) return;
-  for (const { row, need } of blockOf(second.candidate))
-    if (need <= 1) add(row, row === second.candidate.row ? second.times : 1);
+  for (const { row } of blockOf(second.candidate))
+    add(row, row === second.candidate.row ? second.times : 1);
 }
 
 /** Lines that are no sentence of a message. */
@@ -150,8 +148,8 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
 
 /** The head first, with what stands in its line, everything else as it stood in the log. */
 function arrange(
-  shown: readonly ShownRow[],
-  picks: readonly Pick[],
+  shown: readonly Shown[],
+  picks: readonly BlockLine[],
   beside: Row | undefined,
 ): Composed {
   const head = picks[0]?.row.line;

@@ -4,7 +4,7 @@ import { kindOf } from '../line/kinds.ts';
 import { marks } from '../line/marks.ts';
 import type { Around, Candidate, Kind, Row } from '../line/row.ts';
 import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
-import type { Undressed } from '../undress/undress.ts';
+import type { ProgramLine } from '../prefix/remover.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
 import { RareLines } from './rare.ts';
 import { createShortlist } from './shortlist.ts';
@@ -74,7 +74,7 @@ export class Collector {
   #jobs = 0;
   #script: { row: Row; kind: Kind; stream: Stream }[] = [];
 
-  add(spoken: Undressed): void {
+  add(spoken: ProgramLine): void {
     const { text, speaker, level, overwritten } = spoken;
     this.#line += 1;
     this.#replayed = REPLAY.test(spoken.body) || (this.#replayed && !RULE.test(spoken.body));

@@ -13,13 +13,13 @@ const FAR = 60;
 /** The candidates that may still be chosen: few of each rule. */
 export interface Shortlist {
   /** Takes the candidate that `make` gives, or only counts the line. */
-  offer(key: number, facts: CandidateFacts, make: () => Candidate): void;
+  offer(key: number, facts: Facts, make: () => Candidate): void;
   all(): Candidate[];
   /** How often the shapes of offered lines were seen. */
   readonly repeats: ShapeCounts;
 }
 
-type CandidateFacts = Pick<Candidate, 'rule' | 'epoch'> & { readonly line: number };
+type Facts = Pick<Candidate, 'rule' | 'epoch'> & { readonly line: number };
 
 /** A shortlist without candidates. */
 export function createShortlist(): Shortlist {

@@ -5,7 +5,6 @@ import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 import { marks } from './marks.ts';
 import { readLabels, type Severity } from './severity.ts';
-import { triggersOf } from './triggers.ts';
 
 /** The rule that a line fits, and what it is worth there. */
 export interface Match {
@@ -16,9 +15,6 @@ export interface Match {
 
 /** Code units of a line that rules see. */
 const SEEN = 2000;
-
-/** Most lines of a log have no trigger word: they cost one pattern instead of a hundred. */
-const GATE = triggersOf([...RULES, LABELLED]);
 
 /** A JSON record that counts errors may still name one. */
 const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
@@ -37,7 +33,6 @@ const REASON =
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
-  if (level !== 'error' && !GATE.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
   if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;

@@ -4,7 +4,7 @@ import type { Severity } from './severity.ts';
 
 /** One line, and the forms in which it is looked at. */
 export interface Row {
-  /** Its place among the undressed lines, from 1; a record of the log may hold several. */
+  /** Its place among the lines without prefixes, from 1; a record of the log may hold several. */
   readonly line: number;
   /** Number of its line in the log, from 1. */
   readonly at: number;

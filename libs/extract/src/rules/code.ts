@@ -5,69 +5,56 @@ import { rule, SOURCE } from './rule.ts';
 export const CODE = [
   rule(
     { name: 'located-error', class: 'compile', score: 93, on: 'body' },
-    ':#|: error: |: fatal error: ',
     /^[^\s:]{0,200}\/[^\s:]{1,200}: (?:fatal )?error: \S|^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
   ),
   rule(
     { name: 'located-paren', class: 'compile', score: 93, on: 'body' },
-    '(#',
     /^(?:\d+>)?[^\s(][^(\n]{0,240}\(\d+(?:[,-] ?\d+){0,3}\) ?:? ?(?:fatal )?(?:error|Error|Fehler)\b/,
   ),
   rule(
     { name: 'coded-error', class: 'compile', score: 91, on: 'body' },
-    'error[',
     /^(?:error|ERROR)\[[A-Za-z][\w-]{0,40}\]: /,
   ),
   rule(
     { name: 'error-code', class: 'compile', score: 88, on: 'body' },
-    'error ',
     /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
   ),
   rule(
     { name: 'unformatted', class: 'lint', score: 78 },
-    'diff in |would reformat|formatted|sorted',
     /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
   ),
   rule(
     { name: 'offense', class: 'lint', score: 76, on: 'body' },
-    ': c: |: w: |: e: |: f: |: r: ',
     /^[^\s:]{1,240}:\d+:\d+: [CEFRW]: (?:\[Correctable\] )?[A-Z]\w{1,60}\/\w/,
   ),
   rule(
     { name: 'linker', class: 'link', score: 91 },
-    'undefined |unresolved|duplicate symbol|multiple definition|cannot |symbol(s) not found|linking with|version `',
     /undefined reference to|[Uu]ndefined symbols?\b|unresolved external symbol|duplicate symbol|multiple definition of|cannot find -l|symbol\(s\) not found|linking with .{0,60}failed|cannot open shared object file|version `.{1,60}' not found/,
   ),
   rule(
     { name: 'located-message', class: 'compile', score: 82, on: 'body' },
-    ':#',
     new RegExp(
       `^(?:vet: |\\w+: )?(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+:\\d+:? (?!\\s{0,4}(?:warning|note|info|information|hint|remark|Warnung|Anmerkung|avertissement|style|W|C|R|convention)\\b)\\S`,
     ),
   ),
   rule(
     { name: 'rustc-crash', class: 'compile', score: 92, on: 'body' },
-    'internal compiler error',
     /^error: internal compiler error|internal compiler error:/,
   ),
   rule(
     { name: 'ghc-old', class: 'compile', score: 90, on: 'body' },
-    'error: |type mismatch: ',
     /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
   ),
   rule(
     { name: 'php', class: 'syntax', score: 93, on: 'body' },
-    ' error: ',
     /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i,
   ),
   rule(
     { name: 'unresolved-import', class: 'module', score: 89 },
-    "cannot |can't |could not |can not |failed to |unable to |no module|modulenotfound|no required module|package |module not found|' not found|unresolved import",
     /(?:Cannot|Can't|Could not|can not|failed to|Unable to|unable to) (?:find|resolve|locate|load|import)(?: \w+){0,2} (?:module|package|import|library|entry module|crate|gem|extension)\b|No module named|ModuleNotFoundError|cannot load such file|Can't resolve '|Could not resolve "|[Ff]ailed to resolve (?:import|entry|module|')|no required module provides|cannot find package|package .{1,80} is not in (?:std|GOROOT)|Module not found|Can't locate \S+ in @INC|module '.{1,80}' not found|unresolved import|there is no package called/,
   ),
   rule(
     { name: 'syntax-word', class: 'syntax', score: 86 },
-    'syntax error|syntaxerror|parse error|unexpected |unterminated ',
     /\b(?:[Ss]yntax error|SyntaxError|parse error|[Uu]nexpected (?:token|end of|EOF|identifier|character|symbol)|unterminated (?:string|quoted))\b/,
   ),
 ];

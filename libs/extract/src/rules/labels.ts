@@ -10,27 +10,11 @@ export const INFO_WORDS =
   'info|information|notice|debug|trace|verbose|note|hint|help|success|anmerkung|hinweis|remarque|avis|nota|log';
 
 /** A line whose label says error but whose message no rule knows. */
-export const LABELLED = rule(
-  { name: 'labelled', class: 'error', score: 72 },
-  `${ERROR_WORDS}|[!]|[x]|^x |^e: |✖|✘|✗|×|❌|⨯|🚨|🛑|⛔|🚫|💥|:#`,
-  /\S/,
-);
+export const LABELLED = rule({ name: 'labelled', class: 'error', score: 72 }, /\S/);
 /** The message that an announcement waits for. */
-export const ANNOUNCED = rule({ name: 'announced', class: 'error', score: 70 }, '', /\S/);
+export const ANNOUNCED = rule({ name: 'announced', class: 'error', score: 70 }, /\S/);
 /** The exception that ends a Python traceback, and the message right above another stack trace. */
-export const PYTHON = rule(
-  { name: 'python', class: 'exception', score: 92, pick: 'last' },
-  '',
-  /\S/,
-);
-export const TRACED = rule(
-  { name: 'traced', class: 'exception', score: 76, pick: 'last' },
-  '',
-  /\S/,
-);
+export const PYTHON = rule({ name: 'python', class: 'exception', score: 92, pick: 'last' }, /\S/);
+export const TRACED = rule({ name: 'traced', class: 'exception', score: 76, pick: 'last' }, /\S/);
 /** A line that no rule matches. */
-export const UNMATCHED = rule(
-  { name: 'unmatched', class: 'error', score: 40, weak: true },
-  '',
-  /\S/,
-);
+export const UNMATCHED = rule({ name: 'unmatched', class: 'error', score: 40, weak: true }, /\S/);

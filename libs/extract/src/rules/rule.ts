@@ -49,11 +49,6 @@ export interface Rule {
    */
   readonly on: 'message' | 'body' | 'line';
   /**
-   * Words divided by `|`, in lower case, `#` for a digit, `^` in front for the start of the line.
-   * Every line that the pattern matches holds one of them.
-   */
-  readonly triggers: string;
-  /**
    * Anchored if possible; every repetition has an upper bound, because lines have up to 2000
    * characters.
    */
@@ -67,12 +62,12 @@ export interface Rule {
 }
 
 /** What a row says of itself; without `use`, `on` and `pick` a cause, on the message, the first. */
-type RuleFacts = Pick<Rule, 'name' | 'class' | 'score'> &
+type Facts = Pick<Rule, 'name' | 'class' | 'score'> &
   Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
 
 /** A row of the table. */
-export function rule(facts: RuleFacts, triggers: string, pattern: RegExp): Rule {
-  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, triggers, pattern };
+export function rule(facts: Facts, pattern: RegExp): Rule {
+  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, pattern };
 }
 
 /** Endings of files that messages name with a line number. */

@@ -5,77 +5,62 @@ import { rule } from './rule.ts';
 export const RUNTIME = [
   rule(
     { name: 'out-of-memory', class: 'memory', score: 94, pick: 'last' },
-    'memory|oom|bad_alloc|killed process',
     /heap out of memory|\b[Oo]ut of memory\b|\boom[- ]kill|Cannot allocate memory|\bMemoryError\b|(?<!\bOn|DumpOn|ExitOn|CrashOn)OutOfMemoryError|std::bad_alloc|\bENOMEM\b|Killed process \d+|memory allocation of \d+ bytes failed/,
   ),
   rule(
     { name: 'killed', class: 'killed', score: 92, pick: 'last' },
-    'killed|terminated|hangup|alarm clock',
     /(?:^|: |\s)(?:\d+ )?(?:Killed|Terminated|Hangup|Alarm clock)(?:\s{2,}\S|$|\s*\()|^Killed: 9|: Killed\b/,
   ),
   rule(
     { name: 'disk-full', class: 'disk', score: 94, pick: 'last' },
-    'no space|enospc|quota|not enough',
     /No space left on device|\bENOSPC\b|Disk quota exceeded|\bEDQUOT\b|not enough (?:free )?(?:disk )?space/i,
   ),
   rule(
     { name: 'crashed', class: 'crash', score: 90, pick: 'last' },
-    'data race|requires a cpu|fault|sigsegv|sigabrt|core dumped|bus error|illegal instruction|sanitizer|abend|stack smash|double free|glibc|trap|stack overflow|access violation|out of bounds',
     /\bDATA RACE$|\brequires a CPU with\b|Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b(?!\?)|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
   ),
   rule(
     { name: 'go-panic', class: 'crash', score: 93, on: 'body', pick: 'last' },
-    'panic: |fatal error: ',
     /^(?:panic|fatal error): /,
   ),
   rule(
     { name: 'elixir', class: 'exception', score: 91, on: 'body', pick: 'last' },
-    '** (',
     /^\*\* \([\w.]{1,80}\) \S|^\*\* \(exit\)/,
   ),
   rule(
     { name: 'ruby-place', class: 'exception', score: 92, on: 'body', pick: 'last' },
-    ':in ',
     /^[^\s:]{1,240}:\d+:in [`'].{1,300} \((?:[A-Z]\w*(?:::)?){1,6}\)$/,
   ),
   rule(
     { name: 'uncaught', class: 'exception', score: 92, on: 'body', pick: 'last' },
-    'exception|uncaught|fatal python|terminat|rejection',
     /^(?:Exception in thread ".{0,80}"|Unhandled exception[.:]|Uncaught|Fatal Python error:|terminate called after throwing|\[?UnhandledPromiseRejection|error: Uncaught|Unhandled Rejection|libc\+\+abi: terminating).{0,20}\S/,
   ),
   rule(
     { name: 'java-launch', class: 'config', score: 90, on: 'body' },
-    'no main manifest|could not find or load main|unable to access jarfile',
     /^(?:no main manifest attribute, in |Error: (?:Could not find or load main class|Unable to access jarfile) )/,
   ),
   rule(
     { name: 'assertion', class: 'test', score: 89, pick: 'last' },
-    "assert|` failed|' failed|failure|expectationnotmet",
     /^(?:AssertionError|Assertion ?(?:Failed|Failure)?\w*|assertion `.{1,80}` failed|Assertion with .{1,20} failed|AssertionFailedError|Failed asserting that|Failure\/Error:|.{0,120}: Assertion `.{1,200}' failed|XCTAssert\w+ failed|(?:[\w$.]{1,120}\.)?(?:AssertionFailedError|AssertionError|ComparisonFailure|ExpectationNotMetError|AssertFailedException)\b)/,
   ),
   rule(
     { name: 'exception', class: 'exception', score: 86, pick: 'last' },
-    'error|exception|failure|fault|interrupt|timeout|violation|notfound|denied|doesnotexist',
     /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z][A-Za-z0-9_$]{0,80}(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Violation|NotFound|Denied|DoesNotExist)\d?(?: \[\w{1,60}\])?(?: \([^)\n]{0,120}\))?: ?\S/,
   ),
   rule(
     { name: 'aggregate-cause', class: 'exception', score: 80, pick: 'last' },
-    '[cause]|caused by|root cause|---> ',
     /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
   ),
   rule(
     { name: 'r-error', class: 'exception', score: 86, on: 'body', pick: 'last' },
-    'error in ',
     /^Error in .{1,200} ?: ?\S/,
   ),
   rule(
     { name: 'lua', class: 'exception', score: 88, on: 'body', pick: 'last' },
-    ':#',
     /^(?:lua\S{0,8}|luajit|nginx|python\d?|perl|ruby|node|php|bash|sh|zsh): \S{1,200}:\d+: \S/,
   ),
   rule(
     { name: 'erlang-report', class: 'crash', score: 91, on: 'body' },
-    'exception exit: |exception error: |exception throw: ',
     /^exception (?:exit|error|throw): \S/,
   ),
 ];

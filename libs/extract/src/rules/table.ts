@@ -1,4 +1,4 @@
-/** The table of rules, in the order in which they are tried: docs/adding-a-rule.md extends it. */
+/** The table of rules, in the order in which they are tried: docs/contributing.md extends it. */
 
 import { ANNOUNCERS } from './announcers.ts';
 import { CODE } from './code.ts';

@@ -5,115 +5,90 @@ import { rule } from './rule.ts';
 export const WORLD = [
   rule(
     { name: 'merge', class: 'git', score: 90, on: 'body' },
-    'conflict (|overwritten by|(non-fast-forward)|rejected]|refusing to merge|unmerged paths',
     /^CONFLICT \(|would be overwritten by (?:merge|checkout)|\(non-fast-forward\)|\[(?:remote )?rejected\]|refusing to merge unrelated|You have unmerged paths/,
   ),
   rule(
     { name: 'git-access', class: 'git', score: 90 },
-    'could not read|authentication failed|not found|unable to access|did not match|not a git|not a tree',
     /could not read (?:Username|Password) for|Authentication failed for|Repository not found|Could not read from remote repository|unable to access '|Remote branch .{1,100} not found|pathspec '.{1,200}' did not match|not a git repository|reference is not a tree/,
   ),
   rule(
     { name: 'ssh', class: 'access', score: 88 },
-    'load key|publickey|(password|host key|host identification|authentication fail|connect to host',
     /^Load key ".{1,300}": |Permission denied \((?:publickey|password)|Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|Too many authentication failures|ssh: connect to host/,
   ),
   rule(
     { name: 'tls', class: 'network', score: 89, pick: 'last' },
-    'certificate|cert_has|x509: |ssl_error|ssl routines|unable_to_|handshake failure',
     /SSL certificate problem|certificate (?:verify failed|has expired|signed by unknown|is not valid|required)|CERT_HAS_EXPIRED|self[- ]signed certificate|x509: |SSL_ERROR|SSL routines|UNABLE_TO_\w*(?:CERT|ISSUER|SIGNATURE)\w*|handshake failure|unable to get local issuer/i,
   ),
   rule(
     { name: 'curl', class: 'network', score: 86, on: 'body', pick: 'last' },
-    'curl: |wget: ',
     /^(?:curl|wget): (?:\(\d+\) )?\S/,
   ),
   rule(
     { name: 'docker-daemon', class: 'network', score: 90, on: 'body' },
-    'docker daemon|from daemon|from server|access denied|manifest |failed to solve',
     /Cannot connect to the Docker daemon|Error response from daemon|^(?:Error|error) from server|pull access denied|manifest (?:for \S+ not found|unknown)|failed to solve: (?!process)/,
   ),
   rule(
     { name: 'port-taken', class: 'network', score: 90, pick: 'last' },
-    'addrinuse|already |bind() to|in use',
     /EADDRINUSE|[Aa]ddress already in use|port is already allocated|bind\(\) to .{1,80} failed|Port \d+ is (?:already )?in use/i,
   ),
   rule(
     { name: 'refused', class: 'network', score: 86, pick: 'last' },
-    "econn|connection |connect to|can't reach|enotfound|eai_again|could not resolve|not known|name resolution|no such host|temporary failure|no route to|network is unreachable|dial tcp|getaddrinfo|unable to resolve|socket hang up|ehostunreach|nxdomain|non-existing domain|max retries",
     /ECONNREFUSED|[Cc]onnection refused|[Cc]ould not connect to|[Cc]an't connect to|[Cc]an't reach database|[Ff]ailed to connect to|[Uu]nable to connect to|ENOTFOUND|EAI_AGAIN|ECONNRESET|[Cc]onnection (?:reset|timed out|closed|aborted)|Could not resolve host|Name or service not known|name resolution|no such host|Temporary failure|No route to host|[Nn]etwork is unreachable|dial tcp|getaddrinfo|unable to resolve host|socket hang up|EHOSTUNREACH|NXDOMAIN|non-existing domain|Max retries exceeded/,
   ),
   rule(
     { name: 'http-status', class: 'network', score: 80 },
-    ' 4##| 5##|401 una|403 forb|404 not|429 too|50# ',
     /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b(?! ?(?:bytes|[kKMG]i?B|ms|s\b|files|rows|lines|items|%))|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
   // What is installed, beside what is asked for.
   rule(
     { name: 'sdk', class: 'package', score: 60, on: 'body' },
-    'sdk version',
     /^(?:The current|Requested) (?:\w+ )?SDK version(?: is|:) \S/,
   ),
-  rule({ name: 'dyno', class: 'error', score: 88 }, 'error r#', /\bError R\d\d \(\w/),
+  rule({ name: 'dyno', class: 'error', score: 88 }, /\bError R\d\d \(\w/),
   rule(
     { name: 'database', class: 'database', score: 90, on: 'body' },
-    'error|fatal|ora-#|sqlstate|p####|authentication failed|access denied|unknown database|constraint|relation "|no such |duplicate |is locked|queryfailed',
     /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4}\W{1,3}\w)|password authentication failed|Access denied for user|Unknown database|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
   ),
   rule(
     { name: 'migration', class: 'database', score: 76, pick: 'last' },
-    'migration',
     /\bmigration\b.{0,100}\b(?:failed|cancel|error)|failed migration/i,
   ),
   rule(
     { name: 'gave-up', class: 'network', score: 60, pick: 'last' },
-    'backoff|errimagepull|after #|health|ready',
     /ImagePullBackOff|CrashLoopBackOff|ErrImagePull|\bafter \d+ (?:attempts|retries|tries)\b|health ?check\b.{0,60}(?:failed|unhealthy|timed)|(?:did not become|is not|never became) (?:healthy|ready)\b/i,
   ),
   rule(
     { name: 'rights', class: 'access', score: 85 },
-    'permission denied|eacces|eperm|not permitted|access |access denied|unauthorized|authorized|authentication |invalid |read-only|is required|no_pubkey|public key is not|signature|is not signed|erofs|must be r|forbidden',
     /[Pp]ermission denied|\bEACCES\b|\bEPERM\b|[Oo]peration not permitted|[Aa]ccess (?:is )?denied|[Uu]nauthorized|[Nn]ot authorized|[Aa]uthentication (?:failed|required)|[Ii]nvalid (?:credentials|token|api key)|Read-only file system|(?:password|terminal) is required|NO_PUBKEY|[Pp]ublic key is not available|signatures? .{0,40}(?:verif|invalid)|is not signed|\bEROFS\b|must be (?:root|run as)|Forbidden\b/,
   ),
-  rule(
-    { name: 'not-locked', class: 'package', score: 91 },
-    'from lock file',
-    /^Missing: \S{1,200} from lock file/,
-  ),
+  rule({ name: 'not-locked', class: 'package', score: 91 }, /^Missing: \S{1,200} from lock file/),
   rule(
     { name: 'package', class: 'package', score: 87 },
-    "no matching |could not find|could not resolve|could not be |resolutionimpossible|conflicting dep|version solving|no solution|eresolve|unable to |couldn't find|is not in |unmet dep|failed to select|depends on |requires |no package|nothing provides|not found|does not exist|frozen|lock file|lockfile|in sync|e404|etarget|mismatch|integrity|do not match|unsupported engine|ebadengine",
     /No matching distribution|Could not find a version|ResolutionImpossible|conflicting dependencies|version solving failed|No solution found|could not be resolved to an installable set|ERESOLVE|unable to resolve dependency tree|no matching package named|no matching version|Could not find (?:gem|a valid gem|artifact|com\.|org\.|io\.)|Couldn't find (?:any versions|package)|Unable to (?:locate|find) package|[Cc]ould not resolve dependenc|Could not resolve all (?:files|dependencies)|is not in (?:this|the npm) registry|could not be found or you do not have|unmet dependenc|failed to select a version|(?:^|\W)(?:because|so,) .{0,200}\bdepends on |^(?!.{0,20}fact:).{0,200}\bdepends on (?:\S{0,80}[<>=~^@]\S|.{1,100} (?:which|but) )|\brequires \S{1,80} .{0,60}does not satisfy|No package .{1,60} available|nothing provides|package .{1,100} (?:not found|does not exist)|frozen[- ]lockfile|lock ?file .{0,60}(?:out of date|outdated|out of sync|not up to date|needs to be updated|does not satisfy|would have been|is not up to date)|in sync\b|Missing: .{1,120} from lock file|\bE404\b|\bETARGET\b|Not Found - GET|checksum mismatch|hash mismatch|integrity check|EINTEGRITY|THESE PACKAGES DO NOT MATCH|unsupported engine|EBADENGINE|requires (?:php|node|python|ruby|go|rust\w*|java|a newer|a different)\b/i,
   ),
   rule(
     { name: 'shell-command', class: 'command', score: 88 },
-    'not found|no such |unbound variable|not set|null or|bad substitution|bad interpreter|cannot execute|is not |spawn |permission denied|missing script',
     /command not found|: not found$|: No such file or directory$|unbound variable|parameter (?:null or )?not set|bad substitution|bad interpreter|cannot execute|is not recognized as an internal|spawn \S{1,100} ENOENT|executable file not found|: Permission denied$|missing script|No such command|is not a (?:\w+ )?command/i,
   ),
   rule(
     { name: 'missing-file', class: 'file', score: 82 },
-    'enoent|no such file|enotdir|eisdir|eexist|emfile|enfile|eloop|enametoolong|too many open|file exists|filenotfound|a directory|input/output|broken pipe|epipe|exdev|ebusy|resource busy',
     /\bENOENT\b|[Nn]o such file or directory|\bENOTDIR\b|\bEISDIR\b|\bEEXIST\b|\bEMFILE\b|\bENFILE\b|\bELOOP\b|\bENAMETOOLONG\b|[Tt]oo many open files|File exists\b|FileNotFound|[Nn]ot a directory|Is a directory|Input\/output error|[Bb]roken pipe|EPIPE|\bEXDEV\b|\bEBUSY\b|resource busy/,
   ),
   // What gettext and libc say in other languages: no such file, permission denied, command not found.
   rule(
     { name: 'other-language', class: 'file', score: 82 },
-    'aucun fichier|permission non|introuvable|no existe el|denegado|encontrad|datei oder|keine berechtigung|nicht gefunden|arquivo ou|negad|non esistente|non trovato|нет такого|отказано|не найдена|ファイル|許可|コマンド|没有那个|权限不够|未找到|그런|명령|bestand of map|nie ma takiego',
     /Aucun fichier ou dossier|[Pp]ermission non accordée|commande introuvable|No existe el (?:archivo|fichero)|[Pp]ermiso denegado|orden no encontrada|Datei oder Verzeichnis nicht gefunden|Keine Berechtigung|(?:Kommando|Befehl) nicht gefunden|Arquivo ou diretório|Permissão negada|comando não encontrado|File o directory non esistente|Permesso negato|comando non trovato|Нет такого файла|Отказано в доступе|команда не найдена|そのようなファイル|許可がありません|コマンドが見つかりません|没有那个文件或目录|权限不够|未找到命令|그런 파일이나|명령을 찾을 수 없|Bestand of map bestaat niet|Nie ma takiego pliku/,
   ),
   rule(
     { name: 'missing-env', class: 'config', score: 84 },
-    'missing|undefined|required|unset|must |not set|not defined|not provided|is empty|not found',
     /(?:[Mm]issing|[Uu]ndefined|[Rr]equired|[Uu]nset|must (?:be )?set|is not set|not defined|not set|not provided)\b.{0,60}\b(?:env(?:ironment)?(?: var\w*)?|[A-Z][A-Z0-9]{1,30}_[A-Z0-9_]{2,60})\b|\b[A-Z][A-Z0-9]{1,30}_[A-Z0-9_]{2,60}\b.{0,40}(?:is (?:not set|missing|required|undefined|empty)|must be|not (?:set|defined|found))/,
   ),
   rule(
     { name: 'config', class: 'config', score: 84, pick: 'last' },
-    '[emerg]|invalid |unknown |unrecognized |additional propert|is not |unsupported |yaml: |did not find|not allowed|must start with|parse|parsing',
     /\[emerg\]|invalid number of arguments|unknown (?:directive|key|option|field|property|parameter|argument|flag|command|column|service|setting)|unrecognized (?:option|argument|directive|configuration)|[Ii]nvalid (?:configuration|config|option|value|argument|yaml|json|url|format|port)\b|additional propert|is not (?:a valid|allowed|permitted|supported)\b|Unsupported (?:argument|block|attribute)|\byaml: (?:line|unmarshal|did|mapping|control|found|invalid|unknown|cannot|input)|did not find expected|mapping values are not allowed|URL must start with|could not parse|[Uu]nable to parse|cannot parse|error parsing/,
   ),
   rule(
     { name: 'timeout', class: 'timeout', score: 80, pick: 'last' },
-    'timed|timeout|time-out|time out|deadline|time limit|too long|did not |sending signal',
     /\btimed[ -]?out\b|\btime[- ]?out (?:of |after|exceeded|waiting|expired|reached|error)|^timeout: |: timeout\b|(?<![\w-])timeout$|deadline exceeded|\bETIMEDOUT\b|time limit|TimeoutError|took too long|did not (?:become|respond|start|finish).{0,40}(?:within|in time)|sending signal (?:TERM|KILL)/i,
   ),
 ];

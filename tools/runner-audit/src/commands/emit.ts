@@ -1,5 +1,5 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
-import { completeForeign, type RecordDefaults } from '@runner/common/audit/complete';
+import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import { type DeployEvent, EMITTED_TYPES } from '@runner/common/audit/events';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
@@ -150,7 +150,7 @@ function eventOf(fields: GivenFields, completion: RecordDefaults) {
   ];
   if (missing.length > 0) throw notProvided(missing.join(', '));
   try {
-    return completeForeign(fields, completion);
+    return completeEvent(fields, { ...completion, isForeign: true });
   } catch (error) {
     throw error instanceof Failure ? usage(error.message) : error;
   }

@@ -1,6 +1,6 @@
 /** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
 import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
-import { completeForeign } from '@runner/common/audit/complete';
+import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
@@ -61,6 +61,7 @@ interface Read {
 /** Parses lines into events, and reports invalid ones with their line number. */
 class EventReader {
   readonly #context: StreamContext;
+  readonly #completion: RecordDefaults;
   #number = 0;
   /** Within an object that is spread over lines, which is reported once. */
   #isSpread = false;
@@ -68,6 +69,8 @@ class EventReader {
 
   constructor(context: StreamContext) {
     this.#context = context;
+    const { io } = context;
+    this.#completion = { now: () => io.now(), random: () => io.random(), isForeign: true };
   }
 
   async read(lines: readonly SplitLine[]): Promise<readonly Read[]> {
@@ -139,7 +142,7 @@ class EventReader {
     const parsed = parse(text);
     // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
-    const event = completeForeign(clean, this.#context.io);
+    const event = completeEvent(clean, this.#completion);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
     return { number: this.#number, event, line: record };

@@ -97,7 +97,9 @@ export class DeployCheck {
     deploy.failed ||= kindOf(record) === 'DeployFailure';
     if ([...started].every((name) => ended.has(name)) && this.#open.delete(id))
       this.#remember(id, deploy);
-    if (isSecond) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
+    // A version that died later, while the one before it drained.
+    const isLater = record.stage === 'drain' && kindOf(record) === 'DeployFailure';
+    if (isSecond && !isLater) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
     else if (isForeign(record)) return;
     else if (started.size === 0) {
       // A failed manual rollback is not the end of a deploy.

@@ -8,11 +8,11 @@ import { listChanges } from '@runner/deploy/changes/list';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
 export const changes = command({
-  about: 'List the commits that a deploy would bring',
+  about: 'List the commits the next deploy would ship',
   details:
-    'Without FROM: the commits that a deploy would bring now or, if nothing is new, those the last one\n' +
-    'brought. FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that\n' +
-    'the app follows. Newest first, at most 1000. Only commits are fetched, no files.',
+    'Without FROM: the commits the next deploy would ship; if there are none, those of the last deploy.\n' +
+    'FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that the app\n' +
+    'follows. Newest first, at most 1000. Only commits are fetched, no files.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     from: { about: 'Version, branch, tag or commit; its own changes are not listed' },

@@ -16,9 +16,9 @@ export const doctor = command({
     'of killed deploys. Changes nothing. Each finding is ok, a warning or a problem, with the command\n' +
     'that fixes it. Exits with 1 if there is a problem. The JSON field mend is the deprecated name of fix.\n' +
     '\n' +
-    'With --sandbox, attacks decoy files, a decoy process and what the server has of sockets and logs:\n' +
-    'without the sandbox, as a build, as a hook or health check, and as the app or what starts it. Exits\n' +
-    'with 1 if an escape succeeds, or if the sandbox is off or does not work.',
+    "With --sandbox, tries to reach decoy files, a decoy process and the server's sockets and logs:\n" +
+    'without the sandbox, as a build, as a hook or health check, and as the app or the command that starts\n' +
+    'it. Exits with 1 if an escape succeeds, or if the sandbox is off or does not work.',
   options: {
     offline: { about: 'Contact neither the code host nor the chats' },
     sandbox: { about: 'Only try to escape from the sandbox, and print the results' },

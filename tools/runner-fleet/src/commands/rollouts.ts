@@ -64,8 +64,8 @@ export const resume = command({
   name: 'resume',
   about: 'Continue a rollout on the servers that have not finished',
   details:
-    'Signs a new order for these servers only. If another machine started the rollout, asks whether its\n' +
-    'order is right: only the broker says so.',
+    'Signs a new order for these servers only. If another machine started the rollout, asks you to confirm\n' +
+    'its order, because only the broker says what it was.',
   positionals: ID,
   options: { key: KEY },
   exits: EXITS,

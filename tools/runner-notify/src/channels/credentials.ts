@@ -1,12 +1,17 @@
-/** The credentials of config.yml: whether they are set, what is secret in them, and connecting with them. */
-
-import type { ChannelName, DestinationName } from '@runner/common/config/channels';
+/** The credentials of config.yml: which channels have theirs and are active, what is secret, and connecting. */
+import {
+  CHANNEL_NAMES,
+  type ChannelName,
+  channelsOf,
+  type DestinationName,
+} from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
+import { NO_CHANNEL, type NotifySettings, SET_UP } from '@runner/common/config/settings';
 import type { Io } from '@runner/common/foundation/io';
 import { redactor } from '@runner/common/secrets/redactor';
 import { digestOf, Secret } from '@runner/common/secrets/secret';
 import type { Tree } from '@runner/common/yaml/schema';
-import type { Channel, Credentials, Line } from '../service/contract.ts';
+import type { Channel, Credentials, RequestLine } from '../service/contract.ts';
 import { CHANNELS } from './index.ts';
 
 /** A credential in section `notify`, else at the top level; empty when it is not set. */
@@ -45,7 +50,11 @@ export function destinationDigest(credentials: Credentials, name: DestinationNam
 }
 
 /** A line whose redactor knows the credentials. */
-export function lineOf(credentials: Credentials, env: Io['env'], signal?: AbortSignal): Line {
+export function lineOf(
+  credentials: Credentials,
+  env: Io['env'],
+  signal?: AbortSignal,
+): RequestLine {
   return { env, redact: redactorOf(credentials), signal };
 }
 
@@ -57,4 +66,47 @@ export function connect(
   signal?: AbortSignal,
 ): Channel | undefined {
   return CHANNELS[name].connect(credentials, lineOf(credentials, env, signal));
+}
+
+/** Channels whose credentials are set and that the global `notify.channel`, if set, includes. */
+export function activeChannels(settings: NotifySettings): ChannelName[] {
+  const { channel } = settings;
+  return CHANNEL_NAMES.filter(
+    (name) =>
+      settings[name] !== undefined && (channel === undefined || channelsOf(channel).includes(name)),
+  );
+}
+
+/** One sentence on `wanted` channels of which none is active: the first key in the way, else what to run. */
+export function whyInactive(
+  config: Config,
+  settings: NotifySettings,
+  wanted: readonly ChannelName[] = CHANNEL_NAMES,
+): string {
+  const [only] = wanted;
+  const none = wanted.length === 1 ? `${only} is not active` : NO_CHANNEL;
+  const file = config.file.name;
+  const missingOf = (name: ChannelName) =>
+    CHANNELS[name].credentials.filter((key) => credentialAt(config, key) === '');
+  const { channel } = settings;
+  const ready = wanted.find((name) => settings[name] !== undefined);
+  if (ready !== undefined && channel !== undefined) {
+    const named = channelsOf(channel);
+    const [first] = named;
+    const missing =
+      first === undefined || settings[first] ? '' : `, and ${notSet(missingOf(first))}`;
+    const said = [channel].flat().join(', ') || 'an empty list';
+    const both = channelsOf('both').includes(ready) && named.length === 1 ? ' or both' : '';
+    return `${none}: notify.channel is ${said}${missing}; set notify.channel to ${ready}${both} in ${file}`;
+  }
+  const half = wanted.find((name) => {
+    const count = missingOf(name).length;
+    return count > 0 && count < CHANNELS[name].credentials.length;
+  });
+  if (half !== undefined) return `${none}: ${notSet(missingOf(half))} in ${file}`;
+  return `${none}: ${SET_UP}, or see section notify of ${file}`;
+}
+
+function notSet(keys: readonly string[]): string {
+  return `${keys.join(' and ')} ${keys.length === 1 ? 'is' : 'are'} not set`;
 }

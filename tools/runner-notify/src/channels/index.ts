@@ -1,7 +1,7 @@
 /** The services that deploys are announced in; a new one is a folder and a line here. */
 import type { ChannelName } from '@runner/common/config/channels';
 import type { SetUp } from '../dialogue/situation.ts';
-import type { Service } from '../service/contract.ts';
+import type { ChatService } from '../service/contract.ts';
 import { discord } from './discord/discord.ts';
 import { setUpDiscord } from './discord/setup.ts';
 import { email } from './email/email.ts';
@@ -13,7 +13,7 @@ import { telegram } from './telegram/telegram.ts';
 import { webhook } from './webhook/webhook.ts';
 
 /** By channel. */
-export const CHANNELS: Readonly<Record<ChannelName, Service & { readonly setUp: SetUp }>> = {
+export const CHANNELS: Readonly<Record<ChannelName, ChatService & { readonly setUp: SetUp }>> = {
   telegram: { ...telegram, setUp: setUpTelegram },
   discord: { ...discord, setUp: setUpDiscord },
   slack: { ...slack, setUp: setUpSection('slack', slack) },

@@ -1,7 +1,7 @@
 /** What the command line offers about channels; loaded by every command. */
 import type { Value } from '@runner/common/cli/option';
 import { CHANNEL_NAMES, type ChannelName } from '@runner/common/config/channels';
-import type { Answer, Answers } from '../service/contract.ts';
+import type { Answers, SetupAnswer } from '../service/contract.ts';
 
 /** `--channel`, which takes channels separated by commas, `both` or one of `more`. */
 export function channelOption(about: string, ...more: readonly string[]): Value {
@@ -18,10 +18,10 @@ export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
 /** A topic of a group. */
 export const THREAD_ID = /^[1-9]\d{0,14}$/;
 
-type OptionRow = Omit<Answer, 'about' | 'placeholder'> & { readonly placeholder?: string };
+type ChannelOption = Omit<SetupAnswer, 'about' | 'placeholder'> & { readonly placeholder?: string };
 
 /** The options of a channel. Secrets come from files. */
-const answers = (title: string, rows: Readonly<Record<string, OptionRow>>): Answers =>
+const answers = (title: string, rows: Readonly<Record<string, ChannelOption>>): Answers =>
   Object.fromEntries(
     Object.entries(rows).map(([option, row]) => {
       const about = `${title}: ${row.variable ? 'a file with ' : ''}${row.what}${row.form ?? ''}`;

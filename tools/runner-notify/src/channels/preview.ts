@@ -8,8 +8,7 @@ import { type NotifySettings, notifySettingsOf } from '@runner/common/config/set
 import { type Notice, noticeOf } from '../message/notice.ts';
 import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
-import { activeChannels } from './active.ts';
-import { redactorOf } from './credentials.ts';
+import { activeChannels, redactorOf } from './credentials.ts';
 import { CHANNELS } from './index.ts';
 import { checkTemplates } from './templates.ts';
 
@@ -57,7 +56,7 @@ export async function printPreviews(
     }
   };
   if (!io.stdin.isTTY) {
-    for await (const line of linesOf(watched(chunksOf(io.stdin.fd)))) {
+    for await (const line of linesOf(watched(chunksOf(io.stdin)))) {
       if ('record' in line) await show(line.record);
       else {
         note(`line ${line.number}: ${line.problem}`);

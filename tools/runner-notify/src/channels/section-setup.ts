@@ -4,19 +4,20 @@ import { Failure } from '@runner/common/foundation/failure';
 import { refusalOf } from '../dialogue/refusal.ts';
 import {
   ATTEMPTS,
+  acceptedAnswer,
   type SetUp,
   type Situation,
   settingsWith,
   tested,
   withRetries,
 } from '../dialogue/situation.ts';
-import type { Answer, Channel, ConfigValues, Service } from '../service/contract.ts';
+import type { Channel, ChatService, ConfigValues, SetupAnswer } from '../service/contract.ts';
 import { ANSWERS } from './options.ts';
 
-type Question = Answer & { readonly key: string };
+type Question = SetupAnswer & { readonly key: string };
 
 /** Asks for the keys, checks with the service what can be checked without a message, and sends one. */
-export function setUpSection(name: SectionName, service: Service): SetUp {
+export function setUpSection(name: SectionName, service: ChatService): SetUp {
   const questions = Object.entries(ANSWERS[name]).filter(
     (each): each is [string, Question] => each[1].key !== undefined,
   );
@@ -26,7 +27,7 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
     const given = questions.every(
       ([option, { optional }]) => optional || inputs.answers[option] !== undefined,
     );
-    return tested(situation, name, service.secret, given, async () => {
+    const choose = async () => {
       const values: Record<string, ConfigValues[string]> = {};
       for (const [option, question] of questions) {
         const answer = await answerTo(situation, name, question, inputs.answers[option]);
@@ -40,38 +41,39 @@ export function setUpSection(name: SectionName, service: Service): SetUp {
       if ('problem' in reply && !dialogue) throw refusalOf(name, reply.problem);
       if ('problem' in reply) dialogue?.warn(reply.problem.description);
       return () => ({ values, facts: {} });
-    });
+    };
+    return tested(situation, { channel: name, what: service.secret, given, choose });
   };
 }
 
 /** A valid answer: the given one, or what the person types. An optional one may be empty. */
 async function answerTo(
-  { dialogue }: Situation,
+  situation: Situation,
   name: SectionName,
   answer: Question,
   given: string | undefined,
 ): Promise<ConfigValues[string]> {
   const { key, optional } = answer;
   const question = questionOf(answer);
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const asked = given === undefined && dialogue;
-    const typed = asked
-      ? await (answer.variable ? dialogue.askSecret(question) : dialogue.ask(question))
-      : (given ?? '');
-    const text = typed.trim();
-    if (text === '' && optional) return undefined;
-    const problem = sectionProblem(name, key, text);
-    if (!problem) return key === 'to' ? text.split(/\s*,\s*/) : text;
-    if (!asked) throw problem;
-    dialogue.warn(problem.message);
-  }
-  throw new Failure(
-    'delivery_failed',
-    `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
-  );
+  const { value } = await acceptedAnswer(situation, name, {
+    given,
+    ask: (dialogue) => (answer.variable ? dialogue.askSecret(question) : dialogue.ask(question)),
+    read: (text) => {
+      if (text === '' && optional) return { text: undefined };
+      return (
+        sectionProblem(name, key, text) ?? { text: key === 'to' ? text.split(/\s*,\s*/) : text }
+      );
+    },
+    check: async () => ({ value: undefined }),
+    failure: new Failure(
+      'delivery_failed',
+      `no valid answer in ${ATTEMPTS} attempts, nothing was changed`,
+    ),
+  });
+  return value.text;
 }
 
-function questionOf({ what, form = '', optional }: Answer): string {
+function questionOf({ what, form = '', optional }: SetupAnswer): string {
   const name = what.replace(/^the (.)/, (_, first: string) => first.toUpperCase());
   return `${name}${form}${optional ? ', or empty' : ''}`;
 }

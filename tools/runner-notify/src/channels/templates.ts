@@ -3,6 +3,7 @@
 import { CHANNEL_NAMES } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
 import { type NotifySettings, placeOf, type TemplateKind } from '@runner/common/config/settings';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { parseTemplate } from '../message/template.ts';
 import { CHANNELS } from './index.ts';
@@ -15,15 +16,10 @@ export function checkTemplates(config: Config, settings: NotifySettings): string
   return names.flatMap(({ kind, channel }) => {
     const template = settings.template(kind, channel);
     if (template === undefined) return [];
-    try {
-      parseTemplate(template, CHANNELS[channel].codeEscapes);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      const path = ['notify', 'templates', kind, channel];
-      throw new Failure('config_invalid', `${placeOf(config, path)}: ${error.message}`, {
-        key: path.join('.'),
-      });
-    }
-    return [`${kind}.${channel}`];
+    const failure = failureIn(() => parseTemplate(template, CHANNELS[channel].codeEscapes));
+    if (!failure) return [`${kind}.${channel}`];
+    const path = ['notify', 'templates', kind, channel];
+    const words = `${placeOf(config, path)}: ${failure.message}`;
+    throw new Failure('config_invalid', words, { key: path.join('.') });
   });
 }

@@ -1,6 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { channelOption } from '../channels/options.ts';
-import { type Result, resultLine } from '../deliver/result.ts';
+import { resultLine, type SendResult } from '../deliver/result.ts';
 
 export const digest = command({
   name: 'digest',
@@ -25,5 +25,5 @@ export const digest = command({
     for (const result of await announceDigest(context)) await context.print(result);
     return {};
   },
-  human: (result: Result, style) => resultLine(result, style),
+  human: (result: SendResult, style) => resultLine(result, style),
 });

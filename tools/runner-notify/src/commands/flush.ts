@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { channelsIn, type DestinationName } from '@runner/common/config/channels';
 import { channelOption } from '../channels/options.ts';
-import { type Result, resultLine } from '../deliver/result.ts';
+import { resultLine, type SendResult } from '../deliver/result.ts';
 import { entryNames } from '../spool/names.ts';
 
 export const flush = command({
@@ -34,7 +34,7 @@ export const flush = command({
     await flushAll(context, context.options.now, destinationsIn(context.options.channel));
     return {};
   },
-  human: (result: Result, style) => resultLine(result, style),
+  human: (result: SendResult, style) => resultLine(result, style),
 });
 
 /** undefined: everything. */

@@ -3,16 +3,23 @@ import { fields, type Style, table } from '@runner/common/cli/output';
 import { EXIT, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { problemText } from '../service/problem-text.ts';
-import { damagedOf, findAll, findThese, retry, type Waiting, waitingOf } from '../spool/listing.ts';
-import { type Place, Spool } from '../spool/spool.ts';
+import {
+  damagedOf,
+  findAll,
+  findThese,
+  retry,
+  type WaitingMessage,
+  waitingOf,
+} from '../spool/listing.ts';
+import { Spool, type SpoolPlace } from '../spool/spool.ts';
 
 const ACTIONS = ['list', 'show', 'retry', 'drop'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** What `runner notify queue --json` prints. */
-interface QueueOutput {
+interface Shown {
   readonly action: Action;
-  readonly messages: readonly Waiting[];
+  readonly messages: readonly WaitingMessage[];
 }
 
 export const queue = command({
@@ -44,7 +51,7 @@ export const queue = command({
   async run({ io, paths, args, options, title, note }) {
     const action = actionOf(args.action, args.ids, options.all);
     const spool = new Spool(paths);
-    const places: readonly Place[] = options.dead ? ['dead'] : ['queue', 'dead'];
+    const places: readonly SpoolPlace[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;
     let found = all ? findAll(spool, places) : findThese(spool, args.ids, places);
     let status: number = EXIT.ok;
@@ -64,9 +71,9 @@ export const queue = command({
       return [action === 'show' && event ? { ...rest, event } : rest];
     });
     if (action === 'drop') for (const { name, place } of found) spool.drop(name, place);
-    return { value: { action, messages } satisfies QueueOutput, status };
+    return { value: { action, messages } satisfies Shown, status };
   },
-  human({ action, messages }: QueueOutput, style, { io }) {
+  human({ action, messages }: Shown, style, { io }) {
     if (action === 'show') return messages.map((each) => details(each, style)).join('\n');
     if (action === 'list') return listed(messages, style, io.now().getTime());
     const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;
@@ -89,7 +96,7 @@ function actionOf(text: string, ids: readonly string[], all: boolean): Action {
 
 const HEADING = ['ID', 'CHANNEL', 'STATE', 'EVENT', 'AGE', 'TRIES', 'WHY'];
 
-function listed(messages: readonly Waiting[], style: Style, now: number): string {
+function listed(messages: readonly WaitingMessage[], style: Style, now: number): string {
   if (messages.length === 0) return 'no messages are waiting\n';
   const rows = messages.map((each) => [
     each.id,
@@ -103,7 +110,7 @@ function listed(messages: readonly Waiting[], style: Style, now: number): string
   return table(HEADING, rows, style);
 }
 
-function details({ event, problem, ...each }: Waiting, style: Style): string {
+function details({ event, problem, ...each }: WaitingMessage, style: Style): string {
   const rows: (readonly [string, string])[] = [
     ['channel', each.channel],
     ['state', each.state],

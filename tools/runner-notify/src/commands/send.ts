@@ -2,7 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { APART, runApart } from '@runner/common/foundation/apart';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
-import { type Result, resultLine } from '../deliver/result.ts';
+import { resultLine, type SendResult } from '../deliver/result.ts';
 
 /** Longest `--wait`, in seconds: a day. */
 const WAIT_MAX = 86_400;
@@ -51,7 +51,7 @@ export const send = command({
       const status = await runApart(io);
       if (status !== undefined) return { status };
     }
-    const { announceAll } = await import('../deliver/announce.ts');
+    const { announceAll } = await import('../deliver/send.ts');
     const { results, sound } = await announceAll(context, {
       wait,
       channel: options.channel,
@@ -64,7 +64,7 @@ export const send = command({
       return { status: EXIT.failed };
     return { status: results.includes('queued') ? STILL_QUEUED : EXIT.ok };
   },
-  human: (result: Result, style) => resultLine(result, style),
+  human: (result: SendResult, style) => resultLine(result, style),
 });
 
 function millisecondsOf(text: string): number {

@@ -4,30 +4,38 @@ import type { ChannelName, DestinationName } from '@runner/common/config/channel
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
 import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { activeChannels, whyInactive } from '../channels/active.ts';
 import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
-import { connect, destinationDigest, redactorOf } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  destinationDigest,
+  redactorOf,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { type Notice, noticeOf, type Subject, subjectOf } from '../message/notice.ts';
+import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
-import type { EntryName } from '../spool/names.ts';
-import { Spool } from '../spool/spool.ts';
-import type { Clock } from './clock.ts';
-import { type DeliveryPolicy, deliver, type EntryEnding } from './deliver.ts';
+import { lockChannel, Spool } from '../spool/spool.ts';
+import { type Clock, clockOf } from './clock.ts';
 import { Destination } from './destination.ts';
+import type { Outlet } from './loop.ts';
 import { Queue } from './queue.ts';
+
+/** How many notices are kept: the channels are seldom further apart. */
+const NOTICES_MAX = 16;
 
 export interface OpenOptions {
   readonly io: Io;
   readonly paths: Paths;
-  readonly clock: Clock;
+  /** By default the clock of the machine. */
+  readonly clock?: Clock;
   /** Title of this command, shown by other processes that wait for its lock. */
   readonly title: string;
   note(text: string): void;
@@ -43,15 +51,18 @@ export class OpenChannels {
   readonly events: boolean;
   readonly redact: (text: string) => string;
   readonly options: OpenOptions;
+  readonly clock: Clock;
   readonly spool: Spool;
   readonly #config: Config;
   readonly #settings: NotifySettings;
-  readonly #connections = new Map<DestinationName, Channel>();
+  /** By the record's JSON, the latest last. */
+  readonly #notices = new Map<string, Promise<Notice>>();
   readonly #noted = new Set<string>();
 
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
   constructor(options: OpenOptions) {
     this.options = options;
+    this.clock = options.clock ?? clockOf(options.io);
     this.spool = new Spool(options.paths);
     this.#config = readConfig(options.paths);
     this.#settings = notifySettingsOf(this.#config, options.io.env);
@@ -74,14 +85,8 @@ export class OpenChannels {
     return whyInactive(this.#config, this.#settings);
   }
 
-  subjectOf(record: Announceable): Subject {
+  subjectOf(record: Announceable): NoticeSubject {
     return subjectOf(record, { redact: this.redact, random: this.options.io.random });
-  }
-
-  noticeOf(record: Announceable): Promise<Notice> {
-    const { paths, io } = this.options;
-    const { verboseErrors } = this.#settings;
-    return noticeOf(record, { paths, redact: this.redact, verboseErrors, random: io.random });
   }
 
   /** Whether anything is delivered there. */
@@ -89,66 +94,72 @@ export class OpenChannels {
     return name === 'code-host' ? this.commitStatus : this.active.includes(name);
   }
 
-  queueOf(channel: DestinationName): Queue {
-    const { spool, noteOnce: note } = this;
-    return new Queue({ spool, channel, clock: this.options.clock, note });
-  }
-
   /** The messages of a record at any destination. */
-  async messagesOf(
-    name: DestinationName,
-    record: Announceable,
-    notice: () => Promise<Notice>,
-  ): Promise<Message[]> {
+  async messagesOf(name: DestinationName, record: Announceable): Promise<Message[]> {
     if (name === 'code-host') return [commitMessage(record) ?? []].flat();
-    const found = await notice();
-    const template = this.#settings.template(found.kind, name);
+    const notice = await this.#noticeOf(record);
+    const template = this.#settings.template(notice.kind, name);
     const isEdited = this.#settings.edit && CHANNELS[name].edits;
-    const own = isEdited ? { ...found, edited: true as const } : found;
+    const own = isEdited ? { ...notice, edited: true as const } : notice;
     return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
 
-  /** Delivers the queue of an active channel, under its lock; `own`: messages known already. */
-  async deliver(
-    name: DestinationName,
-    queue: Queue,
-    policy: DeliveryPolicy,
-    onEnd: (ending: EntryEnding) => void,
-    own?: (name: EntryName) => Promise<readonly Message[]> | undefined,
-  ): Promise<void> {
-    const { paths, clock } = this.options;
+  /** Kept for the other channels of the record: the lines that matter of a long error are found once. */
+  #noticeOf(record: Announceable): Promise<Notice> {
+    const { paths, io } = this.options;
+    const { redact } = this;
+    const key = JSON.stringify(record);
+    const { verboseErrors } = this.#settings;
+    const notice =
+      this.#notices.get(key) ??
+      noticeOf(record, { paths, redact, verboseErrors, random: io.random });
+    this.#notices.set(key, notice);
+    const [oldest] = this.#notices.keys();
+    if (this.#notices.size > NOTICES_MAX && oldest !== undefined) this.#notices.delete(oldest);
+    return notice;
+  }
+
+  /** The queue of an active channel, and the way to its destination. */
+  outletOf(name: DestinationName): Outlet {
+    const { spool, options, clock, noteOnce: note } = this;
+    const { paths, io } = options;
+    const queue = new Queue({ spool, channel: name, clock, note });
     const channel = this.#connectionTo(name);
-    // Opened under the lock, so that it includes what other processes have saved.
-    const destination = new Destination({
-      paths,
-      channel: name,
-      digest: destinationDigest(this.#settings, name),
-      rates: channel.rates,
-      now: clock.now,
-      note: this.noteOnce,
-    });
-    const render = async (entryName: EntryName, { event }: Entry) => {
-      const messages = own?.(entryName);
-      if (messages) return messages;
-      const record = announceableOf(event);
-      if (record === undefined || typeof record === 'string') return [];
-      return this.messagesOf(name, record, () => this.noticeOf(record));
+    let isTidy = false;
+    return {
+      queue,
+      channel,
+      clock,
+      lock: () => {
+        try {
+          return lockChannel(options, name);
+        } catch (error) {
+          // If the disk is full, locking may fail too: send the entries in memory anyway.
+          if (error instanceof Failure && queue.unsaved.size > 0) return { release: () => {} };
+          throw error;
+        }
+      },
+      open: () => {
+        if (!isTidy) spool.tidy(name, io.now());
+        isTidy = true;
+        const digest = destinationDigest(this.#settings, name);
+        const { rates } = channel;
+        return new Destination({ paths, channel: name, digest, rates, now: clock.now, note });
+      },
+      render: async ({ event }) => {
+        const record = announceableOf(event);
+        return typeof record === 'object' ? this.messagesOf(name, record) : [];
+      },
+      moved: (id) => {
+        if (name !== 'code-host') this.#saveMove(name, id);
+      },
     };
-    await deliver({ queue, channel, destination, clock, render }, policy, (ending) => {
-      if (ending.movedTo && name !== 'code-host') this.#saveMove(name, ending.movedTo);
-      onEnd(ending);
-    });
   }
 
   #connectionTo(name: DestinationName): Channel {
     const { io, paths } = this.options;
-    const made = () =>
-      name === 'code-host'
-        ? codeHostChannel({ io, paths, redact: this.redact })
-        : (connect(name, this.#settings, io.env) as Channel);
-    const connection = this.#connections.get(name) ?? made();
-    this.#connections.set(name, connection);
-    return connection;
+    if (name === 'code-host') return codeHostChannel({ io, paths, redact: this.redact });
+    return connect(name, this.#settings, io.env) as Channel;
   }
 
   /** Saves the new id of a destination that moved: a group that became a supergroup. */
@@ -157,15 +168,13 @@ export class OpenChannels {
     if (key === undefined) return;
     const { io, paths, title } = this.options;
     const what = `${name}: the group has become a supergroup`;
-    try {
+    const failure = failureIn(() => {
       // Another chat may have been set in the meantime.
       const now = notifySettingsOf(readConfig(paths), io.env);
       if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
-      editConfig({ io, paths, command: title }, [{ path: ['notify', key], value: id }]);
+      editConfig({ paths, io, command: title }, [{ path: ['notify', key], value: id }]);
       this.noteOnce(`${what}: ${key} is now ${id}`);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      this.noteOnce(`${what}: set ${key} to ${id} (${error.message})`);
-    }
+    });
+    if (failure) this.noteOnce(`${what}: set ${key} to ${id} (${failure.message})`);
   }
 }

@@ -4,12 +4,19 @@
  */
 
 import type { DestinationName } from '@runner/common/config/channels';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { MessageStep } from '../message/steps.ts';
-import type { Outcome, Problem, Rate } from '../service/contract.ts';
-import { bounded, messagesAfter } from '../spool/posted.ts';
-import { NO_TROUBLE, type Pause, readState, type State, writeState } from '../spool/state.ts';
+import type { Rate, SendOutcome, ServiceProblem } from '../service/contract.ts';
+import {
+  bounded,
+  messagesAfter,
+  NO_TROUBLE,
+  type Pause,
+  readState,
+  type State,
+  writeState,
+} from '../spool/state.ts';
 
 /** After this many consecutive failures the whole destination is paused. */
 const TROUBLE_MIN = 3;
@@ -27,7 +34,7 @@ export interface Wait {
   readonly ms: number;
   readonly kind: WaitKind;
   /** The last problem; undefined for our own rates. */
-  readonly problem: Problem | undefined;
+  readonly problem: ServiceProblem | undefined;
 }
 
 /** Different credentials are a different destination. */
@@ -44,7 +51,7 @@ export interface DestinationOptions {
 
 /** The result of a request; `id` of the posted or edited message, if the service returns one. */
 export interface Posted {
-  readonly outcome: Outcome;
+  readonly outcome: SendOutcome;
   readonly id?: string | undefined;
 }
 
@@ -71,7 +78,7 @@ export class Destination {
   }
 
   /** Why no more messages are sent; undefined: they are. */
-  stopped(): Problem | undefined {
+  stopped(): ServiceProblem | undefined {
     return this.#state.stopped?.problem;
   }
 
@@ -148,14 +155,10 @@ export class Destination {
   #change(next: Partial<State>): void {
     const { paths, channel, digest, note } = this.#options;
     this.#state = { ...this.#state, ...next };
-    try {
-      writeState(paths, channel, digest, this.#state);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      if (!this.#noted)
-        note(`${channel}: ${error.message}: other processes cannot see its rate limits`);
-      this.#noted = true;
-    }
+    const failure = failureIn(() => writeState(paths, channel, digest, this.#state));
+    if (failure && !this.#noted)
+      note(`${channel}: ${failure.message}: other processes cannot see its rate limits`);
+    this.#noted ||= failure !== undefined;
   }
 
   /** After the clock was set back, pauses start again but do not get longer. */
@@ -190,6 +193,9 @@ export class Destination {
   }
 }
 
-function problemOf({ at: _, ...problem }: Problem & { readonly at: string }): Problem {
+function problemOf({
+  at: _,
+  ...problem
+}: ServiceProblem & { readonly at: string }): ServiceProblem {
   return problem;
 }

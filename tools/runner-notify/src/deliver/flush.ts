@@ -4,12 +4,11 @@ import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/c
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
-import { lockChannel, type Spool } from '../spool/spool.ts';
+import type { Spool } from '../spool/spool.ts';
 import { OpenChannels } from './channels.ts';
-import { clockOf } from './clock.ts';
-import type { DeliveryPolicy, EntryEnding } from './deliver.ts';
+import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
-import { deliveryOf, resultOf } from './result.ts';
+import { type EntryResult, resultOf } from './result.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
 const PAUSE_MAX = 65_000;
@@ -23,14 +22,14 @@ export async function flushAll(
   only: readonly DestinationName[] = DESTINATION_NAMES,
 ): Promise<void> {
   const { io, paths, note, title } = context;
-  const opened = new OpenChannels({ io, paths, clock: clockOf(io), title, note });
+  const opened = new OpenChannels({ io, paths, title, note });
   const { spool } = opened;
   const waiting = new Set(spool.names().map(channelOf));
-  const print = async (ending: EntryEnding): Promise<void> => {
-    const { channel, event } = ending.entry;
+  const print = async (delivery: EntryResult): Promise<void> => {
+    const { channel, event } = delivery.entry;
     const record = announceableOf(event);
-    if (record === undefined || typeof record === 'string') return;
-    await context.print(resultOf(opened.subjectOf(record), channel, deliveryOf(ending)));
+    if (typeof record !== 'object') return;
+    await context.print(resultOf(opened.subjectOf(record), channel, delivery));
   };
   const flush = async (name: DestinationName): Promise<void> => {
     if (!opened.isActive(name)) {
@@ -39,7 +38,9 @@ export async function flushAll(
       return;
     }
     const printing: Promise<void>[] = [];
-    const left = await deliverDue(opened, name, now, (ending) => printing.push(print(ending)));
+    const left = await deliverDue(opened.outletOf(name), now, (delivery) =>
+      printing.push(print(delivery)),
+    );
     await Promise.all(printing);
     const count = spool.names(name).length;
     if (!left || count === 0) return;
@@ -63,36 +64,26 @@ function stillQueued(count: number): string {
  * after a failure, once each.
  */
 export async function deliverDue(
-  opened: OpenChannels,
-  name: DestinationName,
+  outlet: Outlet,
   now: boolean,
-  onEnd: (ending: EntryEnding) => void,
+  onDelivery: (delivery: EntryResult) => void,
 ): Promise<'busy' | Next | undefined> {
-  const lock = lockChannel(opened.options, name);
-  if (!lock) return 'busy';
-  let left: Next | undefined;
+  let left: 'busy' | Next | undefined;
   let delivered = 0;
-  const policy: DeliveryPolicy = {
+  await deliverQueue(outlet, {
     eager: now,
-    shouldContinue(next) {
-      left = undefined;
-      if (!next) return false;
+    goesOn(next) {
+      left = next;
+      if (next === 'busy' || !next) return false;
       // Wait for a 429 that arrived during this run, but not for an earlier one.
       const waits = next.why === 'rate' || (next.why === 'asked' && delivered > 0);
-      if (next.wait <= 0 || (waits && next.wait <= PAUSE_MAX)) return true;
-      left = next;
-      return false;
+      return next.wait <= 0 || (waits && next.wait <= PAUSE_MAX);
     },
-  };
-  try {
-    opened.spool.tidy(name, opened.options.io.now());
-    await opened.deliver(name, opened.queueOf(name), policy, (ending) => {
-      if (ending.result === 'delivered') delivered += 1;
-      onEnd(ending);
-    });
-  } finally {
-    lock.release();
-  }
+    onEnd(_, delivery) {
+      if (delivery.result === 'delivered') delivered += 1;
+      onDelivery(delivery);
+    },
+  });
   return left;
 }
 

@@ -4,9 +4,10 @@
  * written.
  */
 import type { DestinationName } from '@runner/common/config/channels';
-import { Failure } from '@runner/common/foundation/failure';
-import type { Problem } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
+import { failureIn } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
+import type { ServiceProblem } from '../service/contract.ts';
+import type { QueueEntry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
@@ -20,7 +21,7 @@ export interface Next {
   /** `backoff`: the message itself failed before. */
   readonly why: WaitKind | 'backoff';
   /** The destination's problem, if that is the reason. */
-  readonly problem: Problem | undefined;
+  readonly problem: ServiceProblem | undefined;
 }
 
 export interface QueueOptions {
@@ -43,7 +44,7 @@ const LISTING_SHARE = 10;
 /** The entries of one channel. Lists the spool when it is first used, and again for entries of other processes. */
 export class Queue {
   /** Entries that are only in memory, lost when the process ends. */
-  readonly unsaved = new Map<EntryName, Entry>();
+  readonly unsaved = new Map<EntryName, QueueEntry>();
   readonly #options: QueueOptions;
   /** Oldest first; undefined: not read yet. */
   readonly #known = new Map<EntryName, Position | undefined>();
@@ -69,37 +70,30 @@ export class Queue {
     return this.#listIfDue() ? this.#pick(common, eager) : next;
   }
 
-  read(name: EntryName): Entry | 'damaged' | undefined {
+  read(name: EntryName): QueueEntry | 'damaged' | undefined {
     return this.unsaved.get(name) ?? this.#options.spool.read(name);
   }
 
   /** Queues a new entry, in memory when it cannot be written: then returns why. */
-  add(name: EntryName, entry: Entry): Failure | undefined {
+  add(name: EntryName, entry: QueueEntry): Failure | undefined {
     this.#known.set(name, position(entry, this.#options.clock.now()));
-    try {
-      this.#options.spool.save(name, entry);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      this.unsaved.set(name, entry);
-      return error;
-    }
+    const failure = failureIn(() => this.#options.spool.save(name, entry));
+    if (failure) this.unsaved.set(name, entry);
+    return failure;
   }
 
   /** Saves a known entry. A failure is reported once: the message may be repeated. */
-  save(name: EntryName, entry: Entry): void {
+  save(name: EntryName, entry: QueueEntry): void {
     const { spool, channel, clock, note } = this.#options;
     this.#known.set(name, position(entry, clock.now()));
-    if (this.unsaved.has(name)) this.unsaved.set(name, entry);
-    else {
-      try {
-        spool.update(name, entry);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        if (!this.#failureNoted) note(`${channel}: ${error.message}: a message may be repeated`);
-        this.#failureNoted = true;
-      }
+    if (this.unsaved.has(name)) {
+      this.unsaved.set(name, entry);
+      return;
     }
+    const failure = failureIn(() => spool.update(name, entry));
+    if (failure && !this.#failureNoted)
+      note(`${channel}: ${failure.message}: a message may be repeated`);
+    this.#failureNoted ||= failure !== undefined;
   }
 
   /** Removes a delivered entry. */
@@ -109,13 +103,13 @@ export class Queue {
   }
 
   /** Moves an entry to the dead; undefined: unchanged. */
-  bury(name: EntryName, entry: Entry | undefined): void {
+  bury(name: EntryName, entry: QueueEntry | undefined): void {
     const { spool, channel, note } = this.#options;
-    try {
-      if (!this.unsaved.delete(name)) spool.move(name, entry, 'dead');
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      note(`${channel}: ${error.message}: the message is dropped`);
+    const failure = this.unsaved.delete(name)
+      ? undefined
+      : failureIn(() => spool.move(name, entry, 'dead'));
+    if (failure) {
+      note(`${channel}: ${failure.message}: the message is dropped`);
       spool.remove(name);
     }
     this.#known.delete(name);
@@ -185,7 +179,7 @@ export class Queue {
 }
 
 /** A pause longer than PAUSE_MAX was set by another clock. */
-function position({ channel, event, next_at }: Entry, now: number): Position {
+function position({ channel, event, next_at }: QueueEntry, now: number): Position {
   const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
   return { deploy: String(channel === 'code-host' ? event.project : event.deploy_id), nextAt };
 }

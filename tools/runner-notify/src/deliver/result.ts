@@ -2,16 +2,14 @@
 import type { Style } from '@runner/common/cli/output';
 import type { DestinationName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { Subject } from '../message/notice.ts';
+import type { NoticeSubject } from '../message/notice.ts';
 import type { MessageKind } from '../message/records.ts';
-import type { Complaint, Problem } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
-import { idOf } from '../spool/names.ts';
-import type { EntryEnding } from './deliver.ts';
+import type { Complaint, ServiceProblem } from '../service/contract.ts';
+import type { QueueEntry } from '../spool/entry.ts';
 import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
-export interface Result {
+export interface SendResult extends Partial<ServiceProblem> {
   readonly event_type: MessageKind;
   readonly project: string;
   readonly instance: string;
@@ -36,42 +34,29 @@ export interface Result {
   readonly degraded?: Complaint;
   /** The new id of a group that became a supergroup. */
   readonly moved_to?: string;
-  readonly method?: string;
-  readonly http_status?: number | null;
-  readonly code?: number | string;
-  readonly description?: string;
-  readonly retryable?: boolean;
-  readonly hint?: string;
   /** Of a dry run. */
   readonly payloads?: readonly unknown[];
 }
 
-/** The result of an entry within its time limit. */
-export interface Delivery {
+/** What became of an entry that left the queue, or whose time is over; the problem is the entry's. */
+export interface EntryResult {
   /** `failed`: it could not be queued, and the direct attempt failed. */
   readonly result: 'delivered' | 'queued' | 'rejected' | 'failed';
-  readonly entry: Entry;
+  readonly entry: QueueEntry;
   /** When it is in the spool. */
   readonly id?: string | undefined;
-  readonly problem?: Problem | undefined;
   /** Why it was not attempted. */
   readonly untried?: string | undefined;
   /** Milliseconds for which the service asks to be left alone. */
   readonly asked?: number | undefined;
+  /** The service refused the original form; the message was sent as plain text or shortened. */
   readonly degraded?: Complaint | undefined;
+  /** The new id of the destination. */
   readonly movedTo?: string | undefined;
 }
 
-/** The delivery of an entry that left the queue. */
-export function deliveryOf({ name, result, entry, degraded, movedTo }: EntryEnding): Delivery {
-  const problem = entry.problem ?? undefined;
-  return result === 'delivered'
-    ? { result, entry, problem, degraded, movedTo }
-    : { result: 'rejected', entry, id: idOf(name), problem, degraded, movedTo };
-}
-
 /** The fields of a result that name the event. */
-export function headOf(subject: Subject, channel: DestinationName | null) {
+export function headOf(subject: NoticeSubject, channel: DestinationName | null) {
   return {
     event_type: subject.eventType,
     project: subject.project,
@@ -83,9 +68,12 @@ export function headOf(subject: Subject, channel: DestinationName | null) {
 }
 
 /** The whole result of a delivery. */
-export function resultOf(subject: Subject, channel: DestinationName, delivery: Delivery): Result {
-  const { result, id, entry, problem, untried, degraded, movedTo } = delivery;
-  const { hint, ...fields } = result === 'delivered' ? ({} as Partial<Problem>) : (problem ?? {});
+export function resultOf(
+  subject: NoticeSubject,
+  channel: DestinationName,
+  delivery: EntryResult,
+): SendResult {
+  const { result, id, entry, untried, degraded, movedTo } = delivery;
   return {
     ...headOf(subject, channel),
     result,
@@ -95,8 +83,7 @@ export function resultOf(subject: Subject, channel: DestinationName, delivery: D
     ...(degraded && { degraded }),
     ...(movedTo && { moved_to: movedTo }),
     ...(untried && { description: untried }),
-    ...fields,
-    ...(hint && { hint }),
+    ...(result !== 'delivered' && entry.problem),
   };
 }
 
@@ -110,7 +97,7 @@ const COLOURS = {
 } as const;
 
 /** `delivered  telegram  DeployStarted shop v1 [a1b2c3d4], 1 message`; a dry run adds its payloads. */
-export function resultLine(result: Result, style: Style): string {
+export function resultLine(result: SendResult, style: Style): string {
   const { event_type, project, version, deploy_id } = result;
   const word = result.result === 'dry_run' ? 'would send' : result.result;
   const outcome = style[COLOURS[result.result]](word.padEnd(9));
@@ -122,7 +109,7 @@ export function resultLine(result: Result, style: Style): string {
   return line + payloads.join('');
 }
 
-function endOf({ result, messages, payloads, reason, description, maybe_duplicate }: Result) {
+function endOf({ result, messages, payloads, reason, description, maybe_duplicate }: SendResult) {
   const count = payloads?.length ?? messages;
   if (result === 'delivered' || result === 'dry_run') {
     const twice = maybe_duplicate ? ', maybe twice' : '';

@@ -1,6 +1,6 @@
 /** When a message is tried again after a temporary problem. */
-import type { Outcome, Problem } from '../service/contract.ts';
-import type { Entry } from '../spool/entry.ts';
+import type { SendOutcome, ServiceProblem } from '../service/contract.ts';
+import type { QueueEntry } from '../spool/entry.ts';
 import type { Clock } from './clock.ts';
 
 /** A message is given up after a day, in milliseconds, and at least this many attempts. */
@@ -21,10 +21,10 @@ export function pauseAfter(failures: number, chance: number): number {
 
 /** An entry after a temporary problem; undefined when it is too old to be tried again. */
 export function laterEntry(
-  entry: Entry,
-  outcome: Extract<Outcome, { class: 'wait' | 'retry' }>,
+  entry: QueueEntry,
+  outcome: Extract<SendOutcome, { class: 'wait' | 'retry' }>,
   clock: Clock,
-): Entry | undefined {
+): QueueEntry | undefined {
   const { problem } = outcome;
   const attempts = entry.attempts + 1;
   const age = clock.now() - Date.parse(entry.queued_at);
@@ -46,7 +46,7 @@ const NEVER_SENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_|CERT_|DEPTH_|SELF_|UNABLE_|EPROTO)/;
 
 /** Whether the service may have accepted a message without confirming it. */
-function mayHaveArrived({ http_status: status, code }: Problem): boolean {
+function mayHaveArrived({ http_status: status, code }: ServiceProblem): boolean {
   // A number is the answer of a mail server, which refused.
   if (status === null) return typeof code === 'string' && !NEVER_SENT.test(code);
   return status < 300 || status === 408 || status === 502 || status === 504;

@@ -1,7 +1,13 @@
 /** Which channels announce an event. */
 
+import { join } from 'node:path';
+import { findApp } from '@runner/common/apps/store';
 import { type ChannelName, channelsIn } from '@runner/common/config/channels';
-import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file/read';
+import { isThere, readIfThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { isAppName } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** Why no channel announces an event. */
 export type SkipReason =
@@ -29,4 +35,34 @@ export function select(
   const named = channelsIn(wanted);
   const channels = active.filter((name) => named.includes(name));
   return channels.length > 0 ? { channels } : { channels: [], reason: 'channel_not_active' };
+}
+
+/** Larger than any hand-written file, in bytes. */
+const DEPLOY_FILE_MAX = 65_536;
+
+/**
+ * The `notify` of the active release's `.deploy.yml`; all channels for an app that is not registered,
+ * has no active release or whose files cannot be read.
+ */
+export function appChoice(
+  paths: Paths,
+  project: string,
+  instance: string,
+  warn: (text: string) => void,
+): NotifyChoice {
+  if (!isAppName(project)) return 'all';
+  try {
+    const app = findApp(paths, project);
+    if (!app) return 'all';
+    const { instance: pathsOf } = paths.app(project);
+    // The instance comes from outside: only valid names become a path.
+    const names = [instance, ...Object.keys(app.instances)].filter(isAppName);
+    const current = names.map((name) => pathsOf(name).current).find(isThere);
+    if (current === undefined) return 'all';
+    return readDeployFile(readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX)).notify;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    warn(`${project}: ${error.message}; the message goes to every active channel`);
+    return 'all';
+  }
 }

@@ -15,34 +15,7 @@ const BACKSPACE = /[\x08\x7f]/;
 const ERASE_LINE = '\r\x1b[K';
 
 /** The ways to ask a person. */
-export interface Dialogue {
-  /** Aborts when the dialogue ends early. */
-  readonly signal: AbortSignal;
-  /** A heading. */
-  title(text: string): void;
-  /** A sentence, wrapped to the width of the terminal. */
-  say(text: string): void;
-  /** The same behind a mark. */
-  done(text: string): void;
-  warn(text: string): void;
-  /** Returns the line, trimmed. */
-  ask(question: string): Promise<string>;
-  /** The same without echo. */
-  askSecret(question: string): Promise<string>;
-  /** Enter means yes. */
-  confirm(question: string): Promise<boolean>;
-  /** Shows numbered choices; returns the index of the number or text that was typed. */
-  choose(question: string, choices: readonly string[]): Promise<number>;
-  /** Waits for `work`; Ctrl-C aborts its signal and rejects. */
-  during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** The same, redrawing `line` every second; undefined when `key` was pressed. */
-  watch<T>(
-    line: () => string,
-    key: string,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T | undefined>;
-  close(): void;
-}
+export type Dialogue = ReturnType<typeof openDialogue>;
 
 /** Aligns further lines with the text of the first. */
 const INDENT = '  ';
@@ -83,7 +56,7 @@ async function readLine(keyboard: Keyboard, echo: (text: string) => void): Promi
 }
 
 /** Takes the terminal over until `close`. */
-export function openDialogue(io: Io, style: Style): Dialogue {
+export function openDialogue(io: Io, style: Style) {
   const keyboard = openKeyboard(io.stdin.fd);
   const write = (text: string) => io.stderr.write(text);
   const wrapped = (text: string) => wrap(harmlessLine(text), io.stderr.columns - INDENT.length);
@@ -100,23 +73,30 @@ export function openDialogue(io: Io, style: Style): Dialogue {
     return Promise.race([working, keyboard.ended]);
   };
 
-  const dialogue: Dialogue = {
+  const warn = (text: string) => write(`${style.yellow('!')} ${wrapped(text)}\n`);
+
+  return {
+    /** Aborts when the dialogue ends early. */
     signal: keyboard.signal,
-    title: (text) => write(`${style.bold(harmlessLine(text))}\n`),
-    say: (text) => write(`  ${wrapped(text)}\n`),
-    done: (text) => write(`${style.green('✔')} ${wrapped(text)}\n`),
-    warn: (text) => write(`${style.yellow('!')} ${wrapped(text)}\n`),
-    ask: (question) => lineOf(question, true),
-    askSecret: (question) => lineOf(`${question} (not shown)`, false),
-    async confirm(question) {
+    title: (text: string) => write(`${style.bold(harmlessLine(text))}\n`),
+    /** A sentence, wrapped to the width of the terminal. */
+    say: (text: string) => write(`  ${wrapped(text)}\n`),
+    done: (text: string) => write(`${style.green('✔')} ${wrapped(text)}\n`),
+    warn,
+    ask: (question: string) => lineOf(question, true),
+    /** Without echo. */
+    askSecret: (question: string) => lineOf(`${question} (not shown)`, false),
+    /** Enter means yes. */
+    async confirm(question: string): Promise<boolean> {
       for (;;) {
         const answer = (await lineOf(`${question} [Y/n]`, true)).toLowerCase();
         if (['', 'y', 'yes'].includes(answer)) return true;
         if (['n', 'no'].includes(answer)) return false;
-        dialogue.warn('answer with y or n');
+        warn('answer with y or n');
       }
     },
-    async choose(question, choices) {
+    /** Shows numbered choices; returns the index of the number or text that was typed. */
+    async choose(question: string, choices: readonly string[]): Promise<number> {
       choices.forEach((choice, index) => {
         write(`  ${String(index + 1).padStart(2)}  ${harmlessLine(choice)}\n`);
       });
@@ -126,12 +106,14 @@ export function openDialogue(io: Io, style: Style): Dialogue {
         if (named >= 0) return named;
         const number = /^\d{1,3}$/.test(answer) ? Number(answer) : 0;
         if (number >= 1 && number <= choices.length) return number - 1;
-        dialogue.warn(`answer with a number from 1 to ${choices.length}`);
+        warn(`answer with a number from 1 to ${choices.length}`);
       }
     },
+    /** Waits for `work`; Ctrl-C aborts its signal and rejects. */
     during,
-    watch: (line, key, work) =>
-      during(async (signal) => {
+    /** The same, redrawing `line` every second; undefined when `key` was pressed. */
+    watch: <T>(line: () => string, key: string, work: (signal: AbortSignal) => Promise<T>) =>
+      during(async (signal): Promise<T | undefined> => {
         const draw = () => write(`${ERASE_LINE}${harmlessLine(line())}`);
         const timer = setInterval(draw, 1000);
         const stop = new AbortController();
@@ -154,5 +136,4 @@ export function openDialogue(io: Io, style: Style): Dialogue {
       }),
     close: () => keyboard.close(),
   };
-  return dialogue;
 }

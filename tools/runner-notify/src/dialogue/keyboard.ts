@@ -12,18 +12,10 @@ export const INPUT_ENDED = 'the input ended before an answer';
 const SEQUENCE = /\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|[^[O])?/g;
 
 /** A terminal in raw mode. */
-export interface Keyboard {
-  /** The next key. Rejects with Interrupted, or with `interrupted` at the end of the input. */
-  next(signal?: AbortSignal): Promise<string>;
-  /** Rejects at Ctrl-C and when the terminal is gone; never resolves. */
-  readonly ended: Promise<never>;
-  /** Aborts at the same time. */
-  readonly signal: AbortSignal;
-  close(): void;
-}
+export type Keyboard = ReturnType<typeof openKeyboard>;
 
 /** Takes the terminal over until `close`: keys arrive at once, nothing is echoed. */
-export function openKeyboard(fd: number): Keyboard {
+export function openKeyboard(fd: number) {
   const terminal = new ReadStream(fd);
   terminal.setRawMode(true);
   const decoder = new StringDecoder('utf8');
@@ -53,9 +45,12 @@ export function openKeyboard(fd: number): Keyboard {
   terminal.on('end', gone);
   terminal.on('error', gone);
   return {
+    /** Rejects at Ctrl-C and when the terminal is gone; never resolves. */
     ended,
+    /** Aborts at the same time. */
     signal: controller.signal,
-    async next(signal) {
+    /** The next key. Rejects with Interrupted, or with `interrupted` at the end of the input. */
+    async next(signal?: AbortSignal): Promise<string> {
       for (;;) {
         if (end) throw end;
         const key = typed.shift();

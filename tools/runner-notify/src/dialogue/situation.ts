@@ -1,14 +1,14 @@
 /** What setting up a channel works with: the configuration, the given answers, the person. */
 
 import type { ChannelName } from '@runner/common/config/channels';
-import type { Config } from '@runner/common/config/file';
+import { type ConfigChange, changedConfig } from '@runner/common/config/edit';
 import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Channel, ConfigValues, Credentials, Line } from '../service/contract.ts';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Channel, ConfigValues, Credentials, RequestLine } from '../service/contract.ts';
 import type { Reply } from '../service/exchange.ts';
 import type { Dialogue } from './dialogue.ts';
-import { draftOf } from './draft.ts';
 import { isRefused, refusalOf, refusalText } from './refusal.ts';
 
 /** How often a secret or a chat is asked for before the setup gives up. */
@@ -27,7 +27,7 @@ export interface Inputs {
 /** The configuration, what was given, and the person to ask, if there is one. */
 export interface Situation {
   readonly io: Io;
-  readonly config: Config;
+  readonly paths: Paths;
   readonly inputs: Inputs;
   /** Undefined: there is no terminal. */
   readonly dialogue: Dialogue | undefined;
@@ -36,7 +36,7 @@ export interface Situation {
   /** Prints one line to stderr. */
   note(text: string): void;
   /** Ctrl-C aborts every request on the line. */
-  line(credentials: Credentials): Line;
+  line(credentials: Credentials): RequestLine;
   /** Undefined when the credentials of the channel are not among these. */
   connect(channel: ChannelName, credentials: Credentials): Channel | undefined;
 }
@@ -54,8 +54,16 @@ export interface Prepared {
 export type SetUp = (situation: Situation) => Promise<Prepared>;
 
 /** The settings as they will be with these values. Throws as `notifySettingsOf`. */
-export function settingsWith({ config, io }: Situation, values: ConfigValues): NotifySettings {
-  return notifySettingsOf(draftOf(config, values), io.env);
+export function settingsWith({ paths, io }: Situation, values: ConfigValues): NotifySettings {
+  return notifySettingsOf(changedConfig(paths, changesTo(values)), io.env);
+}
+
+/** The changes that set these keys of section `notify`. */
+export function changesTo(values: ConfigValues): ConfigChange[] {
+  return Object.entries(values).map(([key, value]) => ({
+    path: ['notify', ...key.split('.')],
+    value,
+  }));
 }
 
 /** Calls a service; on a terminal Ctrl-C ends the call. */
@@ -78,29 +86,30 @@ export async function withRetries<T>(
   }
 }
 
-/** A credential to ask for, and how to check it. */
-interface Wanted<T, V> {
+/** An answer to ask for, and how to check it. */
+interface Wanted<V, T> {
   /** The answer that was given in advance: it is not asked for again. */
   readonly given: string | undefined;
-  readonly question: string;
+  ask(dialogue: Dialogue): Promise<string>;
   read(text: string): V | Failure;
+  /** Asks the service, which may refuse it. */
   check(value: V): Promise<Reply<T>>;
   /** Thrown after ATTEMPTS. */
   readonly failure: Failure;
 }
 
-/** A credential that the service accepts. Throws when the given one is refused. */
-export async function acceptedSecret<T, V>(
+/** An answer that can be used and that the service accepts. Throws when the given one is refused. */
+export async function acceptedAnswer<V, T>(
   situation: Situation,
   channel: ChannelName,
-  { given, question, read, check, failure }: Wanted<T, V>,
+  { given, ask, read, check, failure }: Wanted<V, T>,
 ): Promise<{ readonly value: V; readonly answer: T }> {
   const { dialogue } = situation;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const value = read(given ?? (await dialogue?.askSecret(question)) ?? '');
+    const value = read((given ?? (dialogue && (await ask(dialogue))) ?? '').trim());
     if (value instanceof Failure) {
-      if (given !== undefined) throw value;
-      dialogue?.warn(value.message);
+      if (given !== undefined || !dialogue) throw value;
+      dialogue.warn(value.message);
       continue;
     }
     const reply = await withRetries(situation, channel, () => check(value));
@@ -111,16 +120,21 @@ export async function acceptedSecret<T, V>(
   throw failure;
 }
 
-/**
- * Sends a test message to what `choose` returns, until one arrives or the person saves without. `given`:
- * there is no other destination to choose. `movedTo`: the new id of a destination that moved.
- */
+/** A destination that is tried before it is saved. */
+interface ChatCandidate {
+  readonly channel: ChannelName;
+  /** What the person chooses, in a word. */
+  readonly what: string;
+  /** There is no other destination to choose. */
+  readonly given: boolean;
+  /** `movedTo`: the new id of a destination that moved. */
+  choose(): Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>;
+}
+
+/** Sends a test message to what is chosen, until one arrives or the person saves without. */
 export async function tested(
   situation: Situation,
-  channel: ChannelName,
-  what: string,
-  given: boolean,
-  choose: () => Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>,
+  { channel, what, given, choose }: ChatCandidate,
 ): Promise<Prepared> {
   const other = given ? `Check the ${what} again` : `Use another ${what}`;
   for (;;) {

@@ -4,7 +4,7 @@ import { isObject } from '@runner/common/text/json';
 import { cutCodePoints } from '@runner/common/text/plain';
 
 /** Shown of the commits of a deploy. */
-export interface Changes {
+export interface CommitChanges {
   /** undefined: unknown, or there was no version before. */
   readonly count: number | undefined;
   readonly subjects: readonly string[];
@@ -20,7 +20,10 @@ const TEXT_MAX = 60;
 const URL_MAX = 500;
 
 /** undefined when the record has nothing of it. `clean` makes a text one plain line without secrets. */
-export function changesIn(fields: LogRecord, clean: (text: string) => string): Changes | undefined {
+export function changesIn(
+  fields: LogRecord,
+  clean: (text: string) => string,
+): CommitChanges | undefined {
   const given = isObject(fields.changes) ? fields.changes : {};
   const texts = (value: unknown, single: string) => {
     const all = Array.isArray(value) ? value : [textOf(fields, single)];

@@ -14,7 +14,7 @@ import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
-import { type Changes, changesIn } from './changes.ts';
+import { type CommitChanges, changesIn } from './changes.ts';
 import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
@@ -29,7 +29,7 @@ const VALUE_MAX = 200;
 const REASON_MAX = 250;
 
 /** What a result says about an event. */
-export interface Subject {
+export interface NoticeSubject {
   readonly eventType: MessageKind;
   readonly project: string;
   readonly instance: string;
@@ -42,7 +42,7 @@ export interface Subject {
 export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
-export interface Notice extends Subject {
+export interface Notice extends NoticeSubject {
   readonly kind: NoticeKind;
   /** Place of the record in the audit log, for `audit verify --anchor`: `#57·` and 32 digits; may be empty. */
   readonly record: string;
@@ -67,7 +67,7 @@ export interface Notice extends Subject {
   /** Of a record of `runner fleet events`. */
   readonly server: string;
   /** The commits of the deploy. */
-  readonly changes: Changes | undefined;
+  readonly changes: CommitChanges | undefined;
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
@@ -98,7 +98,7 @@ export interface NoticeOptions {
 export function subjectOf(
   { fields, kind, project }: Announceable,
   { redact, random }: Pick<NoticeOptions, 'redact' | 'random'>,
-): Subject {
+): NoticeSubject {
   const field = (name: string) => shortLine(textOf(fields, name), redact);
   return {
     eventType: kind,

@@ -1,10 +1,10 @@
 /** The records on standard input, line by line as they arrive. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import { EVENT_TYPES, type EventType, isStateEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
+import type { InputStream } from '@runner/common/foundation/io';
 import { Joiner } from './joined.ts';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
@@ -13,57 +13,24 @@ const LINE_MAX = 4_194_304;
 /** Bytes as they arrive. */
 export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Bytes of one read: the capacity of a pipe. */
-const READ_MAX = 65_536;
-/** Milliseconds before a descriptor without data is read again. */
-const READ_AGAIN = 10;
-
-/** Reads a descriptor to its end without blocking other work. */
-export function chunksOf(fd: number): AsyncIterable<Uint8Array> {
-  const { fstatSync } = process.getBuiltinModule('node:fs');
-  let polled = false;
+/** Reads an input to its end without blocking other work; a closed one is empty. */
+export async function* chunksOf({ fd, isTTY }: InputStream): AsyncGenerator<Uint8Array> {
+  const { createReadStream, fstatSync } = process.getBuiltinModule('node:fs');
   try {
     const stat = fstatSync(fd);
-    polled = stat.isFIFO() || stat.isSocket();
-  } catch {
-    // It is closed: read as empty.
-  }
-  return polled ? polledChunks(fd) : readChunks(fd);
-}
-
-/** A pipe signals that it has data: no thread is started to wait for it. */
-async function* polledChunks(fd: number): AsyncGenerator<Uint8Array> {
-  const { Socket } = process.getBuiltinModule('node:net');
-  try {
-    yield* new Socket({ fd, readable: true, writable: false });
+    if (stat.isFIFO() || stat.isSocket()) {
+      // A pipe signals that it has data: no thread is started to wait for it.
+      const { Socket } = process.getBuiltinModule('node:net');
+      yield* new Socket({ fd, readable: true, writable: false });
+    } else if (isTTY) {
+      const { ReadStream } = process.getBuiltinModule('node:tty');
+      yield* new ReadStream(fd);
+    } else yield* createReadStream('', { fd, autoClose: false });
   } catch (error) {
-    // The writer was killed.
-    if (systemCode(error) !== 'ECONNRESET') throw error;
-  }
-}
-
-async function* readChunks(fd: number): AsyncGenerator<Uint8Array> {
-  const { read } = process.getBuiltinModule('node:fs');
-  const buffer = Buffer.allocUnsafe(READ_MAX);
-  const readOnce = () =>
-    new Promise<number>((resolve, reject) => {
-      read(fd, buffer, 0, buffer.length, null, (error, count) =>
-        error ? reject(error) : resolve(count),
-      );
-    });
-  for (;;) {
-    let count = -1;
-    try {
-      count = await readOnce();
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === 'EOF' || code === 'EBADF') return;
-      if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
-      if (code !== 'EAGAIN') throw error;
-      await sleep(READ_AGAIN);
-    }
-    if (count === 0) return;
-    if (count > 0) yield Buffer.from(buffer.subarray(0, count));
+    const code = systemCode(error);
+    if (code === 'EISDIR') throw new Failure('file_unreadable', 'standard input is a directory');
+    // ECONNRESET: the writer was killed.
+    if (code !== 'EBADF' && code !== 'ECONNRESET') throw error;
   }
 }
 

@@ -46,43 +46,26 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
 
 /** Changes in the state of an app, and the failed check that `CheckRecovered` ends. */
 function stateRecords(deployId: string, now: Date): (readonly [Announceable['kind'], object])[] {
-  const branch = { deploy_id: null, version: 'main', domain: undefined };
+  const none = { deploy_id: null, domain: undefined };
+  const branch = { ...none, version: 'main' };
   const active = { deploy_id: null, version: 'v1.2.9' };
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
-  const advice = 'create a new one and run runner edit shop --token -';
+  const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
+  const reasons = {
+    CheckRecovered: `the branch could not be checked since ${now.toISOString()}`,
+    AppDown: 'not restarted automatically; run: runner start shop',
+    TokenEnding: `the token of shop expires in 7 days, at ${ends}: create a new one and run runner edit shop --token -`,
+    TagChanged: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
+    TokenRenewed: 'the token of shop was replaced',
+  };
   return [
-    [
-      'DeployFailure',
-      {
-        ...branch,
-        deploy_id: deployId,
-        stage: 'fetch',
-        error: 'the code host refuses the token of acme/shop',
-      },
-    ],
-    [
-      'CheckRecovered',
-      { ...branch, reason: `the branch could not be checked since ${now.toISOString()}` },
-    ],
-    ['AppDown', { ...active, reason: 'not restarted automatically; run: runner start shop' }],
+    ['DeployFailure', { ...branch, deploy_id: deployId, ...fetch }],
+    ['CheckRecovered', { ...branch, reason: reasons.CheckRecovered }],
+    ['AppDown', { ...active, reason: reasons.AppDown }],
     ['AppUp', active],
-    [
-      'TokenEnding',
-      {
-        ...branch,
-        reason: `the token of shop expires in 7 days, at ${ends}: ${advice}`,
-        expires_at: ends,
-      },
-    ],
-    [
-      'TagChanged',
-      {
-        ...branch,
-        version: 'tags v*',
-        reason: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
-      },
-    ],
-    ['TokenRenewed', { ...branch, reason: 'the token of shop was replaced' }],
+    ['TokenEnding', { ...branch, reason: reasons.TokenEnding, expires_at: ends }],
+    ['TagChanged', { ...none, version: 'tags v*', reason: reasons.TagChanged }],
+    ['TokenRenewed', { ...branch, reason: reasons.TokenRenewed }],
   ];
 }
 

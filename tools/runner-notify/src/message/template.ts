@@ -26,7 +26,7 @@ export type Values = Readonly<Record<Variable, string>>;
 export type Slot = 'text' | 'code' | 'pre' | 'link';
 
 /** A piece of a template: the user's own markup, or a variable. */
-export type Piece =
+export type TemplatePiece =
   | { readonly literal: string }
   | {
       readonly name: Variable;
@@ -52,8 +52,8 @@ const TURNS: readonly (readonly [from: Slot, mark: string, to: Slot])[] = [
  * Splits a template. `$${` stands for `${`. A backslash escapes the next character, inside code only
  * with `codeEscapes`. Throws `config_invalid` for an unknown name.
  */
-export function parseTemplate(source: string, codeEscapes: boolean): Piece[] {
-  const pieces: Piece[] = [];
+export function parseTemplate(source: string, codeEscapes: boolean): TemplatePiece[] {
+  const pieces: TemplatePiece[] = [];
   let literal = '';
   let slot: Slot = 'text';
   const push = () => {
@@ -95,7 +95,7 @@ function nameAt(source: string, at: number): Variable {
 
 /** Puts the values in, each escaped for its slot. */
 export function fillTemplate(
-  pieces: readonly Piece[],
+  pieces: readonly TemplatePiece[],
   values: Values,
   escaped: (value: string, slot: Slot) => string,
 ): string {

@@ -1,5 +1,5 @@
 /**
- * The contract of a channel. A chat service is one folder of channels/ that exports a `Service`;
+ * The contract of a channel. A chat service is one folder of channels/ that exports a `ChatService`;
  * everything else in this tool knows a service through this file alone.
  */
 import type { Value } from '@runner/common/cli/option';
@@ -32,7 +32,7 @@ export interface Message {
 }
 
 /** What went wrong with a request. Never holds an address or a secret. */
-export interface Problem {
+export interface ServiceProblem {
   readonly method: string;
   /** null when no answer came. */
   readonly http_status: number | null;
@@ -41,11 +41,11 @@ export interface Problem {
   readonly description: string;
   readonly retryable: boolean;
   /** What to check; undefined when there is no better advice than the description. */
-  readonly hint: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** How sending a message ended; each class calls for a different reaction. */
-export type Outcome =
+export type SendOutcome =
   /** `rest`: pause that the service asks for, in ms; `movedTo`: the destination's new id. */
   | {
       readonly class: 'delivered';
@@ -54,9 +54,9 @@ export type Outcome =
       readonly accepted?: { readonly httpStatus: number | null; readonly body: Fields };
     }
   /** Not before `delay` milliseconds from now. */
-  | { readonly class: 'wait'; readonly delay: number; readonly problem: Problem }
+  | { readonly class: 'wait'; readonly delay: number; readonly problem: ServiceProblem }
   /** A temporary problem: try again later; `left`: the recipients that were refused, others have it. */
-  | { readonly class: 'retry'; readonly left?: readonly string[]; readonly problem: Problem }
+  | { readonly class: 'retry'; readonly left?: readonly string[]; readonly problem: ServiceProblem }
   /** The service never accepts this message, at least not in this form, or not at this id. */
   | {
       readonly class: 'rejected';
@@ -65,10 +65,10 @@ export type Outcome =
       /** The message to edit no longer exists. */
       readonly missing?: boolean;
       readonly left?: readonly string[];
-      readonly problem: Problem;
+      readonly problem: ServiceProblem;
     }
   /** The destination accepts no message until its configuration is fixed. */
-  | { readonly class: 'gone'; readonly problem: Problem };
+  | { readonly class: 'gone'; readonly problem: ServiceProblem };
 
 /** What a service reports about a destination. */
 export interface Inspection {
@@ -79,7 +79,7 @@ export interface Inspection {
   /** What to change, as sentences. */
   readonly advice: readonly string[];
   /** Why the service did not answer. */
-  readonly problem?: Problem;
+  readonly problem?: ServiceProblem;
 }
 
 /** A service, connected to one destination. No method throws for what a service does. */
@@ -89,22 +89,22 @@ export interface Channel {
    * Makes one request (two when the destination has moved) within `timeout` milliseconds, by
    * default EXCHANGE_TIMEOUT.
    */
-  send(message: Message, timeout?: number, repliesTo?: string): Promise<Outcome>;
+  send(message: Message, timeout?: number, repliesTo?: string): Promise<SendOutcome>;
   /** Replaces a posted message; undefined where the service cannot. */
-  edit?(id: string, message: Message, timeout?: number): Promise<Outcome>;
+  edit?(id: string, message: Message, timeout?: number): Promise<SendOutcome>;
   /** The id of a posted message, from the answer. */
   idOf?(body: Fields): string;
   /** Changes nothing and sends no message. */
   inspect(): Promise<Inspection>;
   /** Sends one test notification, once. */
-  sendTest(): Promise<Outcome>;
+  sendTest(): Promise<SendOutcome>;
 }
 
 /** The credentials of all channels. */
 export type Credentials = Partial<Pick<NotifySettings, ChannelName>>;
 
 /** What every request needs. */
-export interface Line {
+export interface RequestLine {
   readonly env: Env;
   redact(text: string): string;
   /** Aborts every request on this line. */
@@ -112,7 +112,7 @@ export interface Line {
 }
 
 /** An option of `runner notify setup`: an answer that is given in advance. */
-export interface Answer extends Value {
+export interface SetupAnswer extends Value {
   /** The key of a channel's own section that it sets. */
   readonly key?: string;
   /** What it is, in words that begin with `the`. */
@@ -129,7 +129,7 @@ export interface Answer extends Value {
 }
 
 /** By the names of the options. */
-export type Answers = Readonly<Record<string, Answer>>;
+export type Answers = Readonly<Record<string, SetupAnswer>>;
 
 /** Keys of section `notify`, `slack.webhook` of a section in it; undefined: the key is not there. */
 export type ConfigValues = Readonly<
@@ -148,7 +148,7 @@ export interface Known {
 }
 
 /** What the folder of a channel exports. */
-export interface Service {
+export interface ChatService {
   /** For people. */
   readonly title: string;
   /**
@@ -189,5 +189,5 @@ export interface Service {
   /** The messages of a notice, in order; `template` is the user's wording of the first. */
   messages(notice: Notice, template: string | undefined, warn: (text: string) => void): Message[];
   /** Undefined when its credentials are not set. */
-  connect(credentials: Credentials, line: Line): Channel | undefined;
+  connect(credentials: Credentials, line: RequestLine): Channel | undefined;
 }

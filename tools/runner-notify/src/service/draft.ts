@@ -2,7 +2,7 @@
 import { type Announcement, announcementsOf } from '../message/announcement.ts';
 import type { Notice } from '../message/notice.ts';
 import { isTwofold, stepsOf } from '../message/steps.ts';
-import { type Piece, parseTemplate } from '../message/template.ts';
+import { parseTemplate, type TemplatePiece } from '../message/template.ts';
 import type { Message } from './contract.ts';
 import type { Fields } from './fields.ts';
 
@@ -20,7 +20,7 @@ export interface Writing {
   /** Has a form at share 0 that the service accepts. */
   draft(announcement: Announcement, notice: Notice): Draft;
   /** The user's wording of `announcement`. Throws when it cannot be used. */
-  reworded(template: readonly Piece[], notice: Notice, announcement: Announcement): Draft;
+  reworded(template: readonly TemplatePiece[], notice: Notice, announcement: Announcement): Draft;
 }
 
 /** How much of the error is shown, from all of it down to nothing. */

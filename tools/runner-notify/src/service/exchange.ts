@@ -3,7 +3,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { type HttpAnswer, send } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
-import type { Complaint, Line, Outcome, Problem } from './contract.ts';
+import type { Complaint, RequestLine, SendOutcome, ServiceProblem } from './contract.ts';
 import type { Fields } from './fields.ts';
 
 /** Deadline of a whole exchange, in milliseconds: a deploy waits no longer for its chats. */
@@ -18,9 +18,11 @@ const DESCRIPTION_MAX = 300;
 
 const NETWORK_HINT = "check the server's network, and the proxy if there is one";
 const ADDRESS_HINT = `${NETWORK_HINT}, and the address`;
+/** Following one would give the secret in the address to another host. */
+export const REDIRECT_HINT = 'redirects are not followed: check the address';
 
 /** One call on a line; `method` names it in problems, because the address would hold a secret. */
-export type Call = Line & { readonly method: string };
+export type Call = RequestLine & { readonly method: string };
 
 /** What is sent to an address. */
 export interface Request {
@@ -37,15 +39,15 @@ export interface Request {
 }
 
 /** What the service answered, or why it did not. */
-export type Reply<T> = { readonly value: T } | { readonly problem: Problem };
+export type Reply<T> = { readonly value: T } | { readonly problem: ServiceProblem };
 
 /** Makes one exchange: a network or proxy error becomes an outcome, `judge` decides the rest. */
 export async function exchange(
   call: Call,
   url: string,
   { method, body, headers, timeout = EXCHANGE_TIMEOUT, limit = ANSWER_MAX, signal }: Request,
-  judge: (call: Call, answer: HttpAnswer) => Outcome,
-): Promise<Outcome> {
+  judge: (call: Call, answer: HttpAnswer) => SendOutcome,
+): Promise<SendOutcome> {
   const text = body && JSON.stringify(body);
   const signals = [call.signal, signal].filter((each) => each !== undefined);
   try {
@@ -78,51 +80,32 @@ export async function exchange(
   }
 }
 
-/** Makes one exchange for the sake of its answer; `read` takes the body of an accepted one apart. */
-export async function ask<T>(
-  call: Call,
-  url: string,
-  request: Request,
-  judge: (call: Call, answer: HttpAnswer) => Outcome,
-  read: (body: Fields) => T,
-): Promise<Reply<T>> {
-  const outcome = await exchange(call, url, request, judge);
+/** Makes one exchange for the sake of the body of its answer. */
+export async function ask(...given: Parameters<typeof exchange>): Promise<Reply<Fields>> {
+  const outcome = await exchange(...given);
   if (outcome.class !== 'delivered') return { problem: outcome.problem };
-  return { value: read(outcome.accepted?.body ?? {}) };
+  return { value: outcome.accepted?.body ?? {} };
 }
 
 /** Words a problem; the service's description becomes plain text without secrets. */
-export function problemOf(
-  call: Call,
-  status: number | null,
-  code: number | string,
-  description: string,
-  retryable: boolean,
-  hint?: string,
-): Problem {
-  const plain = call.redact(cleanText(description)).replace(/\s+/g, ' ').trim();
-  return {
-    method: call.method,
-    http_status: status,
-    code,
-    description: cutCodePoints(plain, DESCRIPTION_MAX) || `HTTP ${status}`,
-    retryable,
-    hint,
-  };
+export function problemOf(call: Call, problem: Omit<ServiceProblem, 'method'>): ServiceProblem {
+  const plain = call.redact(cleanText(problem.description)).replace(/\s+/g, ' ').trim();
+  const description = cutCodePoints(plain, DESCRIPTION_MAX) || `HTTP ${problem.http_status}`;
+  return { method: call.method, ...problem, description };
 }
 
 /** A refusal in the service's own words. */
-export interface Refusal {
+export interface ServiceRefusal {
   /** An HTTP status, wherever the service puts it. */
   readonly status: number;
   /** The service's own code; by default the status. */
   readonly code?: number;
   readonly description: string;
   /** Seconds, if the service asks for a pause. */
-  readonly pause: unknown;
+  readonly pause?: unknown;
   readonly hint: string | undefined;
-  /** Why another form of the message may be accepted. */
-  readonly complaint: Complaint | undefined;
+  /** Why another form of the message may be accepted; of status 413 its length. */
+  readonly complaint?: Complaint | undefined;
   /** The destination's new id. */
   readonly movedTo?: string | undefined;
   /** The message to edit is not there any more. */
@@ -133,47 +116,48 @@ export interface Refusal {
 export function refusedAnswer(
   call: Call,
   answer: HttpAnswer,
-  { status, code = status, description, pause, hint, complaint, movedTo, missing }: Refusal,
-): Outcome {
+  { status, code = status, description, pause, hint, complaint, movedTo, missing }: ServiceRefusal,
+): SendOutcome {
   const problem = (retryable: boolean) =>
-    problemOf(call, answer.status, code, description, retryable, hint);
+    problemOf(call, { http_status: answer.status, code, description, retryable, hint });
   if (status === 429)
     return { class: 'wait', delay: delayOf(answer, pause), problem: problem(true) };
   if (status >= 500 || status === 408) return { class: 'retry', problem: problem(true) };
   if (missing) return { class: 'rejected', problem: problem(false), missing };
   if (status === 401 || status === 404) return { class: 'gone', problem: problem(false) };
-  return { class: 'rejected', problem: problem(false), complaint, movedTo };
+  const why = status === 413 ? 'length' : complaint;
+  return { class: 'rejected', problem: problem(false), complaint: why, movedTo };
 }
 
 /** An answer that the service did not write: a proxy's page, a captive portal, a wrong address. */
-export function foreignAnswer(call: Call, answer: HttpAnswer): Outcome {
+export function foreignAnswer(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
-  const words = `the answer has HTTP status ${status} and is not JSON`;
-  const problem = (retryable: boolean, hint: string) =>
-    problemOf(call, status, status, words, retryable, hint);
-  if (status === 429)
-    return {
-      class: 'wait',
-      delay: delayOf(answer),
-      problem: problem(true, 'the service asks to wait'),
-    };
-  if (status === 413)
-    return { class: 'rejected', complaint: 'length', problem: problem(false, NETWORK_HINT) };
-  if (status >= 500 || status === 408 || status < 300) {
-    return { class: 'retry', problem: problem(true, NETWORK_HINT) };
-  }
-  // A temporary ban of the server's address, or a proxy that wants other credentials.
-  if (status === 403 || status === 407)
-    return { class: 'retry', problem: problem(true, ADDRESS_HINT) };
-  const hint = status < 400 ? 'redirects are not followed: check the address' : ADDRESS_HINT;
-  const gone = status === 401 || status === 404;
-  return { class: gone ? 'gone' : 'rejected', problem: problem(false, hint) };
+  const isRedirect = status >= 300 && status < 400;
+  const isOfNetwork = status < 300 || status >= 500 || status === 408 || status === 413;
+  // A page, a captive portal, a temporary ban of the server's address, a proxy that wants other credentials.
+  const passes = status < 400 || status === 403 || status === 407;
+  return refusedAnswer(call, answer, {
+    status: passes ? 503 : status,
+    code: status,
+    description: `the answer has HTTP status ${status} and is not JSON`,
+    hint:
+      status === 429
+        ? 'the service asks to wait'
+        : isRedirect
+          ? REDIRECT_HINT
+          : isOfNetwork
+            ? NETWORK_HINT
+            : ADDRESS_HINT,
+  });
 }
 
 /** The outcome of an exchange that did not happen, in the words of its failure. */
-export function unreached(call: Call, { facts, code, message }: Failure): Outcome {
-  const reason = String(facts.reason ?? code);
-  return { class: 'retry', problem: problemOf(call, null, reason, message, true, NETWORK_HINT) };
+export function unreached(call: Call, { facts, code, message }: Failure): SendOutcome {
+  const problem = { http_status: null, code: String(facts.reason ?? code), description: message };
+  return {
+    class: 'retry',
+    problem: problemOf(call, { ...problem, retryable: true, hint: NETWORK_HINT }),
+  };
 }
 
 /** Longest delay that a service may ask for, in milliseconds: a day. */

@@ -2,7 +2,7 @@
 import { codePoints, headAndTail } from '@runner/common/text/plain';
 import type { Announcement, Detail, Phrase } from '../message/announcement.ts';
 import type { Notice } from '../message/notice.ts';
-import { fillTemplate, type Piece, type Slot, valuesOf } from '../message/template.ts';
+import { fillTemplate, type Slot, type TemplatePiece, valuesOf } from '../message/template.ts';
 import { type Draft, tooLong, type Writing } from './draft.ts';
 import type { Fields } from './fields.ts';
 
@@ -52,8 +52,17 @@ export interface TextForm {
   readonly max: number;
   /** Whether the service takes a text of this length, in both forms. */
   fits(marked: string, plain: string): boolean;
-  /** The body of the request; `plain` without markup, `share` of the error shown. */
-  payload(text: string, plain: boolean, about: Announcement, notice: Notice, share: number): Fields;
+  /** The body of the request. */
+  payload(shown: ShownText): Fields;
+}
+
+/** A text as it is sent: `plain` without markup, `share` of the error shown. */
+interface ShownText {
+  readonly text: string;
+  readonly plain: boolean;
+  readonly share: number;
+  readonly about: Announcement;
+  readonly notice: Notice;
 }
 
 /** A text in either markup, with its error cut to `share` of its length. */
@@ -69,7 +78,7 @@ export function textWriting(form: TextForm): Writing {
       if (share > 0 && !form.fits(text(form.markup, share), text(plainText, share)))
         return undefined;
       const shown = text(plain ? plainText : form.markup, share);
-      return form.payload(shown, plain, about, notice, share);
+      return form.payload({ text: shown, plain, share, about, notice });
     };
   return {
     channel: form.channel,
@@ -111,7 +120,10 @@ function shareOf(text: string, share: number): string {
   return share === 1 ? text : headAndTail(text, Math.floor(codePoints(text) * share)).trim();
 }
 
-function plainPieces(pieces: readonly Piece[], { plainLiteral }: TextForm): Piece[] {
+function plainPieces(
+  pieces: readonly TemplatePiece[],
+  { plainLiteral }: TextForm,
+): TemplatePiece[] {
   return pieces.map((piece) =>
     'literal' in piece ? { literal: plainLiteral(piece.literal) } : { ...piece, opens: false },
   );

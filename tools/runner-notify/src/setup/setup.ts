@@ -1,4 +1,6 @@
 /** `runner notify setup`: asks and tests everything first, then saves at once. */
+
+import { dirname, join } from 'node:path';
 import type { Context } from '@runner/common/cli/command';
 import {
   CHANNEL_NAMES,
@@ -6,21 +8,19 @@ import {
   type ChannelName,
   channelsOf,
 } from '@runner/common/config/channels';
-import { editConfig, requireWritable } from '@runner/common/config/edit';
-import { type Config, readConfig } from '@runner/common/config/file';
+import { changedConfig, editConfig, requireWritable } from '@runner/common/config/edit';
+import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
+import { isThere } from '@runner/common/files/read';
 import { canAsk } from '@runner/common/tokens/prompt';
-import { activeChannels } from '../channels/active.ts';
-import { connect, lineOf } from '../channels/credentials.ts';
+import { activeChannels, connect, lineOf } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';
-import { draftOf } from '../dialogue/draft.ts';
-import type { Inputs, Prepared, Situation } from '../dialogue/situation.ts';
+import { changesTo, type Prepared, type Situation } from '../dialogue/situation.ts';
 import type { ConfigValues } from '../service/contract.ts';
 import { keepTrial } from '../status/trial.ts';
 import { readInputs, requireInputs, type SetupOptions } from './inputs.ts';
-import { schemaComment } from './schema-comment.ts';
 
 /** What was saved; what `runner notify setup --json` prints. */
 export interface SetupReport {
@@ -44,16 +44,17 @@ export async function setUp(
 ): Promise<SetupReport> {
   const { io } = context;
   const inputs = readInputs(io, options);
-  const config = readConfig(context.paths);
+  // Refuses a file that cannot be trusted.
+  readConfig(context.paths);
   requireWritable(context.paths);
   if (inputs.stdinUsed || !canAsk(io)) {
     requireInputs(inputs);
-    return setUpChannels(context, config, inputs, inputs.channels, test, undefined);
+    return setUpChannels(context, { inputs, channels: inputs.channels, test, dialogue: undefined });
   }
   const dialogue = openDialogue(io, context.errStyle);
   try {
     const channels = inputs.channels ?? (await chooseChannels(dialogue));
-    return await setUpChannels(context, config, inputs, channels, test, dialogue);
+    return await setUpChannels(context, { inputs, channels, test, dialogue });
   } finally {
     dialogue.close();
   }
@@ -67,25 +68,24 @@ async function chooseChannels(dialogue: Dialogue): Promise<readonly ChannelName[
   return name === undefined ? channelsOf('both') : [name];
 }
 
+/** What the setup asks, and of whom. */
+interface SetupRequest extends Pick<Situation, 'inputs' | 'test' | 'dialogue'> {
+  readonly channels: readonly ChannelName[];
+}
+
 async function setUpChannels(
   { io, paths, note }: SetupContext,
-  config: Config,
-  inputs: Inputs,
-  channels: readonly ChannelName[],
-  test: boolean,
-  dialogue: Dialogue | undefined,
+  { channels, ...request }: SetupRequest,
 ): Promise<SetupReport> {
-  const active = activeAfter(config, channels, io.env);
-  const { env } = io;
+  const active = activeAfter({ io, paths }, channels);
+  const signal = request.dialogue?.signal;
   const situation: Situation = {
+    ...request,
     io,
-    config,
-    inputs,
-    dialogue,
-    test,
+    paths,
     note,
-    line: (credentials) => lineOf(credentials, env, dialogue?.signal),
-    connect: (channel, credentials) => connect(channel, credentials, env, dialogue?.signal),
+    line: (credentials) => lineOf(credentials, io.env, signal),
+    connect: (channel, credentials) => connect(channel, credentials, io.env, signal),
   };
   const prepared: (Prepared & { readonly channel: ChannelName })[] = [];
   for (const channel of channels) {
@@ -93,11 +93,8 @@ async function setUpChannels(
   }
   const channel = choiceOf(active);
   const values: ConfigValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
-  const changes = Object.entries(values).map(([key, value]) => ({
-    path: ['notify', ...key.split('.')],
-    value,
-  }));
-  editConfig({ io, paths, command: 'notify setup', head: schemaComment(io.program) }, changes);
+  const head = schemaComment(io.program);
+  editConfig({ paths, io, command: 'notify setup', head }, changesTo(values));
   const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
     keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);
@@ -123,17 +120,26 @@ function choiceOf(active: readonly ChannelName[]): ChannelChoice {
 
 /** The channels that will be active: those that are set up, and those that are active now. */
 function activeAfter(
-  config: Config,
+  { paths, io }: Pick<SetupContext, 'paths' | 'io'>,
   channels: readonly ChannelName[],
-  env: SetupContext['io']['env'],
 ): readonly ChannelName[] {
-  const placeholders: ConfigValues = Object.assign(
-    {},
-    ...channels.map((name) => CHANNELS[name].placeholders),
-  );
-  const draft = draftOf(config, placeholders);
-  const settings = notifySettingsOf(draft, env);
+  const placeholders = channels.map((name) => CHANNELS[name].placeholders);
+  const draft = changedConfig(paths, changesTo(Object.assign({}, ...placeholders)));
+  const settings = notifySettingsOf(draft, io.env);
   checkTemplates(draft, settings);
   const active = activeChannels(settings);
   return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
+}
+
+const SCHEMA = 'runner/schemas/config.schema.json';
+
+/**
+ * The first line of a new config.yml: the path of the schema beside the executables' folder, else of
+ * the one that a package installed. Empty without either.
+ */
+export function schemaComment(program: string): string {
+  const places = [join(dirname(dirname(program)), 'share', SCHEMA), `/usr/share/${SCHEMA}`];
+  // A space would end the path.
+  const path = places.find((place) => isThere(place) && !/\s/.test(place));
+  return path === undefined ? '' : `# yaml-language-server: $schema=${path}\n`;
 }

@@ -7,11 +7,11 @@ import type { LogRecord } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
-import type { Problem } from '../service/contract.ts';
+import type { ServiceProblem } from '../service/contract.ts';
 import type { EntryName } from './names.ts';
 
 /** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
-export interface Entry {
+export interface QueueEntry {
   readonly version: 1;
   readonly channel: DestinationName;
   readonly event: LogRecord;
@@ -26,7 +26,7 @@ export interface Entry {
   /** Not before; null: now. */
   readonly next_at: string | null;
   /** The last problem, or why it was given up. */
-  readonly problem: Problem | null;
+  readonly problem: ServiceProblem | null;
   /** When a request without a known answer began. */
   readonly attempting: string | null;
   /** A message was sent again although the first may have arrived. */
@@ -58,7 +58,7 @@ function inside(value: unknown, redact: (text: string) => string, depth = DEPTH)
 }
 
 /** Identifies a request of an entry among those that were answered. */
-export function requestOf(name: EntryName, { once, sent }: Entry): string {
+export function requestOf(name: EntryName, { once, sent }: QueueEntry): string {
   return `${once ?? name}#${sent}`;
 }
 
@@ -68,7 +68,7 @@ export function newEntry(
   event: LogRecord,
   now: Date,
   once: string | null = null,
-): Entry {
+): QueueEntry {
   return {
     version: 1,
     channel,
@@ -94,8 +94,8 @@ function redacted(text: string, redact: (text: string) => string): string {
 }
 
 /** Reads an entry; undefined when the file is not one. */
-export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry | undefined {
-  const value: Partial<Record<keyof Entry, unknown>> =
+export function parseEntry(bytes: Uint8Array, channel: DestinationName): QueueEntry | undefined {
+  const value: Partial<Record<keyof QueueEntry, unknown>> =
     jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
   const { event } = value;
   if (value.version !== 1 || value.channel !== channel || !isObject(event)) return undefined;
@@ -121,14 +121,15 @@ export function parseEntry(bytes: Uint8Array, channel: DestinationName): Entry |
 }
 
 /** Why a message was given up without a request. */
-export function spoolProblem(code: string, description: string, hint?: string): Problem {
+export function spoolProblem(code: string, description: string, hint?: string): ServiceProblem {
   return { method: 'spool', http_status: null, code, description, retryable: false, hint };
 }
 
 /** Reads a problem from a file of the spool. */
-export function problemIn(value: unknown): Problem | null {
+export function problemIn(value: unknown): ServiceProblem | null {
   if (value === null || typeof value !== 'object') return null;
-  const { method, http_status, code, description, retryable, hint } = value as Partial<Problem>;
+  const { method, http_status, code, description, retryable, hint } =
+    value as Partial<ServiceProblem>;
   return {
     method: String(method ?? ''),
     http_status: typeof http_status === 'number' ? http_status : null,

@@ -3,13 +3,13 @@
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Problem } from '../service/contract.ts';
-import type { Entry } from './entry.ts';
+import type { QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';
-import { type Locking, type Place, type Spool, waitForChannel } from './spool.ts';
+import { type Locking, type Spool, type SpoolPlace, waitForChannel } from './spool.ts';
 
 /** A message as `queue` prints it; `event` only with `show`. */
-export interface Waiting {
+export interface WaitingMessage
+  extends Pick<QueueEntry, 'attempts' | 'first_at' | 'next_at' | 'maybe_duplicate' | 'problem'> {
   readonly id: string;
   readonly channel: DestinationName;
   /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
@@ -19,32 +19,30 @@ export interface Waiting {
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
-  /** ISO 8601 UTC, as the other times; null when unknown. */
+  /** null when unknown. */
   readonly queued_at: string | null;
-  /** Failed attempts of the next message of the event. */
-  readonly attempts: number;
-  readonly first_at: string | null;
-  readonly next_at: string | null;
   /** How many messages of the event were delivered. */
   readonly messages: number;
-  readonly maybe_duplicate: boolean;
-  readonly problem: Problem | null;
   readonly event?: LogRecord;
 }
 
 /** A message and its place. */
-export interface Found {
+export interface SpoolFile {
   readonly name: EntryName;
-  readonly place: Place;
+  readonly place: SpoolPlace;
 }
 
 /** All messages in the queue, then those that were given up; oldest first. */
-export function findAll(spool: Spool, places: readonly Place[]): Found[] {
+export function findAll(spool: Spool, places: readonly SpoolPlace[]): SpoolFile[] {
   return places.flatMap((place) => spool.names(undefined, place).map((name) => ({ name, place })));
 }
 
 /** The messages of these ids. Throws `message_not_found` for the first that is not there. */
-export function findThese(spool: Spool, ids: readonly string[], places: readonly Place[]): Found[] {
+export function findThese(
+  spool: Spool,
+  ids: readonly string[],
+  places: readonly SpoolPlace[],
+): SpoolFile[] {
   // If an id is in both places, the queue takes precedence.
   const all = new Map(
     findAll(spool, places)
@@ -61,7 +59,7 @@ export function findThese(spool: Spool, ids: readonly string[], places: readonly
 }
 
 /** A message for people; undefined when it left in the meantime. */
-export function waitingOf(spool: Spool, { name, place }: Found): Waiting | undefined {
+export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMessage | undefined {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
   const sound = entry === 'damaged' ? undefined : entry;
@@ -95,7 +93,7 @@ const LOCK_WAIT = 5;
  * Makes messages due again, those that were given up as if they were new. A stopped destination stays
  * stopped. Throws `locked` when another process delivers for longer than 5 s.
  */
-export function retry(by: Locking, spool: Spool, found: readonly Found[]): void {
+export function retry(by: Locking, spool: Spool, found: readonly SpoolFile[]): void {
   for (const channel of new Set(found.map(({ name }) => channelOf(name)))) {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
@@ -114,16 +112,16 @@ export function retry(by: Locking, spool: Spool, found: readonly Found[]): void 
 }
 
 /** The damaged files, each with advice. */
-export function damagedOf(spool: Spool, found: readonly Found[]): Map<Found, Failure> {
+export function damagedOf(spool: Spool, found: readonly SpoolFile[]): Map<SpoolFile, Failure> {
   const those = found.filter(({ name, place }) => spool.read(name, place) === 'damaged');
   return new Map(those.map((each) => [each, damaged(spool, each)]));
 }
 
-function damaged(spool: Spool, { name, place }: Found): Failure {
+function damaged(spool: Spool, { name, place }: SpoolFile): Failure {
   const what = `the message ${idOf(name)} is damaged (${spool.path(name, place)})`;
   return new Failure('file_unreadable', `${what}: drop it`);
 }
 
-function dueEntry(entry: Entry, now: Date): Entry {
+function dueEntry(entry: QueueEntry, now: Date): QueueEntry {
   return { ...entry, queued_at: now.toISOString(), attempts: 0, next_at: null, problem: null };
 }

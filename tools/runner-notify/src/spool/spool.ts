@@ -10,7 +10,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { type Entry, parseEntry } from './entry.ts';
+import { parseEntry, type QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, entryNames } from './names.ts';
 
 /** Largest file that is read, in bytes: the longest input line, escaped. */
@@ -19,7 +19,7 @@ const ENTRY_MAX = 33_554_432;
 const DEAD_MAX = 1_000;
 
 /** The two places of an entry. */
-export type Place = 'queue' | 'dead';
+export type SpoolPlace = 'queue' | 'dead';
 
 /** The file of a destination's state. */
 export function stateFile(paths: Paths, channel: DestinationName): string {
@@ -61,28 +61,28 @@ function mayBeEntry(path: string): boolean {
 
 /** The entries on disk. Creates no folder until an entry is saved. */
 export class Spool {
-  readonly #folders: Readonly<Record<Place, string>>;
+  readonly #folders: Readonly<Record<SpoolPlace, string>>;
 
   constructor({ notifySpool }: Paths) {
     this.#folders = { queue: notifySpool, dead: join(notifySpool, 'dead') };
   }
 
   /** The file of an entry. */
-  path(name: EntryName, place: Place = 'queue'): string {
+  path(name: EntryName, place: SpoolPlace = 'queue'): string {
     return join(this.#folders[place], name);
   }
 
   /** Oldest first. */
-  names(channel?: DestinationName, place: Place = 'queue'): EntryName[] {
+  names(channel?: DestinationName, place: SpoolPlace = 'queue'): EntryName[] {
     return entryNames(this.#folders[place], channel);
   }
 
-  has(name: EntryName, place?: Place): boolean {
+  has(name: EntryName, place?: SpoolPlace): boolean {
     return isThere(this.path(name, place));
   }
 
   /** Undefined when it is gone; `damaged` when the file is not an entry. */
-  read(name: EntryName, place?: Place): Entry | 'damaged' | undefined {
+  read(name: EntryName, place?: SpoolPlace): QueueEntry | 'damaged' | undefined {
     const path = this.path(name, place);
     try {
       const bytes = readIfThere(path, ENTRY_MAX);
@@ -95,14 +95,14 @@ export class Spool {
   }
 
   /** Saves an entry that waits. One that is dropped meanwhile does not come back. */
-  update(name: EntryName, entry: Entry): void {
+  update(name: EntryName, entry: QueueEntry): void {
     if (!this.has(name)) return;
     this.save(name, entry);
     if (this.isDropped(name)) this.remove(name);
   }
 
   /** Removes an entry for good, and first leaves a mark for a process that is just saving it. */
-  drop(name: EntryName, place: Place): void {
+  drop(name: EntryName, place: SpoolPlace): void {
     // The mark is there, or the disk is full: the entry goes anyway.
     if (place === 'queue')
       orElse(() => closeSync(openSync(this.#mark(name), 'wx', 0o600)), undefined);
@@ -119,12 +119,12 @@ export class Spool {
   }
 
   /** Writes an entry durably. Throws `disk_full` or `not_writable`. */
-  save(name: EntryName, entry: Entry, place: Place = 'queue'): void {
+  save(name: EntryName, entry: QueueEntry, place: SpoolPlace = 'queue'): void {
     makeFolder(this.#folders[place], 0o700);
     writeWhole(this.path(name, place), `${JSON.stringify(entry)}\n`);
   }
 
-  remove(name: EntryName, place?: Place): void {
+  remove(name: EntryName, place?: SpoolPlace): void {
     const path = this.path(name, place);
     // A folder may have been put in its place.
     if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) removeIfThere(path);
@@ -132,7 +132,7 @@ export class Spool {
   }
 
   /** Writes the entry and moves it to the other place. */
-  move(name: EntryName, entry: Entry | undefined, to: Place): void {
+  move(name: EntryName, entry: QueueEntry | undefined, to: SpoolPlace): void {
     const from = to === 'dead' ? 'queue' : 'dead';
     const path = this.path(name, from);
     try {

@@ -9,9 +9,9 @@ import { writeUnsynced } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
-import type { Problem } from '../service/contract.ts';
+import type { MessageStep } from '../message/steps.ts';
+import type { ServiceProblem } from '../service/contract.ts';
 import { problemIn } from './entry.ts';
-import type { PostedMessage } from './posted.ts';
 import { stateFile } from './spool.ts';
 
 /** The largest time of a Date, in milliseconds since 1970. */
@@ -37,10 +37,10 @@ export interface State {
   /** Temporary problems in a row, and the pause after them. */
   readonly trouble: { readonly count: number; readonly pause: Pause | null };
   /** No message is sent until the destination is fixed. */
-  readonly stopped: { readonly at: string; readonly problem: Problem } | null;
+  readonly stopped: { readonly at: string; readonly problem: ServiceProblem } | null;
   /** ISO 8601 UTC. */
   readonly last_success: string | null;
-  readonly last_error: (Problem & { readonly at: string }) | null;
+  readonly last_error: (ServiceProblem & { readonly at: string }) | null;
   /** Requests that were answered, as requestOf() names them: the process that made them may have been killed since. */
   readonly done: readonly string[];
   /** With `notify.edit`, oldest first. */
@@ -123,4 +123,41 @@ function textsOf(value: unknown): string[] {
 function timeOf(value: unknown): string | null {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
+
+/** A message that later ones may edit or answer. */
+export interface PostedMessage {
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+
+/** How many messages are kept: enough for this many simultaneous deploys. */
+const MESSAGES_MAX = 200;
+/** How many completed requests are kept: a killed deploy's last event is sent again soon after. */
+const DONE_MAX = 100;
+
+/** The newest of both, as the state keeps them. */
+export function bounded(done: readonly string[], messages: readonly PostedMessage[]) {
+  return { done: done.slice(-DONE_MAX), messages: messages.slice(-MESSAGES_MAX) };
+}
+
+/** The messages that are known after a step; `id` of the one that shows it. */
+export function messagesAfter(
+  before: readonly PostedMessage[],
+  step: MessageStep | undefined,
+  id: string | undefined,
+): readonly PostedMessage[] {
+  const { keys = [], adds, ends } = step ?? {};
+  if (keys.length === 0 && adds === undefined && ends === undefined) return before;
+  const isOld = (key: string) => key === ends || key === adds || keys.includes(key);
+  const kept = before
+    // A message that another attempt has taken over no longer belongs to the earlier attempt.
+    .filter((each) => keys.length === 0 || each.id !== id)
+    .map((each) => ({ ...each, keys: each.keys.filter((key) => !isOld(key)) }))
+    .filter((each) => each.keys.length > 0);
+  const known = kept.find((each) => each.id === id)?.keys ?? [];
+  const all = [...known, ...keys, ...(adds === undefined ? [] : [adds])];
+  return id && all.length > known.length
+    ? [...kept.filter((each) => each.id !== id), { id, keys: all }]
+    : kept;
 }

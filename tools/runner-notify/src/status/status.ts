@@ -14,11 +14,16 @@ import {
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { activeChannels, whyInactive } from '../channels/active.ts';
-import { connect, credentialAt, destinationDigest } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  credentialAt,
+  destinationDigest,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
-import type { Problem } from '../service/contract.ts';
+import type { ServiceProblem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
 import { Spool } from '../spool/spool.ts';
 import { readState, type State } from '../spool/state.ts';
@@ -57,7 +62,7 @@ export interface ChannelStatus extends Backlog {
   readonly answer: Fields | null;
   readonly advice: readonly string[];
   /** Why the service did not answer. */
-  readonly problem: Problem | null;
+  readonly problem: ServiceProblem | null;
 }
 
 /** What `runner notify status --json` prints. */
@@ -127,6 +132,10 @@ async function channelStatus(
   const secret = credentialAt(config, credentials[0]);
   const connection = offline ? undefined : connect(channel, settings, io.env);
   const inspection = await connection?.inspect();
+  const backlog = backlogOf(channel, from);
+  const restart =
+    `\`runner notify setup --channel ${channel}\` sets another; ` +
+    'if it is accepted again, `runner notify test` restarts the channel';
   return {
     channel,
     configured: settings[channel] !== undefined,
@@ -136,9 +145,9 @@ async function channelStatus(
     ...shownOf(settings),
     healthy: inspection?.healthy ?? null,
     answer: inspection?.facts ?? null,
-    advice: inspection?.advice ?? [],
+    advice: [...(inspection?.advice ?? []), ...(backlog.stopped ? [restart] : [])],
     problem: inspection?.problem ?? null,
-    ...backlogOf(channel, from),
+    ...backlog,
   };
 }
 

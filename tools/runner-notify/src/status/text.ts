@@ -73,7 +73,10 @@ function verdictOf(channel: ChannelStatus, style: Style): readonly [string, stri
   }
   if (problem) return [style.red('✘'), style.red(problemText(problem))];
   if (healthy === false) return [style.red('✘'), style.red(CHANNELS[channel.channel].unhealthy)];
-  if (stopped) return [style.red('✘'), style.red('stopped: `runner notify test` restarts it')];
+  if (stopped) {
+    const words = `stopped: the service refused the ${CHANNELS[channel.channel].secret}`;
+    return [style.red('✘'), style.red(words)];
+  }
   return healthy ? [style.green('✔'), 'active'] : [style.dim('•'), 'active, not checked'];
 }
 

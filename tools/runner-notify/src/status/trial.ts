@@ -7,14 +7,18 @@ import { notifySettingsOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { activeChannels, whyInactive } from '../channels/active.ts';
-import { connect, destinationDigest } from '../channels/credentials.ts';
+import {
+  activeChannels,
+  connect,
+  destinationDigest,
+  whyInactive,
+} from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
-import type { Credentials, Outcome, Problem } from '../service/contract.ts';
+import type { Credentials, SendOutcome, ServiceProblem } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
 
-/** The result of one test notification; problems have the fields of `Problem`. */
+/** The result of one test notification; problems have the fields of `ServiceProblem`. */
 export type TrialResult = {
   readonly channel: ChannelName;
   /** `rejected`: the service refuses it; `failed`: it may be accepted later. */
@@ -23,7 +27,7 @@ export type TrialResult = {
   readonly answer?: Readonly<Record<string, unknown>>;
   /** The new id of a group that became a supergroup; it is saved. */
   readonly moved_to?: string;
-} & Partial<Problem>;
+} & Partial<ServiceProblem>;
 
 /** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
 export async function tryChannels(
@@ -47,7 +51,7 @@ export async function tryChannels(
       const { movingKey } = CHANNELS[channel];
       if (delivered && outcome.movedTo !== undefined && movingKey !== undefined) {
         const change = { path: ['notify', movingKey], value: outcome.movedTo };
-        editConfig({ io, paths, command: title }, [change]);
+        editConfig({ paths, io, command: title }, [change]);
       }
       const moved = notifySettingsOf(readConfig(paths), io.env);
       keepTrial({ io, paths, title }, channel, moved, delivered ? null : outcome.problem);
@@ -57,11 +61,10 @@ export async function tryChannels(
 }
 
 /** A test as it is printed. */
-function trialResult(channel: ChannelName, outcome: Outcome): TrialResult {
+function trialResult(channel: ChannelName, outcome: SendOutcome): TrialResult {
   if (outcome.class !== 'delivered') {
-    const { hint, ...problem } = outcome.problem;
-    const result = problem.retryable ? 'failed' : 'rejected';
-    return { channel, result, ...problem, ...(hint !== undefined && { hint }) };
+    const { problem } = outcome;
+    return { channel, result: problem.retryable ? 'failed' : 'rejected', ...problem };
   }
   const { accepted = { httpStatus: null, body: {} }, movedTo } = outcome;
   const { method, reportOf } = CHANNELS[channel];
@@ -87,7 +90,7 @@ export function keepTrial(
   by: Locking,
   channel: ChannelName,
   credentials: Credentials,
-  problem: Problem | null | undefined,
+  problem: ServiceProblem | null | undefined,
 ): void {
   unlessFailure(() => {
     const lock = waitForChannel(by, channel, LOCK_WAIT);
@@ -103,7 +106,7 @@ export function keepTrial(
   }, undefined);
 }
 
-function tried(state: State, at: string, problem: Problem | null | undefined): State {
+function tried(state: State, at: string, problem: ServiceProblem | null | undefined): State {
   if (problem) return { ...state, last_error: { at, ...problem } };
   const restarted = { ...state, stopped: null, trouble: NO_TROUBLE };
   return problem === null ? { ...restarted, last_success: at } : restarted;

@@ -10,8 +10,8 @@ export const rollback = command({
   about: 'Roll back to the previous version',
   details:
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
-    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. A broken app\n' +
-    'starts again the version that it should run.',
+    'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. If the app is\n' +
+    'broken, starts the version it should be running.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     to: {

@@ -8,8 +8,8 @@ export const list = command({
   name: 'list',
   about: 'List the stored tokens by fingerprint, and the apps that share each',
   details:
-    'Needs no network. Apps without a token, or whose token cannot be opened, are reported on stderr; for\n' +
-    'the latter the exit status is 1. Without the master key it prints an error and no list.',
+    'Needs no network. Apps without a token, or whose token cannot be decrypted, are reported on stderr;\n' +
+    'for the latter the exit status is 1. Without the master key it prints an error and no list.',
   options: {
     wide: { short: 'w', about: 'Also show when each token expires, as last tested' },
   },

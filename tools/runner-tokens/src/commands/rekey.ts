@@ -6,11 +6,11 @@ export const rekey = command({
   name: 'rekey',
   about: 'Create a new master key and re-encrypt every token and secret',
   details:
-    'The old key is removed last, once everything opens with the new one. If rekey is killed, everything\n' +
-    'still opens, and the next run continues. If a token or a secret cannot be opened, the old key stays,\n' +
-    'the app is reported on stderr, and the exit status is 1.',
+    'The old key is removed last, once everything can be decrypted with the new one. If rekey is killed,\n' +
+    'nothing is lost, and the next run continues. If a token or a secret cannot be decrypted, the old key\n' +
+    'stays, the app is reported on stderr, and the exit status is 1.',
   options: {
-    'dry-run': { about: 'Only show what would be done, and whether every token opens' },
+    'dry-run': { about: 'Only show what would be done, and whether every token can be decrypted' },
   },
   async run(context) {
     const value = context.options['dry-run'] ? tryRekey(context) : rekeyAll(context);

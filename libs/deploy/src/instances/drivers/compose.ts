@@ -67,7 +67,7 @@ function run(
   label: string,
   verb: readonly string[],
   timeout: number,
-): Promise<void> {
+): Promise<string> {
   const all = [...composeArgs(target), ...verb];
   return runFor(target, {
     label,

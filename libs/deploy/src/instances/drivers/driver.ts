@@ -51,6 +51,8 @@ export interface Started {
   strangerOn?(port: number): string | undefined;
   /** Its processes, if the driver knows them. */
   pids?(): number[];
+  /** What was odd although it succeeded, in words. */
+  readonly remark?: string | undefined;
 }
 
 /** The folder of the app that a place is of. */
@@ -61,11 +63,11 @@ export function appFolderOf({ shared }: Pick<InstancePaths, 'shared'>): string {
 /** For what cannot be observed after its start. */
 export const unobserved: Started = { death: () => undefined };
 
-/** Runs a program as the step `start`, in the folder of the release. Throws a StepFailure. */
+/** Runs a program as the step `start`, in the folder of the release. Returns its output. Throws a StepFailure. */
 export function runFor(
   { release: cwd, env, log, signal }: Target,
   step: Omit<ProgramStep, 'stage' | 'cwd' | 'env'> & Partial<Pick<ProgramStep, 'env'>>,
-): Promise<void> {
+): Promise<string> {
   return runStep(log, signal, { stage: 'start', cwd, env, ...step });
 }
 
@@ -109,7 +111,7 @@ export interface Driver<S extends Start = Start> {
   /** The target gets the requests from now on, also after a reboot; only for one in a slot. */
   live?(target: Target<S>): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
-  stop(target: Target<S>): Promise<void>;
+  stop(target: Target<S>): Promise<unknown>;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
   status(asked: Asked<S>): InstanceStatus | SupervisorQuestion;
 }

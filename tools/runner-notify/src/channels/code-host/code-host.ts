@@ -12,10 +12,9 @@ import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
 import { openApi } from '@runner/common/hosts/open';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
-import type { Channel, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, SendOutcome } from '../../service/contract.ts';
 import { type Call, delayOf, problemOf, unreached } from '../../service/exchange.ts';
-import { type CommitPost, postsIn } from './message.ts';
-import { type At, postTo } from './posts.ts';
+import { type At, type CommitPost, postsIn, postTo } from './message.ts';
 
 /** GitHub allows 80 content-creating requests per minute. */
 const RATES: readonly Rate[] = [{ count: 60, per: 60_000 }];
@@ -31,14 +30,14 @@ const PASSING = [
 const RIGHTS =
   'check what the token may do: docs/code-hosts.md lists the permissions for the status of a commit';
 
-interface CodeHostOptions {
+interface HostChannelOptions {
   readonly io: Io;
   readonly paths: Paths;
   redact(text: string): string;
 }
 
 /** Delivers to the code host of each app. */
-export function codeHostChannel(options: CodeHostOptions): Channel {
+export function codeHostChannel(options: HostChannelOptions): Channel {
   const call: Call = { env: options.io.env, redact: options.redact, method: METHOD };
   return {
     rates: RATES,
@@ -57,11 +56,11 @@ export function codeHostChannel(options: CodeHostOptions): Channel {
 }
 
 async function sendAll(
-  { io, paths }: CodeHostOptions,
+  { io, paths }: HostChannelOptions,
   call: Call,
   name: string,
   posts: readonly CommitPost[],
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const app = requireTrustedApp(paths, name);
   const { gitUrl } = codeHostOf(readConfig(paths), io.env, app.host);
   const api = await openApi({ paths, io }, app);
@@ -77,11 +76,11 @@ async function sendAll(
  * A token may be replaced, and a proxy may answer in the host's place: only what a host says about the
  * status itself is final. A refusal concerns one app, and never stops the channel.
  */
-function judge(call: Call, api: HostApi, answer: HttpAnswer): Outcome {
+function judge(call: Call, api: HostApi, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   const said = api.said(answer) || `the code host answers with HTTP status ${status}`;
   const problem = (retryable: boolean, hint?: string) =>
-    problemOf(call, status, status, said, retryable, hint);
+    problemOf(call, { http_status: status, code: status, description: said, retryable, hint });
   if (status === 200 || status === 201) {
     if (isWritten(answer)) return { class: 'delivered', rest: 0 };
     return { class: 'retry', problem: problem(true) };
@@ -112,9 +111,10 @@ function isLimited(api: HostApi, answer: HttpAnswer): boolean {
 }
 
 /** The problem that prevented the request. */
-function outcomeOf(call: Call, failure: Failure): Outcome {
+function outcomeOf(call: Call, failure: Failure): SendOutcome {
   if (failure.code === 'network_error') return unreached(call, failure);
   const isPassing = PASSING.includes(failure.code);
-  const problem = problemOf(call, null, failure.code, failure.message, isPassing);
+  const { code, message: description } = failure;
+  const problem = problemOf(call, { http_status: null, code, description, retryable: isPassing });
   return { class: isPassing ? 'retry' : 'rejected', problem };
 }

@@ -6,17 +6,69 @@ import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
   type Detail,
+  type Phrase,
   SHORT_MAX,
   TEST_TEXT,
   TEST_TITLE,
 } from '../../message/announcement.ts';
 import type { Notice, NoticeKind } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
-import { fillTemplate, valuesOf } from '../../message/template.ts';
-import type { Message, Service } from '../../service/contract.ts';
-import { messagesOf, tooLong, type Writing } from '../../service/draft.ts';
+import { fillTemplate, type Slot, valuesOf } from '../../message/template.ts';
+import { tooLong, type Writing } from '../../service/draft.ts';
 import type { Fields } from '../../service/fields.ts';
-import { escapeValue, fence, phraseText } from './markup.ts';
+
+/** Invisible; separates two back-ticks. */
+const GAP = '\u200b';
+
+/** A value as code. Two back-ticks on each side, so that the value may hold single ones. */
+export function code(value: string): string {
+  if (!value.includes('`')) return `\`${value}\``;
+  const inner = value.replace(/`(?=`)/g, `\`${GAP}`);
+  const before = inner.startsWith('`') ? GAP : '';
+  const after = inner.endsWith('`') ? GAP : '';
+  return `\`\`${before}${inner}${after}\`\``;
+}
+
+/** A block of text as code; fences inside it are broken up. */
+export function fence(text: string): string {
+  return `\`\`\`\n${inFence(text)}\n\`\`\``;
+}
+
+function inFence(text: string): string {
+  return text.replace(/`(?=``)/g, `\`${GAP}`);
+}
+
+/** Words stay words, values become code. */
+function phraseText(phrase: Phrase): string {
+  return phrase
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      // Without angle brackets a preview of the page would be shown.
+      return part.url === undefined ? code(part.value) : `[${part.value}](<${part.url}>)`;
+    })
+    .join('');
+}
+
+/** A value escaped for its slot of a template. */
+export function escapeValue(value: string, slot: Slot): string {
+  switch (slot) {
+    case 'text':
+      return value.replace(/[\\*_~`|>#+\-.[\]()<@:]/g, '\\$&');
+    case 'code':
+      // Code between single back-ticks cannot contain one: a look-alike replaces it.
+      return value.replaceAll('`', '\u02cb');
+    case 'pre':
+      return inFence(value).replace(/`$/, `\`${GAP}`);
+    case 'link':
+      return value.replace(/[\s()<>\\]/g, (character) =>
+        encodeURIComponent(character).replace(/[()]/g, hex),
+      );
+  }
+}
+
+function hex(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
 
 /**
  * Code points of an embed's description: discord.com/developers/docs/resources/message#embed-object-embed-limits
@@ -84,7 +136,7 @@ function payloadOf(
   };
 }
 
-const writing: Writing = {
+export const writing: Writing = {
   channel: 'discord',
   codeEscapes: false,
   draft: (announcement, notice) => (share, plain) => {
@@ -103,9 +155,6 @@ const writing: Writing = {
       share < 1 || plain ? builtIn(share, plain) : payloadOf(announcement, notice, text, undefined);
   },
 };
-
-/** The messages of a notice; `template` is the user's wording of the first one's description. */
-export const discordMessages: Service['messages'] = (...given) => messagesOf(writing, ...given);
 
 /** A fenced block that fits the description, even with its inner fences broken up. */
 function described(block: string, share: number): string {
@@ -128,11 +177,8 @@ function fieldOf({ label, phrase }: Detail) {
 }
 
 /** A test notification, in the colour of a deploy that starts. */
-export const TEST_MESSAGE: Message = {
-  payload: {
-    content: `🔔 ${TEST_TITLE}`,
-    embeds: [{ description: TEST_TEXT, color: COLOURS.started }],
-    allowed_mentions: { parse: [] },
-  },
-  instead: () => undefined,
+export const TEST_PAYLOAD: Fields = {
+  content: `🔔 ${TEST_TITLE}`,
+  embeds: [{ description: TEST_TEXT, color: COLOURS.started }],
+  allowed_mentions: { parse: [] },
 };

@@ -3,12 +3,12 @@ import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import {
   ATTEMPTS,
-  acceptedSecret,
+  acceptedAnswer,
   type Prepared,
   type Situation,
   tested,
 } from '../../dialogue/situation.ts';
-import type { Inspection, Problem } from '../../service/contract.ts';
+import type { Inspection, ServiceProblem } from '../../service/contract.ts';
 import type { Reply } from '../../service/exchange.ts';
 import { fieldsOf, wordOf } from '../../service/fields.ts';
 import { connectDiscord } from './discord.ts';
@@ -22,10 +22,10 @@ export async function setUpDiscord(situation: Situation): Promise<Prepared> {
   const { dialogue, inputs } = situation;
   const given = inputs.answers['webhook-file'];
   dialogue?.title('Discord');
-  return tested(situation, 'discord', 'address', given !== undefined, async () => {
-    const { value, answer: facts } = await acceptedSecret(situation, 'discord', {
+  const choose = async () => {
+    const { value, answer: facts } = await acceptedAnswer(situation, 'discord', {
       given,
-      question: 'Webhook address',
+      ask: (asked) => asked.askSecret('Webhook address'),
       read: (text) => readAddress(situation, text),
       check: (webhook) => lookAt(situation, webhook),
       failure: new Failure(
@@ -36,6 +36,12 @@ export async function setUpDiscord(situation: Situation): Promise<Prepared> {
     const { name, channel_id } = fieldsOf(facts.webhook);
     if (name) dialogue?.done(`The webhook is ${wordOf(name)}, in channel ${wordOf(channel_id)}`);
     return () => ({ values: { discord_webhook: value.address }, facts });
+  };
+  return tested(situation, {
+    channel: 'discord',
+    what: 'address',
+    given: given !== undefined,
+    choose,
   });
 }
 
@@ -66,6 +72,6 @@ async function lookAt(
 }
 
 /** The service does not support GET; Discord itself would send a code of its own. */
-function isUnasked({ http_status: status, code }: Problem): boolean {
+function isUnasked({ http_status: status, code }: ServiceProblem): boolean {
   return status === 405 || status === 501 || (status === 404 && code === 404);
 }

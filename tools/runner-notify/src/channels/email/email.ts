@@ -2,13 +2,13 @@
 import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
-import type { Channel, Line, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine } from '../../service/contract.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
 import { onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
 import { converse } from './smtp.ts';
 
-type EmailSettings = SectionSettings['email'];
+type Settings = SectionSettings['email'];
 
 /** No limit is published; mailbox providers commonly allow this much. */
 const RATES: readonly Rate[] = [{ count: 20, per: 60_000 }];
@@ -39,7 +39,7 @@ const writing = textWriting({
   titled: true,
   max: TEXT_MAX,
   fits: (text) => text.length <= TEXT_MAX,
-  payload: (text, _, about, notice) => ({
+  payload: ({ text, about, notice }) => ({
     subject: subjectOf(about),
     text,
     ...headersOf(notice, text),
@@ -47,7 +47,7 @@ const writing = textWriting({
 });
 
 /** Sends through one server, to all recipients at once. */
-function connectEmail({ smtp, from, to }: EmailSettings, line: Line): Channel {
+function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload, only }, timeout) => {
     const left = only?.filter((one) => to.some((each) => each.includes(one)));
@@ -80,20 +80,14 @@ function connectEmail({ smtp, from, to }: EmailSettings, line: Line): Channel {
   };
 }
 
-export const email = sectionService({
+export const email = sectionService('email', {
   title: 'E-mail',
-  credentials: ['email.smtp', 'email.from', 'email.to'],
   secret: 'server',
   unhealthy: 'the mail server does not accept messages',
   method: METHOD,
   mask(address) {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     return url ? `${url.protocol}//${url.host}` : '…';
-  },
-  secretsOf: ({ email: mail }) => {
-    const address = mail?.smtp.reveal() ?? '';
-    const password = address === '' ? '' : new URL(address).password;
-    return [address, password, decodeURIComponent(password)];
   },
   identityOf: ({ email: mail }) =>
     mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',

@@ -1,7 +1,7 @@
 /** One conversation with a mail server; its errors in the classes of the contract. */
 import { isLoopback } from '@runner/common/http/address';
 import type { SendMailOptions, Transporter } from 'nodemailer';
-import type { Outcome } from '../../service/contract.ts';
+import type { SendOutcome } from '../../service/contract.ts';
 import { type Call, EXCHANGE_TIMEOUT, problemOf } from '../../service/exchange.ts';
 
 /** Connects for one conversation. TLS is required, but not within this machine. */
@@ -41,37 +41,39 @@ interface SmtpError extends Error {
 
 const LOGIN = 'check the user and the password in notify.email.smtp';
 const NETWORK = "check the server's network, and the address of the mail server";
+const RECIPIENTS = 'check the sender and the recipients';
 const TLS = 'check the certificate of the mail server; smtp:// needs STARTTLS';
 
 const isTemporary = (status: number | undefined) =>
   status !== undefined && status >= 400 && status < 500;
 
 /** Some or all recipients were refused. They are all tried again while one of them may succeed. */
-function refusal(call: Call, refused: readonly SmtpError[]): Outcome {
+function refusal(call: Call, refused: readonly SmtpError[]): SendOutcome {
   const first = refused.find(({ responseCode }) => isTemporary(responseCode)) ?? refused[0];
-  const { responseCode: status = 'EENVELOPE', response, message = '' } = first ?? {};
+  const { responseCode: code = 'EENVELOPE', response, message = '' } = first ?? {};
   const left = refused.flatMap(({ recipient }) => recipient ?? []);
   const retryable = refused.some(({ responseCode }) => isTemporary(responseCode));
-  const words = `${left.join(', ')}: ${response ?? message}`;
-  const hint = retryable ? undefined : 'check the sender and the recipients';
-  const problem = problemOf(call, null, status, words, retryable, hint);
+  const description = `${left.join(', ')}: ${response ?? message}`;
+  const hint = retryable ? undefined : RECIPIENTS;
+  const problem = problemOf(call, { http_status: null, code, description, retryable, hint });
   return { class: retryable ? 'retry' : 'rejected', left, problem };
 }
 
 /** RFC 5321 4.2.1: 4xx may succeed later, 5xx never does. */
-function outcomeOf(call: Call, error: SmtpError): Outcome {
+function outcomeOf(call: Call, error: SmtpError): SendOutcome {
   const { code = 'unknown', response, responseCode: status, message, rejectedErrors } = error;
   if (rejectedErrors !== undefined && rejectedErrors.length > 0)
     return refusal(call, rejectedErrors);
   const plain = /\b(E[A-Z_]{4,})\b/.exec(message)?.[1];
+  const said = { http_status: null, code: status ?? plain ?? code };
   const problem = (retryable: boolean, hint: string | undefined) =>
-    problemOf(call, null, status ?? plain ?? code, response ?? message, retryable, hint);
+    problemOf(call, { ...said, description: response ?? message, retryable, hint });
   const isLater = isTemporary(status);
   if (code === 'EAUTH' && !isLater) return { class: 'gone', problem: problem(false, LOGIN) };
   if (status === undefined || isLater)
     return { class: 'retry', problem: problem(true, code === 'ETLS' ? TLS : NETWORK) };
   const complaint = status === 552 || status === 523 ? 'length' : undefined;
-  const hint = code === 'EENVELOPE' ? 'check the sender and the recipients' : undefined;
+  const hint = code === 'EENVELOPE' ? RECIPIENTS : undefined;
   return { class: 'rejected', complaint, problem: problem(false, hint) };
 }
 
@@ -81,7 +83,7 @@ export async function converse(
   address: string,
   mail: SendMailOptions | undefined,
   timeout = EXCHANGE_TIMEOUT,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   const transport = await open(address, timeout);
   const deadline = AbortSignal.timeout(timeout);
   const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline;

@@ -4,13 +4,19 @@ import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { NoticeKind } from '../../message/notice.ts';
-import type { Channel, Inspection, Line, Outcome, Rate } from '../../service/contract.ts';
+import type {
+  Channel,
+  Inspection,
+  Rate,
+  RequestLine,
+  SendOutcome,
+} from '../../service/contract.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { wordOf } from '../../service/fields.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { cutBytes, PLAIN, phraseText, textWriting } from '../../service/text.ts';
 
-type NtfySettings = SectionSettings['ntfy'];
+type Settings = SectionSettings['ntfy'];
 
 /** docs.ntfy.sh/publish/#limitations: 60 requests at once, then one in 5 seconds; 250 messages a day on ntfy.sh. */
 const RATES: readonly Rate[] = [
@@ -41,7 +47,7 @@ const writing = textWriting({
   max: TEXT_MAX,
   fits: (text) =>
     Buffer.byteLength(text) <= TEXT_MAX && Buffer.byteLength(JSON.stringify(text)) <= JSON_MAX,
-  payload: (text, _, about, notice) => ({
+  payload: ({ text, about, notice }) => ({
     title: titleOf(about),
     message: cutBytes(text, TEXT_MAX),
     priority: PRIORITIES[notice.kind] ?? 3,
@@ -60,7 +66,7 @@ const DAY_PAUSE = 900;
 const REQUEST_PAUSE = 5;
 
 /** Sorts an answer: JSON with the message's id, or `{code, http, error}` (server/errors.go). */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   const body = jsonObject(answer.body);
   const taken = body !== undefined && (body.id !== undefined || body.healthy === true);
@@ -75,19 +81,19 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
     pause: answer.headers['retry-after'] ?? (code === 42908 ? DAY_PAUSE : REQUEST_PAUSE),
     hint: BY_STATUS[status],
     // 40014: the text is too long for a message, and files are not allowed.
-    complaint: status === 413 || code === 40014 ? 'length' : undefined,
+    complaint: code === 40014 ? 'length' : undefined,
   });
 }
 
 /** The server's address and the topic, of `https://SERVER/TOPIC`. */
-function topicOf({ url }: NtfySettings): { readonly server: string; readonly topic: string } {
+function topicOf({ url }: Settings): { readonly server: string; readonly topic: string } {
   const address = url.reveal();
   const at = address.lastIndexOf('/');
   return { server: address.slice(0, at), topic: decodeURIComponent(address.slice(at + 1)) };
 }
 
 /** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
-function connectNtfy(settings: NtfySettings, line: Line): Channel {
+function connectNtfy(settings: Settings, line: RequestLine): Channel {
   const { server, topic } = topicOf(settings);
   const token = settings.token?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
@@ -99,13 +105,7 @@ function connectNtfy(settings: NtfySettings, line: Line): Channel {
       judge,
     );
   const get = (path: string) =>
-    ask(
-      { ...line, method: `GET ${path}` },
-      `${server}${path}`,
-      { method: 'GET', headers },
-      judge,
-      () => ({}),
-    );
+    ask({ ...line, method: `GET ${path}` }, `${server}${path}`, { method: 'GET', headers }, judge);
   return {
     rates: RATES,
     send,
@@ -118,13 +118,11 @@ function connectNtfy(settings: NtfySettings, line: Line): Channel {
   };
 }
 
-export const ntfy = sectionService({
+export const ntfy = sectionService('ntfy', {
   title: 'ntfy',
-  credentials: ['ntfy.url'],
   secret: 'topic',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ ntfy: topic }) => (topic ? [topic.url.reveal(), topic.token?.reveal() ?? ''] : []),
   // Anyone who knows the topic may read it.
   addressOf: ({ ntfy: topic }) => (topic ? { topic: '…' } : {}),
   reportOf: ({ id }) => ({ message_id: wordOf(id) }),

@@ -4,7 +4,7 @@ import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Slot } from '../../message/template.ts';
-import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine, SendOutcome } from '../../service/contract.ts';
 import { ask, type Call, exchange, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { inspectionOf, maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { type Markup, textWriting } from '../../service/text.ts';
@@ -54,7 +54,7 @@ const writing = textWriting({
   plainLiteral: (literal) => literal,
   max: TEXT_MAX,
   fits: (marked) => marked.length <= TEXT_MAX,
-  payload: (text, plain) => ({ ...payloadOf(text), ...(plain && { mrkdwn: false }) }),
+  payload: ({ text, plain }) => ({ ...payloadOf(text), ...(plain && { mrkdwn: false }) }),
 });
 
 /** What to check, by the words of the answer: docs.slack.dev/messaging/sending-messages-using-incoming-webhooks. */
@@ -71,7 +71,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Slack answers in one word of plain text. */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status, body } = answer;
   const word = body.trim();
   // Rocket.Chat answers an object.
@@ -83,19 +83,18 @@ function judge(call: Call, answer: HttpAnswer): Outcome {
   return refusedAnswer(call, answer, {
     status: gone && status < 500 ? 404 : status,
     description: word,
-    pause: undefined,
     hint: HINTS.find(([text]) => text.test(word))?.[1],
-    complaint: /too_long|too_large/.test(word) || status === 413 ? 'length' : undefined,
+    complaint: /too_long|too_large/.test(word) ? 'length' : undefined,
   });
 }
 
 /** An empty message is refused, which shows that the webhook exists. */
-function judgeProbe(call: Call, answer: HttpAnswer): Outcome {
+function judgeProbe(call: Call, answer: HttpAnswer): SendOutcome {
   return answer.status === 400 ? { class: 'delivered', rest: 0 } : judge(call, answer);
 }
 
 /** Announces through one webhook. */
-function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channel {
+function connectSlack({ webhook }: SectionSettings['slack'], line: RequestLine): Channel {
   const call = { ...line, method: METHOD };
   const send: Channel['send'] = ({ payload: body }, timeout) =>
     exchange(call, webhook.reveal(), { method: 'POST', body, timeout }, judge);
@@ -103,24 +102,17 @@ function connectSlack({ webhook }: SectionSettings['slack'], line: Line): Channe
     rates: RATES,
     send,
     inspect: async () =>
-      inspectionOf(
-        await ask(call, webhook.reveal(), { method: 'POST', body: {} }, judgeProbe, () => ({})),
-      ),
+      inspectionOf(await ask(call, webhook.reveal(), { method: 'POST', body: {} }, judgeProbe)),
     sendTest: () => send(onlyForm(payloadOf(`🔔 *${TEST_TITLE}*\n${TEST_TEXT}`))),
   };
 }
 
-export const slack = sectionService({
+export const slack = sectionService('slack', {
   title: 'Slack',
-  credentials: ['slack.webhook'],
   secret: 'address',
   unhealthy: 'the webhook does not accept messages',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ slack: hook }) => {
-    const address = hook?.webhook.reveal();
-    return address === undefined ? [] : [address, new URL(address).pathname.slice(1)];
-  },
   placeOf: () => "the webhook's channel",
   writing,
   connect: ({ slack: hook }, line) => hook && connectSlack(hook, line),

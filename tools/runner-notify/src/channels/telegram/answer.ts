@@ -1,7 +1,7 @@
 /** What an answer of the Bot API means. */
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
-import type { Complaint, Outcome } from '../../service/contract.ts';
+import type { Complaint, SendOutcome } from '../../service/contract.ts';
 import { type Call, foreignAnswer, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, fieldsOf } from '../../service/fields.ts';
 
@@ -40,7 +40,7 @@ const COMPLAINTS: readonly (readonly [RegExp, Complaint])[] = [
 const MISSING = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
 
 /** Sorts an answer to sendMessage into the classes of the contract. */
-export function judgeTelegram(call: Call, answer: HttpAnswer): Outcome {
+export function judgeTelegram(call: Call, answer: HttpAnswer): SendOutcome {
   const body = jsonObject(answer.body);
   if (typeof body?.ok !== 'boolean') return foreignAnswer(call, answer);
   if (body.ok) return { class: 'delivered', rest: 0 };

@@ -1,7 +1,13 @@
-/** The methods of the Bot API: core.telegram.org/bots/api#available-methods. */
+/** The methods of the Bot API, and what they say a bot may do: core.telegram.org/bots/api#available-methods. */
 import type { Secret } from '@runner/common/secrets/secret';
-import type { Line } from '../../service/contract.ts';
-import { ANSWER_MAX, ask, EXCHANGE_TIMEOUT, type Reply } from '../../service/exchange.ts';
+import type { RequestLine } from '../../service/contract.ts';
+import {
+  ANSWER_MAX,
+  ask,
+  EXCHANGE_TIMEOUT,
+  type Reply,
+  type Request,
+} from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { judgeTelegram } from './answer.ts';
 
@@ -49,21 +55,26 @@ export interface Member {
 /** The read-only methods that this tool calls. */
 export type Bot = ReturnType<typeof openBot>;
 
+/** A token that Telegram accepted, and its bot. */
+export interface KnownBot {
+  readonly token: Secret;
+  readonly bot: Bot;
+  readonly me: Me;
+}
+
 /** `apiUrl` without a trailing slash. */
-export function openBot(apiUrl: string, token: Secret, line: Line) {
-  const call = <T>(
+export function openBot(apiUrl: string, token: Secret, line: RequestLine) {
+  const call = async <T>(
     method: string,
     body: Fields,
     read: (result: unknown) => T,
-    more: { timeout?: number; signal?: AbortSignal; limit?: number } = {},
-  ): Promise<Reply<T>> =>
-    ask(
-      { ...line, method },
-      `${apiUrl}/bot${token.reveal()}/${method}`,
-      { method: 'POST', body, ...more },
-      judgeTelegram,
-      (answer) => read(answer.result),
-    );
+    more: Pick<Request, 'timeout' | 'signal' | 'limit'> = {},
+  ): Promise<Reply<T>> => {
+    const url = `${apiUrl}/bot${token.reveal()}/${method}`;
+    const request = { method: 'POST', body, ...more } as const;
+    const reply = await ask({ ...line, method }, url, request, judgeTelegram);
+    return 'problem' in reply ? reply : { value: read(reply.value.result) };
+  };
   return {
     me: () =>
       call('getMe', {}, (result): Me => {
@@ -122,5 +133,42 @@ export function chatFactsOf(chat: Fields, otherwise = ''): ChatFacts {
     title: wordOf(chat.title) || name || wordOf(chat.username),
     isForum: chat.is_forum === true,
     membersMayPost: can_send_messages !== false,
+  };
+}
+
+/** Whether the bot can post, and what to change. */
+export interface Rights {
+  /** The bot's status in the chat, as Telegram calls it. */
+  readonly status: string;
+  readonly canPost: boolean;
+  readonly advice: readonly string[];
+}
+
+const GROUPS = ['group', 'supergroup'];
+const RULERS = ['administrator', 'creator'];
+const GONE = ['left', 'kicked'];
+
+const CHANNEL_ADVICE =
+  'make the bot an administrator of the channel, with the permission to post messages';
+
+/** Judges by the answers of getChat and getChatMember. */
+export function rightsOf(chat: ChatFacts, { status, mayPost }: Member): Rights {
+  if (status === '') return { status, canPost: true, advice: [] };
+  const ruler = RULERS.includes(status);
+  if (chat.type === 'channel') {
+    const canPost = ruler && mayPost !== false;
+    return { status, canPost, advice: canPost ? [] : [CHANNEL_ADVICE] };
+  }
+  if (!GROUPS.includes(chat.type)) return { status, canPost: true, advice: [] };
+  if (GONE.includes(status)) {
+    const words =
+      status === 'kicked' ? 'the bot was removed from the group' : 'the bot is not in the group';
+    return { status, canPost: false, advice: [`${words}: add it again`] };
+  }
+  const canPost = ruler || (mayPost !== false && chat.membersMayPost);
+  return {
+    status,
+    canPost,
+    advice: canPost ? [] : ['the bot may not write in the group: allow it to send messages'],
   };
 }

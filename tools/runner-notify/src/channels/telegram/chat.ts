@@ -5,11 +5,8 @@ import type { Dialogue } from '../../dialogue/dialogue.ts';
 import { refusalOf, refusalText } from '../../dialogue/refusal.ts';
 import { ATTEMPTS, type Situation, withRetries } from '../../dialogue/situation.ts';
 import { CHAT_ID, THREAD_ID } from '../options.ts';
-import type { ChatFacts } from './bot.ts';
-import { detectChat } from './detect-chat.ts';
-import { rightsOf } from './rights.ts';
-import { chatTitle, type Topic } from './seen-chats.ts';
-import type { KnownBot } from './token.ts';
+import { type ChatFacts, type KnownBot, rightsOf } from './bot.ts';
+import { chatTitle, detectChat, type Topic } from './detect-chat.ts';
 
 /** A chat that the bot may post in, or that the person insists on. */
 export interface ChosenChat {

@@ -1,7 +1,48 @@
 /** Sets up the bot chat service: token, chat, rights, test message. */
-import { type Prepared, type Situation, tested } from '../../dialogue/situation.ts';
+
+import { Failure } from '@runner/common/foundation/failure';
+import { Secret } from '@runner/common/secrets/secret';
+import {
+  ATTEMPTS,
+  acceptedAnswer,
+  type Prepared,
+  type Situation,
+  settingsWith,
+  tested,
+} from '../../dialogue/situation.ts';
+import { type Bot, type KnownBot, openBot } from './bot.ts';
 import { chooseChat } from './chat.ts';
-import { knownBot } from './token.ts';
+
+const TOKEN = /^[1-9]\d{0,16}:[A-Za-z0-9_-]{20,}$/;
+
+const NOT_A_TOKEN = 'that is not a bot token: digits, a colon, and at least 20 letters and digits';
+
+/** Throws `token_invalid` after ATTEMPTS, or when the given token is refused. */
+async function knownBot(situation: Situation): Promise<KnownBot> {
+  const { value, answer: me } = await acceptedAnswer(situation, 'telegram', {
+    given: situation.inputs.answers['token-file'],
+    ask: (dialogue) => dialogue.askSecret('Bot token from @BotFather'),
+    read: (text) =>
+      TOKEN.test(text)
+        ? { token: new Secret(text), bot: botOf(situation, new Secret(text)) }
+        : new Failure('token_invalid', NOT_A_TOKEN),
+    check: ({ bot }) => bot.me(),
+    failure: new Failure(
+      'token_invalid',
+      `no valid bot token in ${ATTEMPTS} attempts, nothing was changed`,
+    ),
+  });
+  situation.dialogue?.done(`The bot is @${me.username}`);
+  return { ...value, me };
+}
+
+function botOf(situation: Situation, token: Secret): Bot {
+  // The chat is not known yet; the address of the service does not depend on it.
+  const values = { telegram_bot_token: token.reveal(), telegram_chat_id: '0' };
+  const { telegram } = settingsWith(situation, values);
+  const settings = { telegram, discord: undefined };
+  return openBot(telegram?.apiUrl ?? '', token, situation.line(settings));
+}
 
 /** Saves nothing. */
 export async function setUpTelegram(situation: Situation): Promise<Prepared> {
@@ -9,7 +50,7 @@ export async function setUpTelegram(situation: Situation): Promise<Prepared> {
   const known = await knownBot(situation);
   const { id, username } = known.me;
   const given = situation.inputs.answers['chat-id'] !== undefined;
-  return tested(situation, 'telegram', 'chat', given, async () => {
+  const choose = async () => {
     const { chat, threadId } = await chooseChat(situation, known);
     return (movedTo = chat.id) => ({
       values: {
@@ -23,5 +64,6 @@ export async function setUpTelegram(situation: Situation): Promise<Prepared> {
         ...(threadId !== undefined && { thread_id: threadId }),
       },
     });
-  });
+  };
+  return tested(situation, { channel: 'telegram', what: 'chat', given, choose });
 }

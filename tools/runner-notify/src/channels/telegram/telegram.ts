@@ -1,21 +1,14 @@
 /** The bot chat service. */
 import type { NotifySettings } from '@runner/common/config/settings';
-import type {
-  Channel,
-  Inspection,
-  Line,
-  Rate,
-  Service,
-  StatusRow,
-} from '../../service/contract.ts';
+import type { Channel, Inspection, Rate, RequestLine, StatusRow } from '../../service/contract.ts';
 import { exchange } from '../../service/exchange.ts';
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
+import { defineService, onlyForm } from '../../service/section.ts';
 import { judgeTelegram } from './answer.ts';
-import { type Bot, chatFactsOf, openBot } from './bot.ts';
-import { TEST_MESSAGE, telegramMessages } from './message.ts';
-import { rightsOf } from './rights.ts';
+import { type Bot, chatFactsOf, openBot, rightsOf } from './bot.ts';
+import { TEST_PAYLOAD, writing } from './message.ts';
 
-type TelegramSettings = NonNullable<NotifySettings['telegram']>;
+type Settings = NonNullable<NotifySettings['telegram']>;
 
 /** core.telegram.org/bots/faq: 30 messages per second over all chats, 1 in one chat. */
 const RATES: readonly Rate[] = [
@@ -29,7 +22,7 @@ const METHOD = 'sendMessage';
 const EDIT_METHOD = 'editMessageText';
 
 /** Announces in one chat, or in one topic of it. */
-function connectTelegram(settings: TelegramSettings, line: Line): Channel {
+function connectTelegram(settings: Settings, line: RequestLine): Channel {
   const { apiUrl, botToken } = settings;
   const bot = openBot(apiUrl, botToken, line);
   let { chatId } = settings;
@@ -66,7 +59,7 @@ function connectTelegram(settings: TelegramSettings, line: Line): Channel {
       call(EDIT_METHOD, { chat_id: chatId, message_id: Number(id), ...payload }, timeout),
     idOf: (body) => wordOf(fieldsOf(body.result).message_id),
     inspect: () => inspectChat(bot, chatId),
-    sendTest: () => send(TEST_MESSAGE),
+    sendTest: () => send(onlyForm(TEST_PAYLOAD)),
   };
 }
 
@@ -76,7 +69,7 @@ function replyTo(id: string | undefined): Fields {
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-function addressOf({ threadId }: TelegramSettings, chatId: string): Fields {
+function addressOf({ threadId }: Settings, chatId: string): Fields {
   return {
     chat_id: chatId,
     ...(threadId !== undefined && { message_thread_id: threadId }),
@@ -107,7 +100,7 @@ async function inspectChat(bot: Bot, chatId: string): Promise<Inspection> {
 /** Showing four characters of a shorter secret would reveal too much of it. */
 const MASKED_MIN = 16;
 
-export const telegram: Service = {
+export const telegram = defineService({
   title: 'Telegram',
   credentials: ['telegram_bot_token', 'telegram_chat_id'],
   movingKey: 'telegram_chat_id',
@@ -115,7 +108,6 @@ export const telegram: Service = {
   unhealthy: 'the bot cannot post there',
   method: METHOD,
   edits: true,
-  codeEscapes: true,
   placeholders: {
     telegram_bot_token: '1:x',
     telegram_chat_id: '1',
@@ -170,6 +162,6 @@ export const telegram: Service = {
     if (type) return `${wordOf(title)} (${wordOf(type)} ${wordOf(id)})`;
     return id ? `chat ${wordOf(id)}` : 'the chat';
   },
-  messages: telegramMessages,
+  writing,
   connect: ({ telegram: bot }, line) => bot && connectTelegram(bot, line),
-};
+});

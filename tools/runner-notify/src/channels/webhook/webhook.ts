@@ -9,14 +9,14 @@ import { codePoints, headAndTail } from '@runner/common/text/plain';
 import { TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
-import type { Channel, Line, Outcome, Rate } from '../../service/contract.ts';
+import type { Channel, Rate, RequestLine, SendOutcome } from '../../service/contract.ts';
 import { messagesOf } from '../../service/draft.ts';
-import { type Call, exchange, foreignAnswer, problemOf } from '../../service/exchange.ts';
+import { type Call, exchange, REDIRECT_HINT, refusedAnswer } from '../../service/exchange.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
 import { maskedAddress, onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, textWriting } from '../../service/text.ts';
 
-type WebhookSettings = SectionSettings['webhook'];
+type Settings = SectionSettings['webhook'];
 
 /** No limit is published; chosen so that a small receiver can keep up. */
 const RATES: readonly Rate[] = [{ count: 10, per: 1_000 }];
@@ -81,7 +81,7 @@ const writing = textWriting({
   titled: false,
   max: BODY_MAX / 4,
   fits: (text) => Buffer.byteLength(JSON.stringify(text)) <= BODY_MAX * 0.4,
-  payload: (text, _, __, notice, share) => {
+  payload: ({ text, notice, share }) => {
     const event = eventOf(notice, text);
     return withId(share === 1 ? withLog(event, notice.log ?? '') : event);
   },
@@ -100,26 +100,27 @@ export function signedHeaders(key: string, id: string, seconds: number, body: st
 }
 
 /**
- * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says;
- * redirects are not followed.
+ * 2xx is success, 410 ends the deliveries, everything else is tried again, as the specification says:
+ * after 413 with less of the event. An answer may have any body.
  */
-function judge(call: Call, answer: HttpAnswer): Outcome {
+function judge(call: Call, answer: HttpAnswer): SendOutcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { class: 'delivered', rest: 0 };
-  const words = `the receiver answers with HTTP status ${status}`;
-  const problem = (retryable: boolean, hint: string) =>
-    problemOf(call, status, status, words, retryable, hint);
-  if (status === 410)
-    return { class: 'gone', problem: problem(false, 'the receiver has unsubscribed') };
-  if (status < 400 || status === 413 || status === 429) return foreignAnswer(call, answer);
-  return {
-    class: 'retry',
-    problem: problem(true, 'check the address, and what the receiver logs'),
-  };
+  const refusedAs = (meaning: number, hint: string) =>
+    refusedAnswer(call, answer, {
+      status: meaning,
+      code: status,
+      description: `the receiver answers with HTTP status ${status}`,
+      hint,
+    });
+  if (status === 410) return refusedAs(404, 'the receiver has unsubscribed');
+  if (status < 400) return refusedAs(503, REDIRECT_HINT);
+  const isKnown = status === 413 || status === 429;
+  return refusedAs(isKnown ? status : 503, 'check the address, and what the receiver logs');
 }
 
 /** Posts to one address. */
-function connectWebhook({ url, secret }: WebhookSettings, line: Line): Channel {
+function connectWebhook({ url, secret }: Settings, line: RequestLine): Channel {
   const send: Channel['send'] = ({ payload: body }, timeout) => {
     const seconds = Math.floor(Date.now() / 1000);
     const headers = (text: string) =>
@@ -139,16 +140,11 @@ function connectWebhook({ url, secret }: WebhookSettings, line: Line): Channel {
   };
 }
 
-export const webhook = sectionService({
+export const webhook = sectionService('webhook', {
   title: 'Webhook',
-  credentials: ['webhook.url', 'webhook.secret'],
   secret: 'address',
   method: METHOD,
   mask: maskedAddress,
-  secretsOf: ({ webhook: hook }) => {
-    const [address, key] = [hook?.url.reveal() ?? '', hook?.secret.reveal() ?? ''];
-    return [address, key, key.replace(/^whsec_/, '')];
-  },
   placeOf: () => 'the receiver',
   // The event of a failure has the whole log: it is one message.
   writing,

@@ -1,5 +1,0 @@
-import { test } from 'uvu';
-import { testSignals } from './signals.ts';
-
-testSignals(false);
-test.run();

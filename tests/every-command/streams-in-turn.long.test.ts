@@ -1,5 +1,0 @@
-import { test } from 'uvu';
-import { testStreams } from './streams.ts';
-
-testStreams(false);
-test.run();
