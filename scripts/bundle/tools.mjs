@@ -1,11 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
 
-// What is large and not always needed: each is bundled once into dist/lib, from where the executables
-// load it when a branch needs it: PACKAGES by their names, OURS where it is imported by `await import`, or
-// by its name from another package. All else is imported statically: a dynamic import of what stays
-// within a bundle makes Node parse the bundle twice.
+// What is large and not always needed: each is bundled once into dist/lib, and loaded when something of it
+// is first used. PACKAGES are known by their names; OURS by the sources that other packages import, or that
+// are imported by `await import`.
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
@@ -13,52 +13,34 @@ const PACKAGES = {
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',
 };
-/** Sources by the names of their files in dist/lib; of several, the file has the exports of all. */
 const OURS = {
-  backup: 'libs/backup/src/backup.ts',
-  restore: 'libs/backup/src/restore.ts',
-  report: 'libs/common/src/cli/report.ts',
-  config: 'libs/common/src/config/file.ts',
-  'retry-policy': 'libs/common/src/config/retry-policy.ts',
-  'chat-secrets': 'libs/common/src/redaction/chat-secrets.ts',
-  'known-secrets': 'libs/common/src/redaction/known-secrets.ts',
-  'read-yaml': 'libs/common/src/yaml/read.ts',
-  active: 'libs/deploy/src/active.ts',
-  deploy: 'libs/deploy/src/deploy.ts',
-  running: 'libs/deploy/src/instances/running.ts',
-  extract: 'libs/extract/src/extract.ts',
-  baseline: 'libs/extract/src/baseline-file.ts',
-  nats: 'libs/fleet/src/broker/nats.ts',
-  'add-registration': 'tools/runner-add/src/registration.ts',
-  'audit-reading': 'tools/runner-audit/src/commands/reading.ts',
-  'audit-writing': 'tools/runner-audit/src/commands/writing.ts',
-  'bell-server': 'tools/runner-bell/src/server.ts',
-  'debug-reading': 'tools/runner-debug/src/commands/reading.ts',
-  'debug-writing': 'tools/runner-debug/src/commands/writing.ts',
-  'doctor-examine': 'tools/runner-doctor/src/checks/examine.ts',
-  'doctor-sandbox': 'tools/runner-doctor/src/sandbox/try.ts',
-  'edit-change': 'tools/runner-edit/src/change.ts',
-  'env-writing': 'tools/runner-env/src/commands/writing.ts',
+  common: [
+    ...['cli/report', 'config/file', 'config/retry-policy', 'yaml/read'],
+    ...['redaction/chat-secrets', 'redaction/known-secrets', 'redaction/redact'],
+    ...['hosts/api', 'hosts/github-app', 'http/request'],
+  ].map((name) => `libs/common/src/${name}.ts`),
+  deploy: [
+    ...['changes/list', 'fetch/fetch', 'instances/boot-files', 'instances/stop-before'],
+    ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/verbs', 'pipeline/check'],
+    ...['pipeline/deploy', 'pipeline/explanation', 'prune/prune', 'remove/remove'],
+    ...['rollback/rollback', 'git/open', 'git/remote', 'watch/announce', 'watch/token'],
+  ].map((name) => `libs/deploy/src/${name}.ts`),
+  running: [
+    ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],
+    'lifecycle/show',
+  ].map((name) => `libs/deploy/src/${name}.ts`),
+  extract: ['extract', 'baseline-file'].map((name) => `libs/extract/src/${name}.ts`),
+  nats: ['libs/fleet/src/broker/nats.ts'],
+  backup: ['backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),
   notify: [
-    'tools/runner-notify/src/channels/preview.ts',
-    'tools/runner-notify/src/deliver/send.ts',
-    'tools/runner-notify/src/deliver/flush.ts',
-    'tools/runner-notify/src/digest/digest.ts',
-    'tools/runner-notify/src/setup/setup.ts',
-    'tools/runner-notify/src/status/status.ts',
-    'tools/runner-notify/src/status/text.ts',
-    'tools/runner-notify/src/status/trial.ts',
-  ],
-  'report-drawing': 'tools/runner-report/src/page/drawing.ts',
-  'status-windows': 'tools/runner-status/src/windows.ts',
-  'tokens-account': 'tools/runner-tokens/src/account.ts',
-  'tokens-master-key': 'tools/runner-tokens/src/master-key.ts',
-  'tokens-remember': 'tools/runner-tokens/src/remember.ts',
-  'tokens-test-all': 'tools/runner-tokens/src/test-all.ts',
+    ...['channels/preview', 'deliver/send', 'deliver/flush', 'digest/digest', 'setup/setup'],
+    ...['status/status', 'status/text', 'status/trial'],
+  ].map((name) => `tools/runner-notify/src/${name}.ts`),
+  report: ['tools/runner-report/src/page/draw.ts'],
 };
-/** Their names by the sources. */
+/** The names of the bundles by their sources. */
 const NAMES = Object.fromEntries(
-  Object.entries(OURS).flatMap(([name, sources]) => [sources].flat().map((each) => [each, name])),
+  Object.entries(OURS).flatMap(([name, sources]) => sources.map((source) => [source, name])),
 );
 
 const OLD_NODE = `if (!process.getBuiltinModule) {
@@ -68,6 +50,10 @@ const OLD_NODE = `if (!process.getBuiltinModule) {
 
 /** Without a listener the signal opens Node's inspector, and what a build left could take the program over. */
 const NO_INSPECTOR = "process.on('SIGUSR1', () => {});";
+
+/** What a file of dist/lib or a module of Node exports, without loading it before something of it is used. */
+const LAZY = 'var __lazy = (load) => new Proxy({}, { get: (_, name) => load()[name] });';
+const STATIC = /^(var \w+ = )(require\("(?:\.\.\/lib\/[\w-]+\.cjs|node:[\w/]+)"\));$/gm;
 
 const common = {
   absWorkingDir: checkout,
@@ -89,23 +75,25 @@ function sourceOf(path, folder) {
   return path.replace(/^@runner\/([^/]+)\/(.*)$/, 'libs/$1/src/$2.ts');
 }
 
-/** The entry point of a file with several sources. */
-const joined = {
-  name: 'joined',
-  setup(builder) {
-    builder.onResolve({ filter: /^joined:/ }, ({ path }) => ({ path, namespace: 'joined' }));
-    builder.onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => ({
-      contents: OURS[path.slice('joined:'.length)]
-        .map((source) => `export * from './${source}';`)
-        .join('\n'),
-      resolveDir: checkout,
-    }));
-  },
-};
+/** The names of the values that a source exports. */
+function exportsOf(source) {
+  const value = /^export (?:async )?(?:function\*?|const|class) (\w+)/gm;
+  return [...readFileSync(join(checkout, source), 'utf8').matchAll(value)].map(([, name]) => name);
+}
 
 const fromLib = {
   name: 'from-lib',
   setup(builder) {
+    builder.onResolve({ filter: /^ours:/ }, ({ path }) => ({ path, namespace: 'ours' }));
+    builder.onLoad({ filter: /./, namespace: 'ours' }, ({ path }) => {
+      const sources = OURS[path.slice('ours:'.length)];
+      const contents = sources.map((source) => `export * from './${source}';`).join('\n');
+      // Without a word `export *` leaves out a name that comes twice.
+      const names = sources.flatMap(exportsOf);
+      const twice = names.filter((name, index) => names.indexOf(name) !== index);
+      const errors = twice.map((name) => ({ text: `two sources of ${path} export ${name}` }));
+      return { contents, resolveDir: checkout, errors };
+    });
     builder.onResolve({ filter: /^(\.|@runner\/)/ }, ({ path, kind, resolveDir }) => {
       const source = sourceOf(path, resolveDir);
       const name = NAMES[source];
@@ -132,21 +120,19 @@ export async function bundleTools(tools, version) {
     // An ES module joins the file, CommonJS is wrapped.
     mainFields: ['module', 'main'],
     define: { __VERSION__: JSON.stringify(version) },
-    plugins: [joined, fromLib],
+    plugins: [fromLib],
   };
   const [programs, ...lazy] = await Promise.all([
     build({
       ...ours,
       entryPoints: tools.map((tool) => ({ in: `tools/${tool}/src/main.ts`, out: `bin/${tool}` })),
-      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}` },
+      banner: { js: `#!/usr/bin/env node\n${OLD_NODE}\n${NO_INSPECTOR}\n${LAZY}` },
     }),
     build({
       ...ours,
-      entryPoints: Object.entries(OURS).map(([name, sources]) => ({
-        in: Array.isArray(sources) ? `joined:${name}` : sources,
-        out: `lib/${name}`,
-      })),
+      entryPoints: Object.keys(OURS).map((name) => ({ in: `ours:${name}`, out: `lib/${name}` })),
       outExtension: { '.js': '.cjs' },
+      banner: { js: LAZY },
     }),
     build({
       ...common,
@@ -161,15 +147,16 @@ export async function bundleTools(tools, version) {
     }),
   ]);
   const place = ({ path }) => relative(`${checkout}/dist`, path);
+  const contents = ({ text }) => Buffer.from(text.replace(STATIC, '$1__lazy(() => $2);'));
   return {
     files: [
       ...programs.outputFiles.map((file) => [
         place(file).replace(/\.js$/, ''),
-        file.contents,
+        contents(file),
         0o755,
       ]),
       ...lazy.flatMap(({ outputFiles }) =>
-        outputFiles.map((file) => [place(file), file.contents, 0o644]),
+        outputFiles.map((file) => [place(file), contents(file), 0o644]),
       ),
     ],
     sources: [programs, ...lazy].flatMap(({ metafile }) => Object.keys(metafile.inputs)),

@@ -55,7 +55,7 @@ test('the repository has no such problem', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/lint/names.mjs'], {
     encoding: 'utf8',
   });
-  assert.equal([status, stderr], [0, stderr.replace(/\d+ problems/, '0 problems')]);
+  assert.is(status, 0, stderr);
 });
 
 test.run();

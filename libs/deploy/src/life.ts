@@ -36,7 +36,7 @@ export async function runLife(
   const wait = options.wait === undefined ? undefined : durationOf(options.wait);
   if (options.wait !== undefined && wait === undefined)
     throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
-  const { changeRunning } = await import('@runner/deploy/deploy');
+  const { changeRunning } = await import('@runner/deploy/lifecycle/verbs');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const { reporter } = progress;
@@ -54,7 +54,7 @@ export async function runBoot(context: LifeContext): Promise<CommandResult> {
   const missing = missingRoot(paths);
   // A boot must not fail for it.
   if (missing) context.note(missing);
-  const { startAll } = await import('@runner/deploy/deploy');
+  const { startAll } = await import('@runner/deploy/lifecycle/boot');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const value = await startAll(io, paths, progress.reporter);

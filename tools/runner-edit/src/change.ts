@@ -7,6 +7,7 @@ import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
 import { placeOfRepo } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, invalidValue, notProvided } from '@runner/common/foundation/failure';
@@ -114,7 +115,6 @@ function requiredFrom(text: string | undefined): RequiredChecks | 'none' | undef
 
 /** Throws `not_configured` for a host that knows no checks. */
 async function requireApi({ io, paths }: EditContext, { host }: { host?: string }): Promise<void> {
-  const { readConfig } = await import('@runner/common/config/file');
   const { type, name } = codeHostOf(readConfig(paths), io.env, host);
   if (type !== 'git') return;
   throw new Failure('not_configured', `the code host ${name} has type git, which has no checks`);

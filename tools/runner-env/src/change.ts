@@ -5,6 +5,7 @@ import { isRedactable } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import { type ListedSecret, listSecrets, scopeWords } from './listing.ts';
 
 /** What `set` and `import` print. */
@@ -43,7 +44,6 @@ export async function noteUnread(context: ChangeContext, name: string): Promise<
   const app = requireApp(context.paths, name);
   const isUnit = Object.values(app.instances).some(({ current }) => current?.start === 'systemd');
   if (!isUnit) return;
-  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
   for (const { words } of unreadSecretsOf(context, app)) context.note(words);
 }
 

@@ -6,6 +6,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { redactorFor, redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { activeTargets } from '@runner/deploy/lifecycle/active';
 import {
   FollowedFile,
   follow,
@@ -13,6 +14,8 @@ import {
   type ShowText,
 } from '@runner/deploy/lifecycle/followed';
 import type { Extent } from '@runner/deploy/lifecycle/output';
+import { outputOf } from '@runner/deploy/lifecycle/output';
+import { showProgram } from '@runner/deploy/lifecycle/show';
 import { readMarks } from '@runner/deploy/run/output-marks';
 
 type Shower = Pick<Context, 'io' | 'paths' | 'format' | 'print' | 'note'>;
@@ -89,7 +92,6 @@ async function ofActive(
   wanted: Extent,
 ): Promise<Outputs> {
   const { io, paths } = context;
-  const { activeTargets, outputOf, showProgram } = await import('@runner/deploy/active');
   return activeTargets(context, app, only).flatMap((target) =>
     outputOf(paths, target, wanted).map((output) => {
       const { name: instance } = target.instance;

@@ -13,6 +13,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
 import { type Usage, usageOf } from './usage.ts';
 import type { Windows } from './windows.ts';
+import { readWindows } from './windows.ts';
 
 /** The answer of `status` for one app. */
 export interface Detailed extends AppSummary {
@@ -74,7 +75,6 @@ function pidsOf(paths: Paths, app: string, { instance }: InstanceSummary, view: 
 /** Reading config.yml is slow: only if it says something about windows. */
 async function windowsFor(paths: Paths, app: string, now: Date): Promise<Windows | null> {
   if (!readIfThere(paths.config, YAML_MAX)?.includes('deploy_windows')) return null;
-  const { readWindows } = await import('./windows.ts');
   return readWindows(paths, app, now);
 }
 

@@ -4,6 +4,7 @@ import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { AddedApp } from '../registration.ts';
+import { register } from '../registration.ts';
 
 export const add = command({
   about: 'Register an app to deploy from git',
@@ -52,7 +53,6 @@ export const add = command({
     'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {
-    const { register } = await import('../registration.ts');
     return { value: await register(context) };
   },
   human(added: AddedApp, style, { io }) {

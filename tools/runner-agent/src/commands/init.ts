@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { newLogin } from '@runner/fleet/broker/nats';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
 import { serverName } from '@runner/fleet/files/names';
@@ -22,7 +23,6 @@ export const init = command({
     },
   },
   async run({ io, paths, args, options }) {
-    const { newLogin } = await import('@runner/fleet/broker/nats');
     const files = agentFiles(paths.root);
     const { broker, ca, signers } = options;
     if (broker !== undefined) brokerAddress(broker, ca);

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import type { Paths } from '@runner/common/foundation/paths';
+import { loginKeyOf } from '@runner/fleet/broker/nats';
 import { agentFiles, readAgent } from '@runner/fleet/files/agent';
 import { publicKeyOf, readSecretFile, readSignKey } from '@runner/fleet/order/seal';
 import { INIT } from '../orders/agent.ts';
@@ -13,7 +14,6 @@ export interface AgentKeys {
 
 /** The public keys of this server. */
 export async function keysOf(paths: Paths): Promise<AgentKeys> {
-  const { loginKeyOf } = await import('@runner/fleet/broker/nats');
   const { login, signKey } = agentFiles(paths.root);
   const { server } = await readAgent(paths.root);
   const nkey = loginKeyOf(readSecretFile(login, INIT), login);

@@ -1,6 +1,7 @@
 /** The server's connection to the broker. */
 import { Failure } from '@runner/common/foundation/failure';
 import type { Broker } from '@runner/fleet/broker/nats';
+import { loginKeyOf, openBroker } from '@runner/fleet/broker/nats';
 import { AGENT_API, accountOf } from '@runner/fleet/broker/subjects';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { readSecretFile } from '@runner/fleet/order/seal';
@@ -11,7 +12,6 @@ export async function connect({ config, paths }: Agent, purpose?: string): Promi
   const { broker: address, server } = config;
   if (!address) throw new Failure('fleet_not_configured', 'agent.yml has no broker');
   const seed = readSecretFile(agentFiles(paths.root).login, INIT);
-  const { loginKeyOf, openBroker } = await import('@runner/fleet/broker/nats');
   const name = [server, purpose].filter(Boolean).join('-');
   const broker = await openBroker({ ...address, seed, name, api: AGENT_API });
   const problem = !(await broker.isLimitedTo(

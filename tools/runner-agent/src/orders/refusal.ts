@@ -1,5 +1,6 @@
 /** Reasons to refuse an order, in the order in which they are checked. */
 import { requireApp } from '@runner/common/apps/store';
+import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { decide } from '@runner/deploy/fetch/decide';
 import { readAgent, requireSigners } from '@runner/fleet/files/agent';
@@ -92,7 +93,6 @@ export async function appRefusal(
   order: Order,
 ): Promise<OrderRefusal | undefined> {
   if (order.verb !== 'deploy') return undefined;
-  const { readConfig } = await import('@runner/common/config/file');
   const policy = deployPolicyOf(readConfig(paths));
   const app = requireApp(paths, order.app);
   const { result, text } = decide(

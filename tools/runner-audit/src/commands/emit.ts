@@ -5,8 +5,10 @@ import { type Context, command } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { type Io, readEnds } from '@runner/common/foundation/io';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { isPlain } from '@runner/common/secrets/plain-fields';
 import { jsonLine } from '@runner/common/text/harmless';
+import { appendStream } from '../log/append-stream.ts';
 
 /** Bytes that are read of each end of `--error -`; a record keeps 64 KiB in all. */
 const ERROR_END = 16_777_216;
@@ -74,7 +76,6 @@ export const emit = command({
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,
       );
       if (given) throw usage(`the argument '--${given[0]}' needs <EVENT>`);
-      const { appendStream } = await import('./writing.ts');
       return { status: await appendStream(context) };
     }
     // Redact before shortening: half a secret would not be recognised.
@@ -121,7 +122,6 @@ async function redacted(
   { io, paths }: Pick<Context, 'io' | 'paths'>,
 ): Promise<GivenFields> {
   if (isPlain(fields)) return fields;
-  const { RecordCleaner } = await import('./writing.ts');
   return new RecordCleaner({ paths, env: io.env }).clean(fields);
 }
 

@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { EVENT } from '@runner/history/log/options';
+import { listEvents } from '../log/list.ts';
 
 export const list = command({
   name: 'list',
@@ -29,7 +30,6 @@ export const list = command({
   ],
   safeInForeignRoot: true,
   async run(context) {
-    const { listEvents } = await import('./reading.ts');
     return listEvents(context);
   },
 });

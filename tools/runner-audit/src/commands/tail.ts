@@ -2,6 +2,7 @@ import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { inUtc } from '@runner/common/text/time';
+import { tailEvents } from '../log/tail.ts';
 
 export const tail = command({
   name: 'tail',
@@ -21,7 +22,6 @@ export const tail = command({
   },
   safeInForeignRoot: true,
   async run(context) {
-    const { tailEvents } = await import('./reading.ts');
     return tailEvents(context);
   },
   human(record: LogRecord, style) {

@@ -3,6 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { LogVerdict } from '../verify/verdict.ts';
+import { verdict } from '../verify/verdict.ts';
 
 /** Exit status: not a problem, not a proof. */
 const UNPROVEN = 4;
@@ -27,7 +28,6 @@ export const verify = command({
   safeInForeignRoot: true,
   async run(context) {
     const { anchor } = context.options;
-    const { verdict } = await import('./reading.ts');
     const value = await verdict(context, anchor === undefined ? undefined : anchorOf(anchor));
     const status = value.problem_count > 0 ? EXIT.failed : value.ok ? EXIT.ok : UNPROVEN;
     return { value, status };

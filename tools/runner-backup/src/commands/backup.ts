@@ -1,4 +1,5 @@
 import type { BackedUp } from '@runner/backup/backup';
+import { backUp } from '@runner/backup/backup';
 import { sealingKey } from '@runner/backup/key';
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
@@ -35,7 +36,6 @@ export const backup = command({
     const { to, recipient } = options;
     if (to === '-' && io.stdout.isTTY)
       throw usage('a backup is not shown on a terminal: use a file or a pipe');
-    const { backUp } = await import('@runner/backup/backup');
     const key = sealingKey(io, recipient, options['passphrase-file']);
     const withShared = options['with-shared'] === true;
     const done = await backUp({ io, paths, to, key, withShared, note });

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
+import { readConfig } from '@runner/common/config/file';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -85,7 +86,6 @@ async function typeOf(
   env: Parameters<typeof folderOf>[1],
   host?: string,
 ): Promise<Signer> {
-  const { readConfig } = await import('@runner/common/config/file');
   const { type } = codeHostOf(readConfig(paths), env, host);
   // A plain git server makes no calls, but a hook can sign like GitHub.
   return type === 'git' ? 'github' : type;

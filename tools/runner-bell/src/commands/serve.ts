@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { DIR, folderOf } from '../folder.ts';
+import { answerOne, listen } from '../server.ts';
 
 export const serve = command({
   name: 'serve',
@@ -19,7 +20,6 @@ export const serve = command({
   examples: ['runner bell --listen 127.0.0.1:9190'],
   async run({ io, options, note }) {
     const folder = folderOf(options.dir, io.env);
-    const { answerOne, listen } = await import('../server.ts');
     const request = { folder, now: io.now, note };
     if (options.listen === undefined) {
       await answerOne(request);

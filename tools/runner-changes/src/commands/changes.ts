@@ -4,6 +4,7 @@ import { type Style, table } from '@runner/common/cli/output';
 import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { ChangeList } from '@runner/deploy/changes/list';
+import { listChanges } from '@runner/deploy/changes/list';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
 export const changes = command({
@@ -21,7 +22,6 @@ export const changes = command({
   examples: ['runner changes shop', 'runner changes shop v1.2.0 v1.3.0'],
   async run({ io, paths, args }) {
     const app = requireApp(paths, args.app);
-    const { listChanges } = await import('@runner/deploy/deploy');
     const interruption = interruptionOf(io);
     try {
       const { signal } = interruption;

@@ -1,6 +1,9 @@
 import { command } from '@runner/common/cli/command';
 import { invalidValue } from '@runner/common/foundation/failure';
+import { redactorForAll } from '@runner/common/redaction/redact';
 import { harmless } from '@runner/common/text/harmless';
+import { createExtractor } from '@runner/extract/extract';
+import { baselineFor } from '../baseline.ts';
 
 /** The lines of a log that say why it failed. */
 interface Extracted {
@@ -50,7 +53,6 @@ export const extract = command({
     const max = whole(options.max, '--max <N>', 1, 999_999);
     const status =
       options.status === undefined ? undefined : whole(options.status, '--status <N>', 0, 255);
-    const { baselineFor, createExtractor, redactorForAll } = await import('./reading.ts');
     const { app } = options;
     const redact = await redactorForAll({ paths, env: io.env });
     const baseline = baselineFor(paths, options.baseline, app, redact);

@@ -1,6 +1,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
-import { noteWaiting, waitingEvents } from '@runner/common/audit/kept';
+import { appendWaiting, noteWaiting, waitingEvents } from '@runner/common/audit/kept';
 import { textOf } from '@runner/common/audit/record';
 import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
@@ -12,6 +12,7 @@ import { redactorFor } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { word } from '@runner/common/text/shell';
 import { inUtc } from '@runner/common/text/time';
+import { bypassGuards } from '../bypass.ts';
 
 /** What `last-error` prints. */
 interface LastError {
@@ -84,7 +85,6 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
   // Even for an unknown app. Without a log there is nothing to read, and the record would create one.
   if (insecure && logs.length > 0) {
-    const { bypassGuards } = await import('./writing.ts');
     bypassGuards(context, name, tripped);
   }
   return requireApp(paths, name).app;
@@ -93,8 +93,7 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
 /** Null when there is no failure on record. Throws `log_not_found`. */
 async function findLastError(context: Context, app: string): Promise<LastError | null> {
   const { io, paths, note } = context;
-  const waiting =
-    waitingEvents(paths).length === 0 ? [] : (await import('./writing.ts')).appendWaiting(paths);
+  const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
   unread.report(note);

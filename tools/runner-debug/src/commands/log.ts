@@ -1,9 +1,14 @@
 import { closeSync } from 'node:fs';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
+import { follow, runningDeploy } from '../follow.ts';
 import type { KeptLog } from '../kept-log.ts';
+import { openKeptLog } from '../kept-log.ts';
 import type { LogLine } from '../marked-log.ts';
+import { causeIn, linesOf, rawTexts } from '../marked-log.ts';
+import { showPaged } from '../pager.ts';
 
 export const log = command({
   name: 'log',
@@ -35,8 +40,6 @@ export const log = command({
   safeInForeignRoot: true,
   async run(context) {
     const { io, paths, options, args, format, style, note } = context;
-    const reading = await import('./reading.ts');
-    const { causeIn, follow, linesOf, openKeptLog, redactorForAny, runningDeploy } = reading;
     const running = runningDeploy(paths, args.app);
     const asked = options.deploy ?? (options.follow ? running : undefined);
     const kept = await openKeptLog(paths, args.app, asked);
@@ -64,12 +67,11 @@ export const log = command({
       }
       const batches = linesOf(kept, cause, redact);
       if (options.raw) {
-        for (const text of reading.rawTexts(kept, redact))
-          if (!io.stdout.closed) io.stdout.write(text);
+        for (const text of rawTexts(kept, redact)) if (!io.stdout.closed) io.stdout.write(text);
         return {};
       }
       if (format === 'human') {
-        await reading.showPaged(io, texts(batches, style), note);
+        await showPaged(io, texts(batches, style), note);
         return {};
       }
       for (const batch of batches) {

@@ -8,6 +8,9 @@ import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
+import { planDeploy } from '@runner/deploy/pipeline/check';
+import { deploy as deployApp } from '@runner/deploy/pipeline/deploy';
+import { explainFailure } from '@runner/deploy/pipeline/explanation';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
@@ -94,7 +97,6 @@ async function runDeploy(
   const wait = waitOf(options.wait);
   const given = givenIdOf(options);
   if (!options.force) confirmPaused(io, requireApp(paths, args.app));
-  const { deploy: deployApp } = await import('@runner/deploy/deploy');
   const progress = progressFor(context, options.verbose);
   try {
     const outcome = await deployApp({
@@ -111,7 +113,6 @@ async function runDeploy(
     });
     progress.end();
     if (outcome.result !== 'deployed') {
-      const { explainFailure } = await import('@runner/deploy/deploy');
       explainFailure(context, outcome);
     }
     return { value: outcome, status: statusOf(outcome, interruption.by) };
@@ -160,7 +161,6 @@ async function runCheck(
   interruption: Interruption,
 ): Promise<CommandResult> {
   const { io, paths, args, options, format, note } = context;
-  const { planDeploy } = await import('@runner/deploy/deploy');
   const progress = progressFor({ ...context, format: 'human' }, false);
   // Steps are drawn on a terminal only: elsewhere they would look like the steps of the plan.
   const isDrawn = format === 'human' && io.stderr.isTTY;

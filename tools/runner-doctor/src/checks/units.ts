@@ -5,6 +5,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { activeFile } from '@runner/deploy/instances/target';
+import { unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import { type CheckContext, type CheckResult, orOk, problem } from '../foundation/finding.ts';
 
 export async function units({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
@@ -27,7 +28,6 @@ async function unitsWithoutSecrets(
     Object.values(instances).some(({ current }) => current?.start === 'systemd');
   const concerned = apps.filter(isUnit);
   if (concerned.length === 0) return [];
-  const { unreadSecretsOf } = await import('@runner/deploy/deploy');
   const found = concerned.flatMap((app) => unreadSecretsOf(server, app));
   return found.map(({ words, fix }) => problem(words, fix));
 }

@@ -3,9 +3,11 @@ import type { Style } from '@runner/common/cli/output';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { endPrograms, examine } from '../checks/examine.ts';
 import type { Examination, Level } from '../foundation/finding.ts';
 import type { SandboxReport } from '../sandbox/report.ts';
 import { sandboxText } from '../sandbox/table.ts';
+import { tryEscapes } from '../sandbox/try.ts';
 
 export const doctor = command({
   about: 'Check this installation, and show how to fix it',
@@ -29,11 +31,9 @@ export const doctor = command({
   safeInForeignRoot: true,
   async run(context) {
     if (context.options.sandbox) {
-      const { tryEscapes } = await import('../sandbox/try.ts');
       const value = await tryEscapes(context);
       return { value, status: value.holds ? 0 : 1 };
     }
-    const { examine, endPrograms } = await import('../checks/examine.ts');
     let remove = () => {};
     const stopped = new Promise<NodeJS.Signals>((resolve) => {
       remove = context.io.onSignal(resolve);

@@ -4,6 +4,7 @@ import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
+import { change } from '../change.ts';
 
 export const edit = command({
   about: "Change an app's token, branch or repository",
@@ -49,7 +50,6 @@ export const edit = command({
     "runner edit shop --paths 'apps/shop/**'",
   ],
   async run(context) {
-    const { change } = await import('../change.ts');
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>

@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { WrittenFiles } from '@runner/deploy/instances/boot-files';
+import { writeBootFiles } from '@runner/deploy/instances/boot-files';
 
 export const files = command({
   name: 'files',
@@ -9,7 +10,6 @@ export const files = command({
     'Each start writes the file of its instance. After a reboot runner-env.service calls this command\n' +
     'before any app starts. Use the printed path in EnvironmentFile= of a unit.',
   async run(context) {
-    const { writeBootFiles } = await import('@runner/deploy/deploy');
     const value = writeBootFiles(context);
     return { value, status: value.failed.length > 0 ? 1 : 0 };
   },

@@ -1,5 +1,9 @@
+import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { SetSecrets } from '../change.ts';
+import { noteUnread, store } from '../change.ts';
+import { parseDotenv } from '../dotenv.ts';
+import { checkedValue, readFileOf, scopeOf, variableName } from '../value.ts';
 
 export const importSecrets = command({
   name: 'import',
@@ -20,8 +24,6 @@ export const importSecrets = command({
   },
   examples: ['runner env import shop < .env'],
   async run(context) {
-    const writing = await import('./writing.ts');
-    const { checkedValue, parseDotenv, readFileOf, requireApp, scopeOf, variableName } = writing;
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const instance = scopeOf(options.instance);
@@ -31,8 +33,8 @@ export const importSecrets = command({
       value: checkedValue(text, name),
       plain: options.plain,
     }));
-    const value = writing.store(context, app, entries);
-    await writing.noteUnread(context, app);
+    const value = store(context, app, entries);
+    await noteUnread(context, app);
     return { value };
   },
   human: ({ text }: SetSecrets) => `${text}\n`,

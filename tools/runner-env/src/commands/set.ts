@@ -1,5 +1,9 @@
+import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { SetSecrets } from '../change.ts';
+import { noteUnread, store } from '../change.ts';
+import { restartFor } from '../restart.ts';
+import { readValue, scopeOf, variableName } from '../value.ts';
 
 export const set = command({
   name: 'set',
@@ -32,8 +36,6 @@ export const set = command({
     'pass show shop/db | runner env set shop DB --file -',
   ],
   async run(context) {
-    const { noteUnread, readValue, requireApp, restartFor, scopeOf, store, variableName } =
-      await import('./writing.ts');
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const name = variableName(args.name);

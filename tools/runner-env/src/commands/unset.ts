@@ -1,5 +1,8 @@
+import { unsetSecrets } from '@runner/common/app-secrets/change';
+import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { scopeOf } from '../value.ts';
 
 /** What `unset` prints. */
 interface Unset {
@@ -25,7 +28,6 @@ export const unset = command({
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
-    const { requireApp, scopeOf, unsetSecrets } = await import('./writing.ts');
     const { app } = requireApp(paths, args.app);
     unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
     const value: Unset = { app, result: 'unset', names: [...args.names] };

@@ -1,4 +1,6 @@
 import { command } from '@runner/common/cli/command';
+import { activeTargets } from '@runner/deploy/lifecycle/active';
+import { execIn } from '@runner/deploy/lifecycle/exec';
 
 export const exec = command({
   about: 'Run a command in the active release of an app',
@@ -22,7 +24,6 @@ export const exec = command({
   examples: ['runner exec shop -- node --version', 'runner exec shop -- sh'],
   async run(context) {
     const { io, args, options } = context;
-    const { activeTargets, execIn } = await import('@runner/deploy/active');
     const [target] = activeTargets(context, args.app, options.instance);
     return { status: await execIn(io, target, args.command) };
   },

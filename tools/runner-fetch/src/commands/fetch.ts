@@ -3,6 +3,8 @@ import { command } from '@runner/common/cli/command';
 import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { FetchResult } from '@runner/deploy/fetch/decide';
+import { fetchApps } from '@runner/deploy/fetch/fetch';
+import { explainFailure, printNextSteps } from '@runner/deploy/pipeline/explanation';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';
@@ -48,8 +50,6 @@ export const fetch = command({
       if (!options.quiet) await print({ count: 0, apps: [] });
       return { status: 0 };
     }
-    const { fetchApps } = await import('@runner/deploy/deploy');
-    const { explainFailure, printNextSteps } = await import('@runner/deploy/deploy');
     const interruption = interruptionOf(io);
     // Steps are for people: in JSON each line is the result of an app.
     const progress = progressFor({ ...context, format: 'human' }, false);

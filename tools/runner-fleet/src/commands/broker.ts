@@ -1,6 +1,7 @@
 import { type Context, command } from '@runner/common/cli/command';
 import { Failure, invalidValue } from '@runner/common/foundation/failure';
 import { type BrokerSetup, brokerConfiguration } from '@runner/fleet/broker/configuration';
+import { comparedWith, loginKeyOf, monitorSeed, openBroker } from '@runner/fleet/broker/nats';
 import { operatorFiles, readFleet, readServers } from '@runner/fleet/files/operator';
 import { readLogin, withFleet } from '../rollout/connect.ts';
 
@@ -45,7 +46,6 @@ export const broker = command({
 /** What the configuration is made of. Throws `fleet_not_configured` and others. */
 async function setupOf(root: string, store: string): Promise<BrokerSetup> {
   const { url } = (await readFleet(root)).broker;
-  const { loginKeyOf, monitorSeed } = await import('@runner/fleet/broker/nats');
   const [seed, { login }] = [readLogin(root), operatorFiles(root)];
   const [operator, monitor] = [loginKeyOf(seed, login), loginKeyOf(monitorSeed(seed), login)];
   return { url, operator, monitor, servers: readServers(root), store };
@@ -64,7 +64,6 @@ async function compareAccounts({ paths, options }: BrokerContext): Promise<reado
       problems,
     });
   const { broker: address } = await readFleet(paths.root);
-  const { comparedWith, monitorSeed, openBroker } = await import('@runner/fleet/broker/nats');
   const seed = monitorSeed(readLogin(paths.root));
   const monitor = await openBroker({ ...address, seed, name: 'runner-fleet-check' }).catch(
     (error: unknown) => {

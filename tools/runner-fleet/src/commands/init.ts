@@ -3,6 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { invalidValue } from '@runner/common/foundation/failure';
+import { loginKeyOf, newLogin } from '@runner/fleet/broker/nats';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
 import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
@@ -35,7 +36,6 @@ export const init = command({
     },
   },
   async run({ io, paths, options }) {
-    const { newLogin, loginKeyOf } = await import('@runner/fleet/broker/nats');
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
     if (by !== undefined && !isOperatorName(by))

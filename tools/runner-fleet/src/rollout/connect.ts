@@ -1,6 +1,7 @@
 /** The operator's connection to the broker. */
 import type { Context } from '@runner/common/cli/command';
 import type { Broker } from '@runner/fleet/broker/nats';
+import { openBroker } from '@runner/fleet/broker/nats';
 import { operatorFiles, readFleet } from '@runner/fleet/files/operator';
 import { readSecretFile } from '@runner/fleet/order/seal';
 
@@ -13,7 +14,6 @@ export function readLogin(root: string): string {
 export async function openFleet({ paths: { root } }: Pick<Context, 'paths'>): Promise<Broker> {
   const { broker } = await readFleet(root);
   const seed = readLogin(root);
-  const { openBroker } = await import('@runner/fleet/broker/nats');
   return openBroker({ ...broker, seed, name: 'runner-fleet' });
 }
 

@@ -5,6 +5,7 @@ import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
 import type { Pruned, PrunedApp } from '@runner/deploy/prune/prune';
+import { pruneApps } from '@runner/deploy/prune/prune';
 
 export const prune = command({
   needsRoot: true,
@@ -25,7 +26,6 @@ export const prune = command({
   examples: ['runner prune --dry-run', 'runner prune shop', 'runner prune shop --home'],
   async run({ io, paths, args, options, note }) {
     if (options.home && args.app === undefined) throw usage("the argument '--home' needs <APP>");
-    const { pruneApps } = await import('@runner/deploy/deploy');
     const { home } = options;
     const dryRun = options['dry-run'] === true;
     const value = await pruneApps({ io, paths, dryRun, home }, args.app);

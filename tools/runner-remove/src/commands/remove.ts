@@ -4,6 +4,7 @@ import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
+import { removeApp } from '@runner/deploy/remove/remove';
 
 export const remove = command({
   about: 'Remove an app and stop it',
@@ -22,7 +23,6 @@ export const remove = command({
     const { io, paths, args, options, note } = context;
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
-    const { removeApp } = await import('@runner/deploy/deploy');
     return { value: await removeApp({ io, paths, app, note, ...options }) };
   },
   human: (removed: RemovedApp, style) =>

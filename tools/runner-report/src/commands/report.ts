@@ -39,7 +39,7 @@ export const report = command({
     const toStdout = options.html === '-';
     if (toStdout && format !== 'human')
       throw usage("the argument '--html -' cannot be used with '--output <FORMAT>'");
-    const { draw } = await import('../page/drawing.ts');
+    const { draw } = await import('../page/draw.ts');
     const wanted = { app: args.app, period, offline: options.offline };
     const { page, deploys } = await draw({ io, paths, note }, wanted);
     const bytes = Buffer.from(page);

@@ -4,6 +4,7 @@ import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
+import { rollBackByHand } from '@runner/deploy/rollback/rollback';
 
 export const rollback = command({
   about: 'Roll back to the previous version',
@@ -29,7 +30,6 @@ export const rollback = command({
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
     const given = givenIdOf(options);
-    const { rollBackByHand } = await import('@runner/deploy/deploy');
     const progress = progressFor(context, false);
     // A rollback does not stop half way: it ignores signals.
     const remove = io.onSignal(() => {});

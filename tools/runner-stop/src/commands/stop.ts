@@ -2,6 +2,7 @@ import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
+import { stopAllBeforeTraffic } from '@runner/deploy/instances/stop-before';
 import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 
@@ -28,7 +29,6 @@ export const stop = command({
   async run(context) {
     const { io, paths, args, options } = context;
     if (!options['before-traffic']) return runLife(context, 'stop', args.app, options.reason);
-    const { stopAllBeforeTraffic } = await import('@runner/deploy/deploy');
     return { value: await stopAllBeforeTraffic(io, paths, args.app) };
   },
   human: (value: LifeOutcome | StoppedBefore, style) =>

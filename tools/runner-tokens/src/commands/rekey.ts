@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import type { Rekeyed } from '../master-key.ts';
+import { rekeyAll, tryRekey } from '../master-key.ts';
 
 export const rekey = command({
   name: 'rekey',
@@ -12,7 +13,6 @@ export const rekey = command({
     'dry-run': { about: 'Only show what would be done, and whether every token can be decrypted' },
   },
   async run(context) {
-    const { rekeyAll, tryRekey } = await import('../master-key.ts');
     const value = context.options['dry-run'] ? tryRekey(context) : rekeyAll(context);
     return { value, status: value.failed.length > 0 ? 1 : 0 };
   },

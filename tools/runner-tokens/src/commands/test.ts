@@ -3,8 +3,11 @@ import { fields, type Style, table } from '@runner/common/cli/output';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { TokenAccount } from '../account.ts';
+import { findAccount } from '../account.ts';
 import type { GitVerdict } from '../ask-git.ts';
+import { rememberEnds } from '../remember.ts';
 import type { TokenVerdict } from '../test-all.ts';
+import { testAll } from '../test-all.ts';
 import { type TestContext, warnOfExpiry } from '../warn.ts';
 
 /** A token that the code host refused, as `--json` prints it. */
@@ -42,7 +45,6 @@ export const test = command({
     if (options.quiet && !options.all)
       throw usage("the argument '--quiet' can only be used with '--all'");
     if (options.all) {
-      const { testAll } = await import('../test-all.ts');
       return testAll(context, options.quiet);
     }
     if (args.app === undefined) throw notProvided('<APP|--all>');
@@ -56,8 +58,6 @@ export const test = command({
 
 async function testOne(context: TestContext, name: string) {
   const { note } = context;
-  const { findAccount } = await import('../account.ts');
-  const { rememberEnds } = await import('../remember.ts');
   try {
     const value = await findAccount(context, name);
     warnOfExpiry(context, value.app, value.expires_at);

@@ -1,4 +1,4 @@
-/** Reads the history and draws the page. Bundled with d3 into a separate file, so that --help does not load it. */
+/** Reads the history and draws the page. */
 import { hostname } from 'node:os';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
