@@ -185,7 +185,7 @@ export class Collector {
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     const thrown = thrownAbove(stream, row);
-    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, {}, [row]);
+    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, { after: [row] });
     const { match: found, extra } = endTraceback(stream, row, own);
     const announcer = stream.announcer?.row;
     const match = takeAnnounced(stream, row, found);
@@ -199,8 +199,9 @@ export class Collector {
     if (match.rule.use === 'test') beginTest(stream, row);
   }
 
-  #offer(match: Match, row: Row, stream: Stream, extra: Around, after: Row[] = []): void {
+  #offer(match: Match, row: Row, stream: Stream, more: Around & { after?: Row[] }): void {
     const { rule, score } = match;
+    const { after = [], ...extra } = more;
     if (rule.use === 'wrapper' && !this.#aftermath) this.#lines.markEnd();
     this.#failed ||= score >= FAILED || rule.use === 'wrapper';
     this.#shortlist.offer(row.key, { rule, epoch: this.#epoch, line: row.line }, () => {
