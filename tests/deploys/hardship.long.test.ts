@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter, recorded } from '@runner/testing/killing';
 import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded } from './faults.ts';
 import { deployFile, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('hardship');

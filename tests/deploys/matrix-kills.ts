@@ -2,8 +2,7 @@
  * {first deploy, second} × {kill -9 at each stage}: what answers, and what is reported, once the
  * next command has cleaned up. That one goes no further than recovering: the branch is gone.
  */
-import type { Test } from 'uvu';
-import * as assert from 'uvu/assert';
+
 import {
   EXPORTING,
   killedAfter,
@@ -13,7 +12,9 @@ import {
   SUCCESS_WRITTEN,
   staged,
   switched,
-} from './faults.ts';
+} from '@runner/testing/killing';
+import type { Test } from 'uvu';
+import * as assert from 'uvu/assert';
 import { announced, look, makeStage, type Situation, soonGivenUp, unharmed } from './matrix.ts';
 
 const FAILED = ['DeployStarted', 'DeployFailure'];

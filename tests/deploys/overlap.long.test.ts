@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CREDENTIAL, killedAfter, pausedAt, recorded } from '@runner/testing/killing';
 import { type Ended, run, start } from '@runner/testing/run';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CREDENTIAL, killedAfter, pausedAt, recorded } from './faults.ts';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('overlapping and many');

@@ -3,10 +3,10 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
+import { failingAt, killedAfter, recorded } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failingAt, killedAfter, recorded } from './faults.ts';
 import { makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('records');

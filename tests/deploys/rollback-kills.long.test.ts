@@ -1,8 +1,8 @@
 import { IS_WHOLE } from '@runner/testing/extent';
+import { killedAfter, recorded, staged, switched } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded, staged, switched } from './faults.ts';
 import { announced, look, makeStage } from './matrix.ts';
 import { as, close, killTests, rollback, twoVersions } from './rollback-kills.ts';
 import { deployFile } from './world.ts';

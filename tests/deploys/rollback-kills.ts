@@ -2,10 +2,11 @@
  * {one instance, two} × {kill -9 at each stage of a rollback by hand}: the next command under the lock
  * reports it and leaves a system that agrees with its state.
  */
+
+import { killedAfter } from '@runner/testing/killing';
 import { type Ended, run } from '@runner/testing/run';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter } from './faults.ts';
 import { announced, look, makeStage, type Picture, type Stage } from './matrix.ts';
 
 export const rollback = ({ world }: Stage, env: Record<string, string> = {}): Promise<Ended> =>

@@ -7,10 +7,11 @@ import { basename } from 'node:path';
 import type { AppState } from '@runner/common/apps/state';
 import { freePort } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
+import { type Storm, testStorm } from '@runner/testing/kill-storm';
+import type { Command } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Attempt, type Storm, storm } from '../hostile/storm.ts';
 import { openDeploys, versionsIn } from './agreement.ts';
 import type { Driver } from './sample-app.ts';
 import { makeSubject, type Subject } from './subject.ts';
@@ -33,7 +34,7 @@ async function nextAttempt(
   subject: Subject,
   { instances }: Variant,
   time: number,
-): Promise<Attempt> {
+): Promise<Command> {
   const { state } = await subject.observe();
   const [before] = state.instances[instances[0] as string]?.previous ?? [];
   if (time % 4 === 3 && before)
@@ -93,18 +94,14 @@ export function killTests(test: Test, git: () => GitServer, times: readonly numb
     const many = times[index] ?? 0;
     const what = `${driver} with ${instances.length === 1 ? 'one instance' : 'two instances'}`;
     if (many === 0) continue;
-    test(`killed ${many} times, ${what}: the right version, and no other process`, async () => {
+    testStorm(test, `${what}: the right version, and no other process`, many, async () => {
       const ports: Record<string, number> = {};
       for (const name of instances) ports[name] = await freePort();
       const subject = await makeSubject(git(), ports, driver);
-      try {
-        await subject.perform(['push', 'good', instances.join(','), '3']);
-        assert.is((await subject.perform(['deploy'])).answer, 'deployed');
-        const counts = await storm(subject.root, many, killing(subject, variant));
-        process.stdout.write(`(${counts}: ${what})\n`);
-      } finally {
-        subject.close();
-      }
+      await subject.perform(['push', 'good', instances.join(','), '3']);
+      assert.is((await subject.perform(['deploy'])).answer, 'deployed');
+      const storm = killing(subject, variant);
+      return { root: subject.root, storm, close: () => subject.close() };
     });
   }
 }
