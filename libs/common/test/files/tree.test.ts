@@ -95,7 +95,7 @@ test('a tree that is deeper than folders can be entered is removed; its links ar
 test('read-only folders are removed; what cannot be removed is named, and the rest is gone', () => {
   const place = scratch();
   plant(join(place, 'tree/closed/file'), '');
-  chmodSync(join(place, 'tree/closed'), 0);
+  chmodSync(join(place, 'tree/closed'), 0o500);
   chmodSync(join(place, 'tree'), 0o500);
   assert.is(removeTree(join(place, 'tree')), undefined);
   assert.not.ok(existsSync(join(place, 'tree')));
