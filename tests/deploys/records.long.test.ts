@@ -88,7 +88,7 @@ test('each instance has its own records, and each event is one message that name
   await discord.close();
 });
 
-test('a record names who began it, the commit, its author and how long each stage took', async ({
+test('a record names the user, the commit, its author and the duration of each stage', async ({
   world,
 }) => {
   const deploy = 'build: sleep 0.3\nstart: { type: none }\n';

@@ -22,7 +22,7 @@ test('killed after its success was recorded, it is a success: the commit that wa
   await close(stage);
 });
 
-test('killed between two instances, both are what the state says', async () => {
+test('killed between two instances, both match the state', async () => {
   const stage = await makeStage('first');
   const { world } = stage;
   const two = 'instances: { eu: {}, us: {} }\nstart: { type: command, run: "true" }\n';
@@ -70,7 +70,7 @@ if (IS_WHOLE) {
     ['while it waits for health', staged('health'), 'health'],
   ]);
 
-  test('killed on its way back from a version that does not start, the next command goes all the way', async () => {
+  test('after a kill while a version that does not start is rolled back, the next command completes it', async () => {
     const stage = await makeStage('second');
     const { world } = stage;
     // v1 starts only as long as this file is not there.

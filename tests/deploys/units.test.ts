@@ -67,7 +67,7 @@ test('a unit that does not load the secrets is reported with the line that it la
   assert.equal(await said(loading), [undefined, undefined, undefined]);
 });
 
-test('a unit whose user may not enter the release is a problem, until an access list lets it in', async ({
+test('a unit whose user cannot enter the release is a problem until an access list allows it', async ({
   world,
   memory,
 }) => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { CACHES } from '@runner/deploy/sandbox/home';
-import { distFolder, run, shellWord } from '@runner/testing/run';
+import { checkoutFolder, run, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -166,7 +166,7 @@ test('the home of the account is hidden, whatever HOME says, and PATH still lead
   }));
 
 home('docs/sandbox.md lists the caches that stay', () => {
-  const page = readFileSync(join(distFolder(), '../docs/sandbox.md'), 'utf8');
+  const page = readFileSync(join(checkoutFolder(), 'docs/sandbox.md'), 'utf8');
   const [, list = ''] = /caches stay\*\* and can be written: ([^;]+);/.exec(page) ?? [];
   assert.equal(
     [...list.matchAll(/`([^`]+)`/g)].map(([, path]) => path),

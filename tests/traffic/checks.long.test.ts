@@ -89,7 +89,7 @@ test('a health address of a fixed port, and a path that is too long, are found',
   assert.match(deployed.stderr, /a socket may have 107: .*; nothing was switched/);
 });
 
-test('--check names what has the port of the free slot', async ({ world }) => {
+test('--check names the process on the port of the free slot', async ({ world }) => {
   const ports = [await freePort(), await freePort()] as const;
   const more = `traffic: { type: ports, ports: [${ports}], drain: 1s }\n`;
   assert.is((await world.ship('v1', 'good', more)).status, 0);
@@ -121,7 +121,7 @@ test('--check warns when there is no memory for two versions', async ({ world })
   );
 });
 
-test('doctor names the folder that a proxy may not enter, and what no longer answers', async ({
+test('doctor names the folder that a proxy cannot enter, and what no longer answers', async ({
   world,
 }) => {
   if (process.getuid?.() !== 0) return;

@@ -67,7 +67,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
   assert.is(stdout.split('\n').length, 4);
 });
 
-test('--insecure is on record even when no guard trips, and who used sudo is named', async () => {
+test('--insecure is recorded even if no guard trips, with the user behind sudo', async () => {
   const root = goodRoot();
   const env = { SUDO_USER: 'ana' };
   const { status, stdout, stderr } = await lastError(root, ['--insecure', '--json'], { env });
@@ -101,7 +101,7 @@ test('a bypass that cannot be recorded is refused, and nothing is shown', async 
   assert.equal(rest(), before);
 });
 
-test('--insecure is on record also for an unknown app', async () => {
+test('--insecure is recorded for an unknown app, too', async () => {
   const root = goodRoot();
   const unknown = await run('runner-debug', ['last-error', 'nope', '--insecure'], { root });
   assert.ok(unknown.stderr.startsWith(BANNER));

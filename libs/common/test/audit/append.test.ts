@@ -75,7 +75,7 @@ test('events are appended in their order, and what stood there before is not tou
   assert.is(statSync(paths.auditLog).mode & 0o777, 0o600);
 });
 
-test('an event is one line, safe for a terminal, whatever it holds', () => {
+test('any event is one line that is safe for a terminal', () => {
   const line = lineOf(event(1, { error: 'a\nb\r\u001b[31m\u0000\u202e\u2028\u0085\ud800' }));
   assert.is(line.indexOf('\n'), line.length - 1);
   assert.not.match(line.slice(0, -1), /[^\x20-\x7e]/);
@@ -125,7 +125,7 @@ function refusedAppend(root: string): string {
   return told(() => appendEvents(paths, [event(1)])).replace(root, 'ROOT');
 }
 
-test('what is not a regular file in the place of the log is refused', () => {
+test('a log that is not a regular file is refused', () => {
   const log = 'audit_unwritable: cannot append to the audit log ROOT/logs/deploy-events.jsonl:';
   const link = freshRoot();
   plant(join(link.root, 'target'), '');
@@ -148,7 +148,7 @@ test('what is not a regular file in the place of the log is refused', () => {
   assert.match(refusedAppend(file.root), /^audit_unwritable: /);
 });
 
-test('a log that may not be written is refused', () => {
+test('a log without write permission is refused', () => {
   const paths = freshRoot();
   plant(paths.auditLog, '', 0o644);
   chmodSync(paths.root, 0o555);
@@ -201,7 +201,7 @@ test('an event that has to wait is kept whole and appended before the next one, 
   assert.equal(readdirSync(paths.auditSpool), []);
 });
 
-test('events go on waiting while the log cannot be written', () => {
+test('events wait as long as the log cannot be written', () => {
   const paths = freshRoot();
   mkdirSync(paths.auditLog, { recursive: true });
   keepForLater(paths, event(1));
@@ -234,7 +234,7 @@ test('a large event that had to wait is appended as well', () => {
   assert.equal(versions(paths.auditLog), ['v1']);
 });
 
-test('eight processes that append at once lose and tear nothing', async () => {
+test('eight processes that append at the same time lose and tear nothing', async () => {
   const paths = freshRoot();
   const writers = Array.from({ length: 8 }, (_, number) =>
     startRole('append', [paths.root, `${number}`]),

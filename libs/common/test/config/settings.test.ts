@@ -94,7 +94,7 @@ test('a chat id keeps every digit, in quotes or not', () => {
   }
 });
 
-test('the environment wins over the file, and an empty variable is none', () => {
+test('the environment overrides the file; an empty variable counts as unset', () => {
   const text =
     'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
   assert.equal(codeHostOf(config(text), {}), {
@@ -139,7 +139,7 @@ test('templates are found by kind and channel', () => {
   assert.is(template('started', 'telegram'), undefined);
 });
 
-test('keys that we do not know are let through, whatever they are called', () => {
+test('unknown keys are ignored, whatever their name', () => {
   assert.equal(
     notify('other: [1, {x: 2}]\n__proto__: {channel: 1}\nnotify: {colour: red, __proto__: 1}\n'),
     NOTHING,
