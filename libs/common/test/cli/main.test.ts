@@ -1,14 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync } from 'node:fs';
 import { command, type Tool } from '@runner/common/cli/command';
 import { main } from '@runner/common/cli/main';
 import { Failure } from '@runner/common/foundation/failure';
-import { distFolder, run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scratch } from '../files/scratch.ts';
 
 const KEY = `ghp_${'k'.repeat(36)}`;
 
@@ -271,23 +268,6 @@ test('a megabyte arrives whole in a slow reader', async () => {
   let text = '';
   for await (const chunk of child.stdout) text += chunk;
   assert.is(text.split('\n').length, 1002);
-});
-
-test('every executable prints its version and its help on stdout alone', async () => {
-  const names = readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
-  assert.ok(names.length > 5);
-  for (const name of names) {
-    const version = await run(name, ['--version'], { cwd: scratch() });
-    assert.equal([version.status, version.stderr], [0, '']);
-    assert.match(version.stdout, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\S*\\n$`));
-    const help = await run(name, ['--help']);
-    assert.equal([help.status, help.stderr], [0, '']);
-    assert.match(help.stdout, new RegExp(`\nUsage: ${name.replace('-', ' ')} `));
-    const odd = await run(name, ['--no-such-option', '--json']);
-    assert.is(odd.status, 2);
-    assert.match(odd.stderr, /^error: [^\n]*'--no-such-option' found[^\n]*\n$/);
-    assert.is(JSON.parse(odd.stdout).error, 'usage');
-  }
 });
 
 if (process.env.TEST_TOOL === '1') main(tool);

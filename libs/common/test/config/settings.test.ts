@@ -50,11 +50,6 @@ test('the credentials under notify make their channels active', () => {
   });
 });
 
-test('the earlier layout has the credentials at the top level', () => {
-  const text = `telegram_bot_token: ${BOT}\ntelegram_chat_id: -100123\ndiscord_webhook: ${HOOK}\n`;
-  assert.equal(notify(text), { ...NOTHING, telegram: TELEGRAM, discord: HOOK });
-});
-
 test('a credential under notify wins over the top level, an empty one switches the channel off', () => {
   const top = `telegram_bot_token: ${BOT}\ntelegram_chat_id: "1"\ndiscord_webhook: ${HOOK}\n`;
   assert.equal(notify(`${top}notify: {telegram_chat_id: "-100123"}\n`).telegram, TELEGRAM);
