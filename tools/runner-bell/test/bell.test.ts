@@ -127,7 +127,9 @@ test('a call that ends early rings nothing', async ({ bell }) => {
 
 test('1,000 forged calls start nothing and leak nothing', ({ bell }) => forge(bell, 1_000, 1));
 
-test('while eight calls hang, the next is told to retry, and then succeeds', async ({ bell }) => {
+test('while eight calls hang, the next gets a request to retry, and then succeeds', async ({
+  bell,
+}) => {
   const head = 'POST /github HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';
   const slow: Socket[] = [];
   for (let each = 0; each < 8; each += 1)
