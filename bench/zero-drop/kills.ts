@@ -1,10 +1,10 @@
 /** kill -9 of deploys and recoveries, and restarts of the proxy in the middle of deploys. */
 import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter, staged } from '@runner/testing/killing';
 import { start } from '@runner/testing/run';
 import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
-import { killedAfter, staged } from '../../tests/deploys/faults.ts';
 import { runningSlots } from '../../tests/traffic/world.ts';
 import type { Place } from './place.ts';
 
@@ -12,9 +12,11 @@ import type { Place } from './place.ts';
 const PHASES = ['start', 'switch', 'drain', 'recovery'] as const;
 export type Killed = Record<(typeof PHASES)[number], number>;
 
-/** The n-th call of fs from a moment on. */
+const CALLS = ['openSync', 'mkdirSync', 'renameSync', 'unlinkSync', 'fdatasyncSync'];
+
+/** The n-th of these calls of fs from a moment on. */
 const nth = (moment: string, n: number) =>
-  `!String(args[0]).startsWith('/proc') && (count > 0 || ${moment}) && ++count === ${n}`;
+  `${JSON.stringify(CALLS)}.includes(name) && !String(args[0]).startsWith('/proc') && (count > 0 || ${moment}) && ++count === ${n}`;
 
 const RENAMED = `name === 'renameSync' && args[1].endsWith('/live')`;
 const LOCKED = `String(args[0]).endsWith('/locks/shop.lock')`;

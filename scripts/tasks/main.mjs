@@ -81,6 +81,8 @@ const tasks = new Map([
 
 /** Runs one task of package.json from a bare checkout; resolves its exit status. */
 export async function runTask(name, args) {
+  // Tests run the executables as other users, too, and look at modes of files.
+  process.umask(0o022);
   const task = tasks.get(name);
   if (task === undefined) {
     say(`runner: no task '${name}'; there are ${[...tasks.keys()].join(', ')}`);

@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { judge } from './counts.mjs';
 
-/** The environment of a test: a home and a folder for temporary files of its own, no colours. */
-function testEnvironment(home, temporary) {
+/** The environment of a test: its own home and folder for temporary files, no colours. `dist`: the built executables. */
+function testEnvironment(home, temporary, dist) {
   const environment = { ...process.env, HOME: home, TMPDIR: temporary, NO_COLOR: '1' };
   for (const name of Object.keys(environment)) {
     if (/^(XDG_|RUNNER_|npm_|GIT_)/.test(name)) delete environment[name];
@@ -21,6 +21,7 @@ function testEnvironment(home, temporary) {
   for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'FORCE_COLOR', 'CI']) {
     delete environment[name];
   }
+  if (dist !== undefined) environment.RUNNER_DIST = dist;
   // npm and the tasks put the programs of the checkout on PATH: a user has none of them.
   const path = (process.env.PATH ?? '').split(delimiter);
   environment.PATH = path.filter((part) => !/node_modules|node-gyp-bin/.test(part)).join(delimiter);
@@ -43,7 +44,7 @@ function killGroup(pid) {
  * seconds, and resolves judge()'s verdict with `output` and `seconds`. The output goes to a file:
  * a pipe would stay open as long as a process that the test left behind holds it.
  */
-export async function runTestFile(file, { node = process.execPath, limit = 900, cwd } = {}) {
+export async function runTestFile(file, { node = process.execPath, limit = 900, cwd, dist } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'test-'));
   // Tests that give up root must still reach their own folders.
   chmodSync(folder, 0o755);
@@ -56,7 +57,7 @@ export async function runTestFile(file, { node = process.execPath, limit = 900, 
   const started = performance.now();
   const child = spawn(node, ['--enable-source-maps', file], {
     cwd,
-    env: testEnvironment(home, temporary),
+    env: testEnvironment(home, temporary, dist),
     stdio: ['ignore', descriptor, descriptor],
     detached: true,
   });

@@ -32,7 +32,7 @@ function runTests(texts: Record<string, string>, ...args: string[]) {
 
 const good = `${begin} test('one', () => {}); test('two', () => {}); test.run();`;
 
-test('passing files give one line each, their sum stands in the last line, and the status is 0', () => {
+test('each passing file prints a line, the last line has the sums, and the status is 0', () => {
   const { status, lines } = runTests({ a: good, b: good });
   assert.is(status, 0);
   assert.is(lines.length, 3);
@@ -62,7 +62,7 @@ test('a failing test fails the run, and the output of its file is shown whole', 
   assert.is(last, '3 passed, 1 failed, 0 skipped');
 });
 
-test('long tests tell what they have done, and the sums stand before the last line', () => {
+test('long tests print their counts, and the sums precede the last line', () => {
   const counting = (text: string) =>
     `${begin} test('one', () => console.log(${JSON.stringify(text)})); test.run();`;
   const { status, lines } = runTests(

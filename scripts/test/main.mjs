@@ -13,10 +13,11 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { filesBelow } from '../bundle/place.mjs';
 import { bundlePrograms } from '../bundle/programs.mjs';
-import { build } from '../tasks/build.mjs';
+import { build, dist } from '../tasks/build.mjs';
 import { checkout } from '../tasks/checkout.mjs';
 import { runTestFile } from './file.mjs';
 import { rememberSeconds, slowFirst } from './order.mjs';
+import { reachable } from './reachable.mjs';
 import { reportedIn, sumOf } from './reported.mjs';
 
 /** Seconds that a file may take: on a machine that is busy with other things it is many times as slow. */
@@ -54,7 +55,7 @@ async function runBundle({ file, problem }) {
     return { passed: 0, failed: 1, skipped: 0, reason, output: problem, seconds: 0 };
   }
   const { limit = values.long ? LIMITS.long : LIMITS.usual, node } = values;
-  return runTestFile(file, { cwd: checkout, limit: Number(limit), node });
+  return runTestFile(file, { cwd: checkout, limit: Number(limit), node, dist: executables });
 }
 
 function report(source, { passed, skipped, reason, output, seconds }) {
@@ -79,7 +80,11 @@ if (waiting.length === 0) {
   failedFiles.push('no test file');
 }
 
-if (waiting.some((test) => test.needsTools)) await build();
+let executables;
+if (waiting.some((test) => test.needsTools)) {
+  await build();
+  executables = reachable(dist);
+}
 
 async function work() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -183,7 +183,7 @@ test('a secret that build.env names must be set', async ({ world }) => {
   assert.match(JSON.parse(checked.stdout).problems[0], /^build: build\.env lists NPM_TOKEN/);
 });
 
-test('a unit gets them by a file in memory, which a reboot and a removal take away', async ({
+test('a unit gets them from a file in memory that a reboot or a removal deletes', async ({
   world,
 }) => {
   const runtime = `/dev/shm/runner-test-${process.pid}`;

@@ -35,9 +35,7 @@ test('a build that fills the disk fails because of the disk and does not count',
   spawnSync('umount', ['-l', releases]);
 });
 
-test('a supervisor that is not installed is the fault of the server, and nothing is touched', async ({
-  world,
-}) => {
+test('a missing supervisor is a fault of the server, and nothing is changed', async ({ world }) => {
   const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
   await world.push('v1', { deploy: 'start: { type: pm2, run: node server.js }\n' });
   const done = await world.deploy([], { PATH });
@@ -65,9 +63,7 @@ for (const [what, deploy, program, script] of [
   });
 }
 
-test('a submodule whose commit is gone is named, and counts as the fault of the commit', async ({
-  world,
-}) => {
+test('a submodule whose commit is gone is named and blamed on the commit', async ({ world }) => {
   await world.git.createRepo('acme/lib');
   await world.git.commit('acme/lib', { 'lib.txt': 'lib\n' }, 'lib');
   const gone = '4b5b'.repeat(10);
@@ -102,9 +98,7 @@ test('a script that names the build folder in its first line is named in the err
   }
 });
 
-test('removing an app that has no stop command says that nothing was stopped', async ({
-  world,
-}) => {
+test('removing an app without a stop command says that nothing was stopped', async ({ world }) => {
   await world.push('v1', { deploy: 'start: { type: command, run: "true" }\n' });
   assert.is((await world.deploy()).status, 0);
   const done = await run('runner-remove', ['shop', '--yes'], { root: world.root });
@@ -117,7 +111,7 @@ test('removing an app that has no stop command says that nothing was stopped', a
   );
 });
 
-test('.deploy.yaml and its like are pointed out', async ({ world }) => {
+test('.deploy.yaml and similar names are pointed out', async ({ world }) => {
   for (const name of ['.deploy.yaml', 'deploy.yml']) {
     const files = { '.deploy.yml': null, '.deploy.yaml': null, [name]: 'keep: 2\n' };
     await world.git.commit('acme/shop', { VERSION: name, ...files }, name);

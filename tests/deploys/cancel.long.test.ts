@@ -21,7 +21,7 @@ test.after.each(async ({ world }) => {
 const cancel = ({ root }: World, args: readonly string[] = []) =>
   run('runner-cancel', ['shop', ...args], { root });
 
-test('a refusal because of the lock names the stage, the time, who began it and what to type', async ({
+test('a refusal because of the lock names the stage, the time, its starter and what to type', async ({
   world,
 }) => {
   const { build, reached, open } = gate();
@@ -43,7 +43,7 @@ test('a refusal because of the lock names the stage, the time, who began it and 
   assert.is((await first).status, 0);
 });
 
-test('what is refused while a hook runs after the end of a deploy reads that it is at its end', async ({
+test('a refusal during a hook after the deploy says that the deploy is about to end', async ({
   world,
 }) => {
   const { build, reached, open } = gate();

@@ -135,7 +135,7 @@ test('a step that dies in silence has an error in words', async () => {
   }
 });
 
-test('an output that ends without a newline is a line of its own in the kept log', async () => {
+test('output without a final newline is its own line in the kept log', async () => {
   const world = await makeWorld();
   try {
     await world.push('v1', {
@@ -159,7 +159,7 @@ test('an output that ends without a newline is a line of its own in the kept log
   }
 });
 
-test('a line without an end is cut on the terminal, and whole in the log that is named', async () => {
+test('an endless line is cut on the terminal and whole in the named log', async () => {
   const world = await makeWorld();
   try {
     const script =
@@ -177,7 +177,7 @@ test('a line without an end is cut on the terminal, and whole in the log that is
   }
 });
 
-test('a baseline that is damaged or cannot be written holds up no deploy', async () => {
+test('a damaged or unwritable baseline does not delay a deploy', async () => {
   const world = await makeWorld();
   try {
     const { writeFileSync, mkdirSync, rmSync } = await import('node:fs');

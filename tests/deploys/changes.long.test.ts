@@ -22,7 +22,7 @@ const commit = ({ git }: World, message: string) =>
 const subjects = ({ commits }: { commits: { subject: string }[] }) =>
   commits.map(({ subject }) => subject);
 
-test('what a deploy would bring, and afterwards what it brought, with a link to compare', async ({
+test('the changes that a deploy would ship, then those it shipped, with a compare link', async ({
   world,
 }) => {
   const { root } = world;
@@ -93,7 +93,7 @@ test('a side branch, a force push and a host that sends files with commits: neve
   assert.is((await world.deploy()).status, 0);
 });
 
-test('on a host that sends files with the commits the newest subject is known, and no more is kept', async () => {
+test('a host that sends files with the commits gets the newest subject, and nothing more is kept', async () => {
   const world = await makeWorld({ old: true });
   for (const version of ['v1', 'v2', 'v3']) {
     await world.push(version, { deploy: '' });

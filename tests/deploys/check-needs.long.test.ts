@@ -62,7 +62,7 @@ test('a port that something else listens on is named; the own one is not', async
   assert.equal(await problems(world), []);
 });
 
-test('health.url takes $NAME as a shell does, and what is no address is reported with its line', async ({
+test('health.url expands $NAME like a shell, and an invalid address is reported with its line', async ({
   world,
 }) => {
   const braces = deployFile(world.port);

@@ -163,7 +163,7 @@ for (const [what, deploy, programs, problems] of [
   });
 }
 
-test('a shared file that is nowhere is a problem until it is created', async ({ world }) => {
+test('a missing shared file is a problem until it is created', async ({ world }) => {
   await world.push('v1', { deploy: deployFile(world.port, 'shared: [.env, VERSION, up/]') });
   const shared = join(world.root, 'apps/shop/instances/default/shared');
   const missing = await planned(world);

@@ -58,10 +58,7 @@ test('an app without chats gets the result of each deploy and rollback on its co
   assert.is(api.posts.length, before);
 });
 
-test('a host that is down delays nothing but the status, which flush brings', async ({
-  world,
-  api,
-}) => {
+test('a host that is down delays only the status, which flush sends', async ({ world, api }) => {
   api.fail({ status: 503, body: {} }, Number.POSITIVE_INFINITY);
   const commit = await world.push('v1', { deploy: DEPLOY });
   assert.is((await world.deploy()).status, 0);

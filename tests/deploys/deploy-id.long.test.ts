@@ -38,9 +38,7 @@ test('an id that the log knows is not run again: success and failure are returne
     assert.is(json(repeated)[key], json(failed)[key], key);
 });
 
-test('its end is waited for, also if it was killed; a rollback runs once too', async ({
-  world,
-}) => {
+test('its end is awaited, even if it was killed; a rollback also runs once', async ({ world }) => {
   await world.push('v1');
   await world.deploy();
   const { build, reached, open } = gate();

@@ -15,7 +15,7 @@ test.after.each(async ({ world }) => {
   await world.close();
 });
 
-test('a first deploy clones, starts and checks the app, and says what it did', async ({
+test('a first deploy clones, starts and checks the app, and prints each step', async ({
   world,
 }) => {
   const commit = await world.push('v1.0.0');
@@ -42,7 +42,7 @@ test('a first deploy clones, starts and checks the app, and says what it did', a
   assert.is(failures, null);
 });
 
-test('each step is a line on stderr, and only the result stands on stdout', async ({ world }) => {
+test('each step is a line on stderr, and only the result is on stdout', async ({ world }) => {
   await world.push('v1.0.0', { deploy: deployFile(world.port, 'build: [echo one, echo two]') });
   const done = await world.deploy();
   const steps = done.stderr.replace(/ \(\d+\.\d s\)/g, '').split('\n');
@@ -133,7 +133,7 @@ test('an unhealthy version is rolled back: the version before answers again', as
   assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);
 });
 
-test('an app that dies at once is rolled back, and its own words are in the error', async ({
+test('an app that exits at once is rolled back, and its output is in the error', async ({
   world,
 }) => {
   await world.push('v1');
@@ -254,7 +254,7 @@ for (const [name, prepare, code, sentence] of [
   });
 }
 
-test('two deploys at once: the second names the holder of the lock, and ends with 75', async ({
+test('of two concurrent deploys, the second names the lock holder and exits with 75', async ({
   world,
 }) => {
   const held = gate();

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { statusOf } from '../../libs/deploy/test/drivers/place.ts';
 
-test('a supervisor that hangs is given up, and nothing is known of the instance', () => {
+test('a supervisor that hangs is abandoned, and the state of the instance is unknown', () => {
   const folder = temporaryFolder('bin');
   const program = join(folder, 'pm2');
   writeFileSync(program, "#!/bin/sh\ntrap '' TERM\nexec sleep 600\n");

@@ -191,7 +191,7 @@ require('node:http').createServer((_, answer) => answer.end(version)).listen(pro
     await place.close();
   });
 
-  test('a user who may not control the unit gets that error, and the commit is not blamed', async () => {
+  test('a user without permission for the unit gets that error, and the commit is not blamed', async () => {
     const place = await placeInside({
       start: '{ type: systemd, unit: shop-forbidden.service }',
       file: '/home/deployer/.config/systemd/user/shop-forbidden.service',

@@ -45,9 +45,7 @@ test('systemd restarts the unit of the instance and looks whether it stays activ
   ]);
 });
 
-test('systemd reloads, and speaks to the manager of the user, when .deploy.yml says so', async ({
-  world,
-}) => {
+test('systemd reloads, and uses the user manager, if .deploy.yml says so', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service, user: true, reload: true }\n');
   await world.deploy([], env);
@@ -128,7 +126,7 @@ test('pm2 deletes and starts again from the folder of the release', async ({ wor
   }
 });
 
-test('a type that changes from one release to the next is stopped in its old way first', async ({
+test('if the type changes between releases, the old version is stopped with the old type first', async ({
   world,
 }) => {
   const { env, calls } = recording(
@@ -147,9 +145,7 @@ test('a type that changes from one release to the next is stopped in its old way
   ]);
 });
 
-test('a unit that is called otherwise from one release to the next is stopped first', async ({
-  world,
-}) => {
+test('a unit that is renamed between releases is stopped first', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'test "$1" != is-active || echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service }\n', 'one');
   await world.deploy([], env);
@@ -166,7 +162,7 @@ test('a unit that is called otherwise from one release to the next is stopped fi
   ]);
 });
 
-test('what runs is stopped in its own way when the app is removed', async ({ world }) => {
+test('removing an app stops it according to its type', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service }\n');
   await world.deploy([], env);
@@ -216,7 +212,7 @@ test('health by tcp waits for a port, and by cmd for status 0', async ({ world }
   assert.is(done.status, 0, done.stderr);
 });
 
-test('a last attempt that was cut short does not hide what was found before', async ({ world }) => {
+test('a last attempt that was cut short does not hide earlier findings', async ({ world }) => {
   let asked = 0;
   const server = createHttpServer((_, response) => {
     asked += 1;

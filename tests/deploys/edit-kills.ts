@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
 import { startGitServer } from '@runner/testing/git-server';
-import { endedWithin } from '@runner/testing/killing';
+import { runKilled } from '@runner/testing/killing';
 import { distFolder, run } from '@runner/testing/run';
 import { startTelegram, type Telegram } from '@runner/testing/telegram';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -133,10 +133,10 @@ notify:
   async function deliver(record: Record<string, unknown>): Promise<void> {
     const { event_type: kind, deploy_id: id } = record as { event_type: string; deploy_id: string };
     for (let open: readonly Channel[] = CHANNELS; open.length > 0; ) {
-      const options = { root, stdin: `${JSON.stringify(record)}\n` };
       const args = ['send', '--channel', open.join(','), '--wait', '60'];
-      const life = isOver() ? 600_000 : 60 + Math.random() * 900;
-      const { signal, status, stderr } = await endedWithin('runner-notify', args, life, options);
+      const send = { tool: 'runner-notify', args, stdin: `${JSON.stringify(record)}\n` };
+      const ms = isOver() ? 600_000 : 60 + Math.random() * 900;
+      const { signal, status, stderr } = await runKilled(send, { ms }, root);
       if (signal === 'SIGKILL') killed.send += 1;
       else if (status !== 0) wrong.push(`send ended with ${status}: ${stderr}`);
       open = open.filter((channel) => !hasTaken(channel, kind, id));
@@ -177,8 +177,8 @@ notify:
       const files = { 'a.txt': String(number), '.deploy.yml': `notify: {}\n${build}` };
       await git.commit(repo, files, `v${number}`);
       for (let again = true; again; ) {
-        const life = isOver() ? 600_000 : 100 + Math.random() * 2_500;
-        const ended = await endedWithin('runner-deploy', [app], life, { root });
+        const ms = isOver() ? 600_000 : 100 + Math.random() * 2_500;
+        const ended = await runKilled({ tool: 'runner-deploy', args: [app] }, { ms }, root);
         again = ended.signal === 'SIGKILL';
         if (again) killed.deploy += 1;
       }

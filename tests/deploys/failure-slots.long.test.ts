@@ -113,7 +113,7 @@ test('deploy --ref of the head holds nothing, also when an instance leaves .depl
   assert.equal([state, held], ['ok', null]);
 });
 
-test('a hold names who chose the other version', async ({ world }) => {
+test('a hold names the person who chose the other version', async ({ world }) => {
   for (const version of ['v1', 'v2']) {
     await world.push(version);
     await world.deploy();

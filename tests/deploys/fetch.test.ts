@@ -2,12 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
+import { CREDENTIAL, pausedAt } from '@runner/testing/killing';
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CREDENTIAL, pausedAt } from './faults.ts';
 import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('fetch');
@@ -42,7 +41,7 @@ test('a new commit is reported, deployed with --deploy, and then up to date', as
   assert.is.not(world.state().last_checked, null);
 });
 
-test('a pipe without a reader, or a link, in the place of fetch.log holds up no deploy', async ({
+test('a pipe without a reader, or a link, in place of fetch.log does not delay a deploy', async ({
   world,
 }) => {
   const log = join(world.root, 'logs/fetch.log');
@@ -110,7 +109,9 @@ test('the attempts of one commit wait, a deploy by hand and another commit do no
   assert.is((await fetch(world, ['--deploy'])).stdout, 'shop: deployed v2\n');
 });
 
-test('--jobs deploys several apps at once, and prints their lines in order', async ({ world }) => {
+test('--jobs deploys several apps in parallel and prints their lines in order', async ({
+  world,
+}) => {
   const [ready, other] = [
     join(temporaryFolder('jobs'), 'ready'),
     join(temporaryFolder('jobs'), 'other'),
@@ -166,7 +167,7 @@ test('a version that was rolled back by hand is held until the next push', async
   assert.is(world.state().held, null);
 });
 
-test('a deploy that runs is left alone, and that is not a failure', async ({ world }) => {
+test('a running deploy is left alone, which is not a failure', async ({ world }) => {
   const held = gate();
   await world.push('v1', { deploy: deployFile(world.port, held.build) });
   const running = start('runner-deploy', ['shop'], { root: world.root });
@@ -178,9 +179,7 @@ test('a deploy that runs is left alone, and that is not a failure', async ({ wor
   assert.is((await running.done).status, 0);
 });
 
-test('a busy audit log is no failure of the deploy that it keeps from beginning', async ({
-  world,
-}) => {
+test('a busy audit log that prevents a deploy does not count as its failure', async ({ world }) => {
   await world.push('v1', { deploy: 'notify: {}\n' });
   await fetch(world, ['--deploy']);
   await world.push('v2');
@@ -236,7 +235,7 @@ test('one app that cannot be asked about hides no other, and the status is the w
   );
 });
 
-test('a token revoked between two fetches, and a host that is gone, are recorded once each', async ({
+test('a token revoked between two fetches, and an unreachable host, are recorded once each', async ({
   world,
 }) => {
   await world.push('v1');
@@ -279,7 +278,7 @@ test('a token revoked between two fetches, and a host that is gone, are recorded
   assert.is(await world.page(), 'v1');
 });
 
-test('a check that goes well again is no longer reported as failing', async ({ world }) => {
+test('a check that succeeds again is no longer reported as failing', async ({ world }) => {
   await world.push('v1');
   const change = (repo: string) =>
     run('runner-edit', ['shop', '--repo', repo], { root: world.root });
@@ -314,7 +313,7 @@ test('a fetch log that cannot be written is reported once, with status 1; the de
   assert.is(single.status, 1);
 });
 
-test('without any app it says so', async () => {
+test('a server without apps is reported as such', async () => {
   const root = temporaryFolder('none');
   const said = await run('runner-fetch', ['--deploy'], { root });
   assert.equal(
@@ -369,7 +368,7 @@ test('a broken .deploy.yml is reported without a word about channels that are no
   assert.not.match(done.stderr, /no channel is active/);
 });
 
-test('a force push and a branch that is gone are both reported plainly', async ({ world }) => {
+test('a force push and a deleted branch are reported', async ({ world }) => {
   await world.push('v1');
   await fetch(world, ['--deploy']);
   await world.git.commit('acme/shop', { VERSION: 'forced\n' }, 'forced', { force: true });

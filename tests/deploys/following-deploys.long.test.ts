@@ -22,7 +22,7 @@ const fetch = async ({ root }: World) =>
   (await run('runner-fetch', ['--deploy'], { root })).stdout.trimEnd();
 const SHOP = { deploy: '' };
 
-test('tags are deployed upwards; what became of the active one is announced once', async ({
+test('tags are deployed in ascending order; a changed active tag is announced once', async ({
   world,
 }) => {
   const { root, git } = world;
@@ -112,7 +112,7 @@ test('an app without a token is not told that its token cannot read a repository
   );
 });
 
-test('what is followed is checked when it is given', async ({ world: { root } }) => {
+test('the followed ref is checked when it is set', async ({ world: { root } }) => {
   const refuse = async (...args: string[]) => {
     const { status, stderr } = await run('runner-edit', ['shop', ...args], { root });
     return [status, stderr.replace(/^runner edit: /, '').trim()];

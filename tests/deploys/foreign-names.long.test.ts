@@ -32,9 +32,7 @@ const process1 = (name: string, env: object) => ({
   pm2_env: { status: 'online', restart_time: 0, ...env },
 });
 
-test('a process of pm2 that belongs to another app is refused before anything is touched', async ({
-  world,
-}) => {
+test('a pm2 process of another app is refused before anything changes', async ({ world }) => {
   const other = { RUNNER_APP: 'other', RUNNER_INSTANCE: 'default', RUNNER_SHARED: '/x' };
   const { env, calls } = pm2([process1('web', other)]);
   await commit(world, {
@@ -140,9 +138,7 @@ test('a project of that old name that another app made is not touched', async ({
   for (const call of all) assert.match(projectIn(call), /^runner-shop-default-[0-9a-f]{4}$/);
 });
 
-test('a unit that is active for another app is refused before anything is touched', async ({
-  world,
-}) => {
+test('a unit that runs for another app is refused before anything changes', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, { '.deploy.yml': 'start: { type: systemd, unit: web.service }\n' });
   assert.is((await world.deploy([], env)).status, 0);

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter, recorded } from '@runner/testing/killing';
 import { run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded } from './faults.ts';
 import { deployFile, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('hardship');
@@ -67,9 +67,7 @@ test('an instance that cannot be switched brings back those that were, and the f
   assert.is(world.state().deploying, null);
 });
 
-test('what the repository marks for its release archives is deployed as it was committed', async ({
-  world,
-}) => {
+test('files with export attributes are deployed as committed', async ({ world }) => {
   const files = {
     '.gitattributes': 'VERSION export-ignore\nid export-subst\n',
     id: '$Format:%H$\n',
@@ -81,7 +79,7 @@ test('what the repository marks for its release archives is deployed as it was c
   assert.is(readFileSync(join(current, 'id'), 'utf8'), '$Format:%H$\n');
 });
 
-test('an instance that the commit no longer names is stopped and forgotten, and the output says so', async ({
+test('an instance missing from the commit is stopped and forgotten, and the output says so', async ({
   world,
 }) => {
   await world.push('v1', { deploy: deployFile(world.port).replace('default:', 'old:') });
@@ -97,7 +95,7 @@ test('an instance that the commit no longer names is stopped and forgotten, and 
   assert.equal(Object.keys(world.state().instances as object), ['new']);
 });
 
-test('what waits to be appended is appended before last-error answers', async ({ world }) => {
+test('waiting records are appended before last-error answers', async ({ world }) => {
   const log = join(world.root, 'logs/deploy-events.jsonl');
   await world.push('v1', {
     deploy: `build: "mv '${log}' '${log}.kept' && mkdir '${log}' && exit 3"\n`,
@@ -126,7 +124,7 @@ test('a root below a folder that was deleted meanwhile is refused, not made else
   assert.match(done.stderr, /the current directory no longer exists \(file_unreadable\)\n$/);
 });
 
-test('secrets in a config.yml that others may read are pointed out, with the command that fixes it', async ({
+test('secrets in a config.yml that others can read are reported, with the fixing command', async ({
   world,
 }) => {
   await world.push('v1');

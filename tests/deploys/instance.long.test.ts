@@ -55,7 +55,7 @@ test('only that instance is deployed, with its own environment; the others stay 
   assert.equal([eu?.previous, us?.previous.map((each) => each.version)], [[], ['v1']]);
 });
 
-test('what another instance still runs is never pruned, however often one is deployed', async ({
+test('a release that another instance runs is never pruned, after any number of deploys', async ({
   world,
 }) => {
   await world.push('v1', { deploy: TWO });
@@ -68,7 +68,7 @@ test('what another instance still runs is never pruned, however often one is dep
   assert.is(readdirSync(join(world.root, 'apps/shop/releases')).length, 3);
 });
 
-test('the timer does not undo the choice, and a deploy of all lifts it', async ({ world }) => {
+test('the timer keeps the choice, and a deploy of all instances lifts it', async ({ world }) => {
   await world.push('v1', { deploy: TWO });
   await world.deploy();
   await world.push('v2', { deploy: TWO });
@@ -80,7 +80,7 @@ test('the timer does not undo the choice, and a deploy of all lifts it', async (
   assert.is(world.state().held, null);
 });
 
-test('an instance that fails goes back, and the other one is not touched', async ({ world }) => {
+test('a failing instance is rolled back, and the other one is left alone', async ({ world }) => {
   await world.push('v1', { deploy: TWO });
   await world.deploy();
   await world.push('v2', { deploy: `${TWO}start: { type: command, run: exit 4 }\n` });

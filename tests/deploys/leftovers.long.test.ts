@@ -47,7 +47,7 @@ test('a worker whose leader was killed is ended by the next deploy', async ({ wo
   await deployed(world, 'v2');
 });
 
-test('a worker in a session of its own is ended by the next deploy, and by remove', async ({
+test('a worker in its own session is ended by the next deploy, and by remove', async ({
   world,
 }) => {
   const command = 'setsid node server.js & wait';
@@ -105,7 +105,7 @@ test('the start command of a killed deploy is ended before the next one starts',
   assert.not.ok(isAlive(Number(readFileSync(pid, 'utf8'))), 'the start command goes on');
 });
 
-test('what the start command of a killed deploy forks while it is ended is ended too', async ({
+test('processes that the start command forks during the cleanup of a killed deploy end too', async ({
   world,
 }) => {
   const there = join(temporaryFolder('forks'), 'there');
@@ -128,9 +128,7 @@ test('nothing is started when its note cannot be written', async ({ world }) => 
   assert.is(await world.page(), null);
 });
 
-test('what a runner started that was killed before it noted the process is ended', async ({
-  world,
-}) => {
+test('a process is ended even if the runner was killed before recording it', async ({ world }) => {
   const file = join(temporaryFolder('hook'), 'hook.cjs');
   writeFileSync(
     file,

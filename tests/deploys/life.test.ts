@@ -72,7 +72,7 @@ test('stop is remembered until start or deploy, and recorded with its user', asy
   assert.is((await type(world, 'audit', 'verify')).status, 0);
 });
 
-test('stopping what is stopped changes and records nothing', async ({ world }) => {
+test('stopping a stopped app changes and records nothing', async ({ world }) => {
   await world.push('v1', {
     deploy: 'instances: { default: {}, web: {} }\nstart: { type: process, run: exec sleep 300 }\n',
   });
@@ -128,7 +128,7 @@ test('an interrupted stop or start is remembered, a failed start is not', async 
   }
 });
 
-test('start --boot starts what a reboot ended', async ({ world }) => {
+test('start --boot starts the apps that a reboot ended', async ({ world }) => {
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
@@ -200,7 +200,7 @@ test('a paused app waits for resume; by hand it needs --force, a rollback nothin
     assert.is((await type(world, 'pause', 'shop', '--for', length)).status, 2, length);
 });
 
-test('outside its deploy windows a version waits, said once', async ({ world }) => {
+test('outside its deploy windows a version waits, and this is reported once', async ({ world }) => {
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const today = new Date().toISOString().slice(0, 10);

@@ -1,9 +1,9 @@
 /** {first deploy, second} × {a failure at each stage}: what answers, and what is reported. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { failingAt, RENAMED, SWITCHED_OFF, switched } from '@runner/testing/killing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failingAt, RENAMED, SWITCHED_OFF, switched } from './faults.ts';
 import {
   announced,
   look,

@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld } from './world.ts';
 
-test('with twenty commits a deploy drops those that nothing needs, and keeps what is fresh', async () => {
+test('after twenty commits a deploy drops unneeded ones and keeps recent ones', async () => {
   const world = await makeWorld();
   const mirror = join(world.root, 'apps/shop/repo.git');
   const git = (...args: string[]) =>

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CREDENTIAL, killedAfter, pausedAt, recorded } from '@runner/testing/killing';
 import { type Ended, run, start } from '@runner/testing/run';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CREDENTIAL, killedAfter, pausedAt, recorded } from './faults.ts';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('overlapping and many');
@@ -49,9 +49,7 @@ test('a hundred apps are fetched in one run, and each is reported once', async (
   assert.is(log.trimEnd().split('\n').length, 101);
 });
 
-test('what was deployed between the look and the deploy is not deployed again', async ({
-  world,
-}) => {
+test('a commit deployed between check and deploy is not deployed again', async ({ world }) => {
   await addApp(world, 'zoo');
   await world.git.commit('acme/zoo', { '.deploy.yml': 'keep: 2\n' }, 'zoo', { tag: 'z1' });
   // Both are new when the fetch looks; while it deploys the first, somebody deploys the second.
@@ -68,7 +66,7 @@ test('what was deployed between the look and the deploy is not deployed again', 
   );
 });
 
-test('a timer that runs twice at once deploys once', async ({ world }) => {
+test('two timer runs at the same time deploy once', async ({ world }) => {
   await world.push('v1', { deploy: 'build: sleep 0.5\n' });
   const both = await Promise.all([fetch(world), fetch(world)]);
   assert.equal(
@@ -81,7 +79,7 @@ test('a timer that runs twice at once deploys once', async ({ world }) => {
   assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
 });
 
-test('two that look at one app at once do not get in the way of each other', async ({ world }) => {
+test('two concurrent checks of one app do not disturb each other', async ({ world }) => {
   await world.push('v1');
   const told = { status: 0, stdout: 'shop: new commit v1\n', stderr: '' };
   const look = async (running: Promise<Ended>) => {
@@ -103,7 +101,7 @@ test('two that look at one app at once do not get in the way of each other', asy
   }
 });
 
-test('a timer cleans up what a killed deploy left, and does not deploy what runs already', async ({
+test('the timer cleans up after a killed deploy and does not redeploy the running version', async ({
   world,
 }) => {
   await world.push('v1', { deploy: 'keep: 2\n' });
@@ -115,7 +113,7 @@ test('a timer cleans up what a killed deploy left, and does not deploy what runs
   assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
 });
 
-test('what a build, hook or health command starts ends with it, in its group or not', async ({
+test('processes started by a build, hook or health command end with it, in its group or not', async ({
   world,
 }) => {
   const pids = join(world.root, 'pids');

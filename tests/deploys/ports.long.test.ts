@@ -145,7 +145,7 @@ test('a renamed instance takes the port of the old one, which is gone', async ({
   assert.equal(await listed(world), ['new']);
 });
 
-test('a renamed instance that fails leaves the old one running, and no row of its own', async ({
+test('a renamed instance that fails leaves the old one running and is not listed', async ({
   world,
 }) => {
   await deployed(world, 'v1', twoInstances({ old: world.port }));

@@ -3,10 +3,10 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
+import { failingAt, killedAfter, recorded } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failingAt, killedAfter, recorded } from './faults.ts';
 import { makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('records');
@@ -88,7 +88,7 @@ test('each instance has its own records, and each event is one message that name
   await discord.close();
 });
 
-test('a record names who began it, the commit, its author and how long each stage took', async ({
+test('a record names the user, the commit, its author and the duration of each stage', async ({
   world,
 }) => {
   const deploy = 'build: sleep 0.3\nstart: { type: none }\n';

@@ -64,7 +64,7 @@ test('a deploy killed while it builds is reported by the next one, which cleans 
   assert.equal(left, []);
 });
 
-test('a killed deploy is interrupted, as a cancelled one is, also once it is cleaned up', async ({
+test('a killed deploy is shown as interrupted like a cancelled one, even after the cleanup', async ({
   world,
 }) => {
   await world.push('v1');
@@ -80,7 +80,7 @@ test('a killed deploy is interrupted, as a cancelled one is, also once it is cle
   assert.is(JSON.parse(listed.stdout).apps[0].state, 'interrupted');
 });
 
-test('what a killed deploy built with is ended by the next command', async ({ world }) => {
+test('the next command ends the build processes of a killed deploy', async ({ world }) => {
   await world.push('v1', {
     deploy: deployFile(world.port, 'build: "setsid sleep 300 & echo $! > pid; sleep 300"'),
   });
@@ -200,7 +200,7 @@ test('an event that could not be appended is kept, and appended by the next comm
   );
 });
 
-test('shared files stay when the release changes, and what the commit has there begins them', async ({
+test('shared files survive a new release, and start with the content of the commit', async ({
   world,
 }) => {
   const deploy = deployFile(world.port, 'shared: [uploads/, .env]');
@@ -230,7 +230,7 @@ test('a shared file that exists nowhere is refused before anything is switched, 
   assert.equal([failures.count, failures.stage], [1, 'export']);
 });
 
-test('a build that leaves a pipe in the place of .deploy.yml holds up no later command', async ({
+test('a build that replaces .deploy.yml by a pipe does not block later commands', async ({
   world,
 }) => {
   const build = 'build: "rm .deploy.yml; mkfifo .deploy.yml"\n';

@@ -47,9 +47,7 @@ test('a tag, another branch, and a commit by its full or short id are deployed b
   assert.not.ok(existsSync(join(world.root, 'apps/shop/repo.git/history.git')));
 });
 
-test('what an operator chose stays: the timer leaves the head alone until the next push', async ({
-  world,
-}) => {
+test('the choice of an operator stays: the timer waits for the next push', async ({ world }) => {
   await world.push('v1', PLAIN);
   const head = await world.push('v2', PLAIN);
   await world.deploy(['--ref', 'v1']);
@@ -65,9 +63,7 @@ test('what an operator chose stays: the timer leaves the head alone until the ne
   assert.is(world.state().held, null);
 });
 
-test('a branch whose name continues that of the one before can take its place', async ({
-  world,
-}) => {
+test('a branch whose name extends the old one can replace it', async ({ world }) => {
   await world.push('v1', PLAIN);
   assert.is((await world.deploy()).status, 0);
   await world.git.commit(REPO, { VERSION: 'next\n' }, 'next', { branch: 'release' });

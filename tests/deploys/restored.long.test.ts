@@ -105,7 +105,7 @@ test('the first fetch --deploy after a restore deploys what ran and keeps the ho
   killApp(root, 'shop');
 });
 
-test('a failed or blocked head stays as it was, and what ran before it comes back; also if the app is paused', async ({
+test('a failed or blocked head stays so and the version before it runs again, also in a paused app', async ({
   world,
 }) => {
   await world.push('v1');
@@ -140,7 +140,9 @@ test('a failed or blocked head stays as it was, and what ran before it comes bac
   killApp(blocked.root, 'shop');
 });
 
-test('what an operator stopped stays stopped, and says how it is started', async ({ world }) => {
+test('an app that an operator stopped stays stopped, and the output says how to start it', async ({
+  world,
+}) => {
   await world.push('v1');
   await world.deploy();
   assert.is((await run('runner-stop', ['shop'], { root: world.root })).status, 0);
@@ -156,7 +158,7 @@ test('what an operator stopped stays stopped, and says how it is started', async
   assert.is(await world.page(), 'v1');
 });
 
-test('instances that ran different commits come back with those', async ({ world }) => {
+test('instances that ran different commits get them back', async ({ world }) => {
   const two = `instances: { web: {}, job: {} }
 start: { type: process, run: exec sleep 1000 }
 `;
@@ -181,7 +183,7 @@ start: { type: process, run: exec sleep 1000 }
   for (const root of [world.root, copy]) await run('runner-stop', ['shop'], { root });
 });
 
-test('what was deployed by hand since the restore stays; only the rest comes back', async ({
+test('apps deployed by hand since the restore are left alone; the others are started', async ({
   world,
 }) => {
   const deploy =
@@ -202,7 +204,7 @@ test('what was deployed by hand since the restore stays; only the rest comes bac
   for (const root of [world.root, copy]) await run('runner-stop', ['shop'], { root });
 });
 
-test('what ran and fails here is tried no more often than a head, then by hand', async ({
+test('a version that ran elsewhere and fails here is retried like a head, then left to the operator', async ({
   world,
 }) => {
   const flag = join(temporaryFolder('flag'), 'here');

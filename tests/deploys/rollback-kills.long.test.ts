@@ -1,15 +1,76 @@
+/**
+ * {one instance, two} × {kill -9 at each stage of a rollback by hand}: the next command under the lock
+ * reports it and leaves a system that agrees with its state.
+ */
+
 import { IS_WHOLE } from '@runner/testing/extent';
-import { run } from '@runner/testing/run';
+import { killedAfter, recorded, staged, switched } from '@runner/testing/killing';
+import { type Ended, run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded, staged, switched } from './faults.ts';
-import { announced, look, makeStage } from './matrix.ts';
-import { as, close, killTests, rollback, twoVersions } from './rollback-kills.ts';
+import { announced, look, makeStage, type Picture, type Stage } from './matrix.ts';
 import { deployFile } from './world.ts';
 
 const test = suite('rollbacks that are killed');
 
-killTests(test, [['after it switched', switched(), 'switch']]);
+const rollback = ({ world }: Stage, env: Record<string, string> = {}): Promise<Ended> =>
+  run('runner-rollback', ['shop'], { root: world.root, env });
+
+/** v1, then v2, which runs. */
+async function twoVersions(): Promise<Stage> {
+  const stage = await makeStage('second');
+  await stage.world.push('v2', { deploy: announced(stage.world) });
+  await stage.world.deploy();
+  await stage.world.git.deleteBranch('acme/shop', 'main');
+  return { ...stage, before: stage.world.events().length };
+}
+
+async function close({ world, chat }: Stage): Promise<void> {
+  await world.close();
+  await chat.close();
+}
+
+const as = (version: string, events: readonly string[]): Picture => ({
+  page: version,
+  current: version,
+  state: version,
+  deploying: null,
+  failures: 0,
+  events: [...events],
+  messages: [...events],
+  left: [],
+});
+
+/** A rollback that is killed at a moment, and the stage that the next command names. */
+type Kill = readonly [when: string, moment: string, stage: string];
+
+function killTests(kills: readonly Kill[]): void {
+  for (const [when, moment, stageName] of kills) {
+    test(`killed ${when}, the version that was active is active again, and that is reported`, async () => {
+      const stage = await twoVersions();
+      const { world } = stage;
+      const killed = await rollback(stage, killedAfter(moment));
+      assert.is(killed.signal, 'SIGKILL', killed.stderr);
+      const shown = await run('runner-status', ['shop'], { root: world.root });
+      assert.match(shown.stdout, /state: +interrupted\n/);
+      const next = await world.deploy();
+      assert.match(
+        next.stderr,
+        new RegExp(`rollback [0-9a-f]{8} was interrupted during ${stageName}: cleaning up`),
+      );
+      assert.equal(await look(stage), as('v2', ['DeployFailure']));
+      const failure = world.events().at(-1);
+      assert.equal(
+        [failure?.error, failure?.version, failure?.previous_version],
+        [`rollback interrupted during ${stageName}`, 'v1', 'v2'],
+      );
+      assert.is(world.state().held, null);
+      await close(stage);
+    });
+  }
+}
+
+killTests([['after it switched', switched(), 'switch']]);
 
 test('killed after its success was recorded, it is a success: the commit that was left is held', async () => {
   const stage = await twoVersions();
@@ -22,7 +83,7 @@ test('killed after its success was recorded, it is a success: the commit that wa
   await close(stage);
 });
 
-test('killed between two instances, both are what the state says', async () => {
+test('killed between two instances, both match the state', async () => {
   const stage = await makeStage('first');
   const { world } = stage;
   const two = 'instances: { eu: {}, us: {} }\nstart: { type: command, run: "true" }\n';
@@ -64,13 +125,13 @@ test('a killed deploy with --no-notify, or of an app that wants no messages, is 
 });
 
 if (IS_WHOLE) {
-  killTests(test, [
+  killTests([
     ['before it switches', staged('switch'), 'switch'],
     ['while it starts', staged('start'), 'start'],
     ['while it waits for health', staged('health'), 'health'],
   ]);
 
-  test('killed on its way back from a version that does not start, the next command goes all the way', async () => {
+  test('after a kill while a version that does not start is rolled back, the next command completes it', async () => {
     const stage = await makeStage('second');
     const { world } = stage;
     // v1 starts only as long as this file is not there.

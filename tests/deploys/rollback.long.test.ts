@@ -48,7 +48,7 @@ test('the version before answers again, with the network gone, and its abandoned
   assert.match((world.state().held as { reason: string }).reason, /^v2 was rolled back by hand$/);
 });
 
-test('going back again reaches the one before that, and --to can go forward', async ({ world }) => {
+test('a second rollback reaches the version before, and --to can go forward', async ({ world }) => {
   await deployAll(world, 'v1', 'v2', 'v3');
   await rollback(world);
   await rollback(world);
@@ -172,7 +172,7 @@ test('each instance goes to its own earlier version, and the answer names each',
   assert.match(again.stderr, /api has no earlier version: it stays at v1\n/);
 });
 
-test('a commit that is deployed again replaces itself: going back leads to another commit', async ({
+test('a redeployed commit replaces itself: a rollback leads to another commit', async ({
   world,
 }) => {
   await deployAll(world, 'v1', 'v2');
@@ -189,7 +189,7 @@ test('a commit that is deployed again replaces itself: going back leads to anoth
   assert.is(await world.page(), 'v1');
 });
 
-test('what an older runner kept of one commit twice is passed over', async ({ world }) => {
+test('duplicate releases of one commit from an older runner are skipped', async ({ world }) => {
   await deployAll(world, 'v1', 'v2');
   const state = world.state() as {
     instances: { default: { current: Deployed; previous: Deployed[] } };
@@ -247,7 +247,7 @@ test('with no earlier version, or an unknown one, nothing is touched', async ({ 
   assert.is(world.kinds().length, 4);
 });
 
-test('a version that does not become healthy any more is left again: the active one answers', async ({
+test('a rollback to a version that is no longer healthy is undone: the active one answers', async ({
   world,
 }) => {
   await deployAll(world, 'v1');
@@ -281,7 +281,7 @@ test('while a deploy runs a rollback is refused with 75', async ({ world }) => {
   assert.is((await running.done).status, 0);
 });
 
-test('what another way of starting had started is stopped, going back and going forward', async ({
+test('a process started by another type is stopped, on rollback and on deploy', async ({
   world,
 }) => {
   await deployAll(world, 'v1');

@@ -61,7 +61,7 @@ test('a token in a failing command, an answer or a commit is shown and kept nowh
   await Promise.all([world.close(), telegram.close(), discord.close()]);
 });
 
-test('what cannot be stopped is reported without the token in its command', async () => {
+test('a process that cannot be stopped is reported without the token in its command', async () => {
   const world = await makeWorld({ token: ODD });
   const deploy = `start: { type: command, run: "true" }\nstop: ": ${ODD}; exit 4"\n`;
   await world.push('v1', { deploy });

@@ -187,7 +187,7 @@ test('a deploy log holds no control characters; debug log --raw shows what the b
   assert.is(refused.status, 2);
 });
 
-test('a private key that a step prints bit by bit is shown nowhere, and what stands around it is', async ({
+test('a private key printed in pieces is never shown, and the text around it is', async ({
   world,
 }) => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -318,7 +318,7 @@ test('git tracing that a user switched on does not print the token into any log'
   assert.is(spawnSync('test', ['-e', trace]).status, 1);
 });
 
-test('a .deploy.yml that is a link, or leads shared paths out of the release, is refused', async ({
+test('a .deploy.yml that is a link, or has shared paths outside the release, is refused', async ({
   world,
 }) => {
   const victim = join(temporaryFolder('victim'), 'kept');

@@ -61,14 +61,14 @@ test('the first content comes from the first deploy that succeeds', async ({ wor
   assert.equal([inCurrent(world, 'data/seed'), inCurrent(world, 'settings')], ['two', 'two']);
 });
 
-test('what a failed first deploy wrote into its shared folder stays', async ({ world }) => {
+test('files that a failed first deploy wrote into shared stay', async ({ world }) => {
   const deploy = 'shared: [data/]\nbuild: echo user > data/upload && exit 1\n';
   await world.push('v1', { deploy, files: { 'data/seed': 'one' } });
   assert.is((await world.deploy()).status, 1);
   assert.is(readFileSync(join(sharedOf(world), 'data/upload'), 'utf8'), 'user\n');
 });
 
-test('a link below shared, which an app can make, leads no file of a commit elsewhere', async ({
+test('a link that an app makes below shared does not redirect files of a commit', async ({
   world,
 }) => {
   mkdirSync(sharedOf(world), { recursive: true });
@@ -108,7 +108,7 @@ test('shared on a file system of its own gets the first content as well', async 
   }
 });
 
-test('the newest failed release is kept for inspection whatever the clock did', async ({
+test('the newest failed release is kept for inspection, even if the clock changed', async ({
   world,
 }) => {
   const failing = 'health: { cmd: "false", interval: 50ms, within: 60ms }\n';

@@ -38,7 +38,7 @@ async function silentChat(): Promise<SilentChat> {
   };
 }
 
-test('a deploy that both chats leave without an answer succeeds, says so, and keeps what it had to say', async () => {
+test('a deploy whose chats do not answer succeeds, reports it, and keeps the messages', async () => {
   const world = await makeWorld();
   const [bot, hook] = [await silentChat(), await silentChat()];
   appendFileSync(

@@ -46,7 +46,7 @@ test('a build that makes a hole in its output ends like any other', async ({ wor
   assert.match(log, /last\n/);
 });
 
-test('what `tee /dev/stderr` empties is logged on', async ({ world }) => {
+test('output is still logged after `tee /dev/stderr` truncates the log', async ({ world }) => {
   await world.push('v1', { deploy: `build: 'seq 1000; sleep 0.3; echo both | tee /dev/stderr'\n` });
   const done = await world.deploy(['-v']);
   assert.is(done.status, 0, done.stderr);
@@ -93,7 +93,7 @@ build: 'echo "$TZ,$LC_ALL,$LC_TIME,$LANG" > made; mkdir folder'
   assert.equal(modes, [0o644, 0o644, 0o755]);
 });
 
-test('start, stop and health commands find the deploy they belong to', async ({ world }) => {
+test('start, stop and health commands get the id of their deploy', async ({ world }) => {
   const trace = join(world.root, 'trace');
   const say = (what: string) =>
     `echo ${what} $RUNNER_APP $RUNNER_INSTANCE $RUNNER_DEPLOY_ID >> '${trace}'`;

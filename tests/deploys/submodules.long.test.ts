@@ -129,7 +129,7 @@ for (const [what, files, sentence] of [
   });
 }
 
-test('a submodule that the token may not read is reported before anything begins', async ({
+test('a submodule that the token cannot read is reported before the deploy starts', async ({
   world,
 }) => {
   const lib = await makeLibrary(world);

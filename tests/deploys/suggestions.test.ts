@@ -22,7 +22,7 @@ async function said(root: string, tool: string, ...args: string[]): Promise<stri
   return stderr.trimEnd().split('\n').at(-1) ?? '';
 }
 
-test('a name that is two edits away is suggested: apps, instances, versions and refs', async ({
+test('names within two edits are suggested: apps, instances, versions and refs', async ({
   world: { root },
 }) => {
   const ends = (line: string, end: string) => assert.ok(line.endsWith(end), line);
@@ -45,7 +45,7 @@ test('a name that is two edits away is suggested: apps, instances, versions and 
   ends(await said(root, 'runner-tokens', 'rkye'), "; a similar subcommand exists: 'rekey'");
 });
 
-test('a root that does not exist is named, and is no server where all is well', async () => {
+test('a missing root is reported, not treated as a healthy server', async () => {
   const root = temporaryFolder('gone');
   rmSync(root, { recursive: true });
   const missing = `the root ${root} does not exist`;

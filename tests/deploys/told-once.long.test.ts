@@ -4,7 +4,6 @@ import { isToldOnce } from './told-once-check.ts';
 
 const MINUTES = IS_WHOLE ? 500 : 16;
 
-test(`a change is announced once, and once more when it is over: ${MINUTES} minutes`, () =>
-  isToldOnce(MINUTES));
+test(`a change is announced once, and its end once: ${MINUTES} minutes`, () => isToldOnce(MINUTES));
 
 test.run();

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
-import { run } from '@runner/testing/run';
+import { run, shellWord } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recording } from './fake-programs.ts';
@@ -67,7 +67,7 @@ test('a unit that does not load the secrets is reported with the line that it la
   assert.equal(await said(loading), [undefined, undefined, undefined]);
 });
 
-test('a unit whose user may not enter the release is a problem, until an access list lets it in', async ({
+test('a unit whose user cannot enter the release is a problem until an access list allows it', async ({
   world,
   memory,
 }) => {
@@ -81,7 +81,7 @@ test('a unit whose user may not enter the release is a problem, until an access 
   const app = join(world.root, 'apps/shop');
   assert.ok(
     found.includes(
-      `start: nobody, the user of shop.service, may not enter ${app}: setfacl -R -m u:nobody:rX,d:u:nobody:rX ${app}`,
+      `start: nobody, the user of shop.service, may not enter ${app}: setfacl -R -m u:nobody:rX,d:u:nobody:rX ${shellWord(app)}`,
     ),
     found.join('\n'),
   );

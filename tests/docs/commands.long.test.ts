@@ -85,7 +85,7 @@ for (const page of pages()) {
   });
 }
 
-test('what is not run is there, once, and has its reason', () => {
+test('each block that is not run exists once and has a reason', () => {
   for (const { page, block, line, reason } of NOT_RUN) {
     const fences = fencesOf(page).filter(isCommands);
     const found = fences.filter(

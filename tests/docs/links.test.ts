@@ -37,14 +37,14 @@ function problemOf(page: string, target: string): string | undefined {
   return anchorsOf(file).has(anchor) ? undefined : `${page}: ${target} has no such heading`;
 }
 
-test('every relative link leads to a file, and to a heading when it names one', () => {
+test('every relative link has an existing file and heading as its target', () => {
   const all = markdownFiles().flatMap((page) => targetsOf(page).map((target) => [page, target]));
   assert.ok(all.length > 50);
   const problems = all.map(([page = '', target = '']) => problemOf(page, target)).filter(Boolean);
   assert.equal(problems, []);
 });
 
-test('the README leads to every page of docs/', () => {
+test('the README links to every page of docs/', () => {
   const linked = targetsOf('README.md').map((target) => target.split('#')[0]);
   const unlinked = pages().filter((page) => page !== 'README.md' && !linked.includes(page));
   assert.equal(unlinked, []);

@@ -14,7 +14,7 @@ test('errors.md says what to do about each code of an error, and about no other'
 for (const page of ['README.md', 'docs/examples.md', 'docs/deploy-file.md']) {
   const examples = fencesOf(page).filter(({ language }) => language === 'yaml');
 
-  test(`every .deploy.yml of ${page} is one`, () => {
+  test(`every .deploy.yml of ${page} is valid`, () => {
     assert.ok(examples.length > 0);
     for (const { line, text } of examples) {
       try {

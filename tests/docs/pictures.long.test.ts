@@ -11,7 +11,7 @@ import { textOf as pageText } from './pages.ts';
 
 const image = (name: string) => readFileSync(join(process.cwd(), 'docs/images', name), 'utf8');
 
-test('the page of messages is what is sent, and its pictures are on a page, light and dark', async () => {
+test('the documented messages are those sent, and their pictures are on a page, light and dark', async () => {
   const page = readFileSync(join(process.cwd(), 'docs/messages.html'), 'utf8');
   assert.is(page, await messagesPage(), 'npm run record -- messages');
   const shown = pageText('docs/notifications.md');
@@ -28,7 +28,7 @@ function story(svg: string): string {
   return masked(same).join('\n');
 }
 
-test('the session of the README is what the demo shows', async () => {
+test('the session in the README matches the demo', async () => {
   assert.is(story(image('demo.svg')), story(demoSvg(await played())), 'npm run record -- demo');
 });
 

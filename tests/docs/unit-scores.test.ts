@@ -20,7 +20,7 @@ for (const name of readdirSync(units).filter((each) => each.endsWith('.service')
     writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'));
     const args = ['security', '--offline=yes', '--no-pager', file];
     const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
-    const score = /: ([0-9.]+) [A-Z]+[^:]*$/.exec(stdout.trim())?.[1];
+    const score = /: ([0-9.]+) [A-Z]+ \S+$/.exec(stdout.trim())?.[1];
     const page = readFileSync(join(checkoutFolder(), 'tests/README.md'), 'utf8');
     const row = page
       .split('\n')

@@ -57,7 +57,7 @@ async function refuses(tool: string, words: readonly string[], wrong: typeof WRO
 test("wrong usage is refused in clap's words, with status 2", () =>
   refuses('runner-list', [], WRONG));
 
-test('every command refuses a wrong option, the next one of the list in turn', async () => {
+test('every command refuses a wrong option', async () => {
   const { commands } = await allCommands();
   for (const [turn, { tool, words }] of commands.entries())
     await refuses(tool, words, WRONG.slice(turn % WRONG.length).slice(0, 1));
@@ -194,7 +194,7 @@ async function each(
   );
 }
 
-test('an answer that a full disk does not take is a failure with a clear error', async () => {
+test('output that does not fit on a full disk is a failure with a clear error', async () => {
   const full = openSync('/dev/full', 'w');
   for (const [what, ended] of await each(await printing(), { fds: { 1: full } })) {
     const told = sentenceOf({ ...ended, stderr: withoutNotes(ended.stderr) }, 1, what);
@@ -211,7 +211,7 @@ function withoutNotes(stderr: string): string {
   return stderr.replace(/^runner tokens list: without a token: .*\n/, '');
 }
 
-test('a standard error that takes nothing leaves the status as it is', async () => {
+test('an unwritable stderr does not change the status', async () => {
   const full = openSync('/dev/full', 'w');
   for (const [tool, args, status] of [
     ['runner-list', ['--nonsense'], 2],
@@ -242,7 +242,7 @@ test('a root that is a file is reported', async () => {
   }
 });
 
-test('the environment may be empty, and the current folder gone', async () => {
+test('the environment can be empty and the current folder deleted', async () => {
   const root = madeRoot();
   const gone = shellWord(join(temporaryFolder('bad'), 'gone'));
   const script = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec env -i ${shellWord(process.execPath)} "$(command -v runner-list)" --root ${shellWord(root)}`;

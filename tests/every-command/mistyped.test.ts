@@ -100,7 +100,7 @@ test('names, paths and commits that are wrong are quoted', async () => {
   );
 });
 
-test('an executable without the rest of runner says what it can, with the same status', () => {
+test('an executable without the rest of runner still reports errors, with the same status', () => {
   const alone = join(temporaryFolder('alone'), 'runner-list');
   cpSync(executable('runner-list'), alone);
   const { status, stdout, stderr } = spawnSync(process.execPath, [alone, TOKENS[0] ?? ''], {

@@ -99,7 +99,7 @@ withBroker('two servers that share an account: broker_unsafe', async (scene) => 
 });
 
 withBroker(
-  'the printed configuration is what it says',
+  'the printed configuration is valid and does what it says',
   async ({ operator, broker, printed, roots }) => {
     await broker.start(printed);
     assert.match(await must(operator.fleet(['broker', 'check'])), /2 servers have a mailbox/);

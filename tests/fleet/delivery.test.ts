@@ -7,7 +7,7 @@ import type { ServerLine } from '../../tools/runner-fleet/src/rollout/line.ts';
 
 const SERVER = { server: 'web1', groups: [], nkey: 'U', key: `ed25519:${'A'.repeat(43)}` };
 
-test('a long wait piles up nothing, and ends with the signal', async () => {
+test('a long wait accumulates nothing and ends on a signal', async () => {
   const now = new Date().toISOString();
   const what = { id: 'r-00000001', verb: 'hold', app: 'shop', ref: '', servers: ['web1'] };
   const body = JSON.stringify({ ...what, issued: now, deadline: now, max_parallel: 1, reason: '' });

@@ -105,7 +105,7 @@ async function allAreEqual(scene: Stage, what: string): Promise<void> {
 
 const withBroker = whenBroker(test);
 
-withBroker('what agent ship prints is the log, without a broker', async (scene) => {
+withBroker('agent ship prints the log, without a broker', async (scene) => {
   const shipped = await run('runner-agent', ['ship'], { root: scene.roots.web1 as string });
   const read = await scene.operator.fleet(['events', '--stdin', '--raw'], {
     stdin: shipped.stdout,
@@ -117,7 +117,7 @@ withBroker('what agent ship prints is the log, without a broker', async (scene) 
 });
 
 withBroker(
-  'a way that swallows bytes, rotations, killed agents and brokers, a lost tail: nothing lost or doubled',
+  'lossy connections, rotations, killed agents and brokers, and a lost tail lose or duplicate nothing',
   async (scene) => {
     await allAreEqual(scene, 'the start');
     const older = temporaryFolder('older');
@@ -207,7 +207,7 @@ withBroker(
 );
 
 withBroker(
-  'a hostile broker: what it repeats is not given twice, and verify names what it did',
+  'repeats by a hostile broker are dropped, and verify names its changes',
   async (scene) => {
     const seed = readFileSync(`${scene.operator.root}/fleet/operator.nk`, 'utf8').trim();
     const owner = await openBroker({ url: scene.broker.url, ca: undefined, seed, name: 'hostile' });

@@ -99,7 +99,7 @@ test('an altered order, a foreign key and an unknown signer are refused', async 
     assert.match((await exec(world, junk)).stderr, /order_invalid/);
 });
 
-test('who may order what is the choice of agent.yml, and the file of the keys must be safe', async ({
+test('agent.yml decides the allowed orders of each signer, and the key file must be safe', async ({
   world,
   operator,
 }) => {
@@ -189,7 +189,7 @@ test('an empty pipe is not a success', async ({ world, operator }) => {
     assert.ok(status === 1 && /is empty: .* \(order_invalid\)\n$/.test(stderr), stderr);
 });
 
-test('order and sign make in a pipe what exec takes', async ({ world, operator }) => {
+test('order and sign, piped, make an order that exec accepts', async ({ world, operator }) => {
   const stdin = await must(operator.fleet(['order', 'unhold', 'shop', '--on', 'web']));
   const order = await must(operator.fleet(['sign'], { stdin }));
   assert.equal(await judged(world, order), [0, 'resumed', null]);

@@ -6,14 +6,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bootContainer, type Container, whyNoContainer } from '@runner/testing/container';
-import { distFolder } from '@runner/testing/run';
+import { checkoutFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, REPO, TOKEN } from '../deploys/world.ts';
 import { certificates } from './certificates.ts';
 
-const checkout = dirname(distFolder());
+const checkout = checkoutFolder();
 /** Fewer make it quicker. */
 const COUNT = Number(process.env.FLEET_GUIDE_SERVERS ?? 5);
 const SERVERS = ['web1', 'web2', 'web3', 'web4', 'web5'].slice(0, COUNT);

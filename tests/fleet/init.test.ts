@@ -70,7 +70,7 @@ test('add keeps the groups and the keys that a server had, also after remove', a
   assert.equal(readdirSync(join(root, 'fleet/servers')), ['web1.json']);
 });
 
-test('a file that holds no key is named', async () => {
+test('a file without a key is named', async () => {
   const root = temporaryFolder('init');
   assert.is((await run('runner-agent', ['init', 'web1', '--broker', GOOD], { root })).status, 0);
   const file = join(root, 'agent/sign.key');

@@ -1,5 +1,6 @@
 /** `agent exec` killed at any moment: the order is carried out once, and its result is found. */
-import { run, start } from '@runner/testing/run';
+import { runKilled } from '@runner/testing/killing';
+import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld } from '../deploys/world.ts';
@@ -17,12 +18,9 @@ test(`${SEEDS} kills: one DeployStarted for each order, and every order has its 
     for (let seed = 1; seed <= SEEDS; seed += 1) {
       const ref = await world.push(`v${seed}`, { deploy: 'build: sleep 0.2\n' });
       const stdin = operator.signed('deploy', 'shop', { ref });
-      const exec = () => start('runner-agent', ['exec'], { root: world.root, stdin });
-      const killed = exec();
-      await new Promise((resolve) => setTimeout(resolve, (LONGEST / SEEDS) * seed));
       // What it began is in a group of its own, and goes on.
-      killed.kill('SIGKILL');
-      await killed.done;
+      const exec = { tool: 'runner-agent', args: ['exec'], stdin };
+      await runKilled(exec, { ms: (LONGEST / SEEDS) * seed }, world.root);
       const again = await run('runner-agent', ['exec'], { root: world.root, stdin });
       const result = resultIn(again.stdout);
       assert.equal([seed, result.status], [seed, 'deployed'], again.stderr + again.stdout);

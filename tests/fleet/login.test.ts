@@ -15,7 +15,7 @@ test('public keys and signatures are those of the NATS client', () => {
   }
 });
 
-test('what is not the seed of a user is refused', () => {
+test('anything but a user seed is refused', () => {
   const seed = Buffer.from(nkeys.createUser().getSeed()).toString('latin1');
   const account = Buffer.from(nkeys.createAccount().getSeed()).toString('latin1');
   // The last two bits of the last letter mean nothing: from A to B would change only them.

@@ -113,7 +113,7 @@ test('no mutation of a signed message ends a command or reaches the terminal', a
   );
 });
 
-test('the messages that are mutated are good ones', async () => {
+test('the messages are valid before they are mutated', async () => {
   const nonce = String(io.random());
   for (const [use, good] of Object.entries(GOOD)) await readAll(use, JSON.stringify(good()));
   const broker = brokerWith({

@@ -75,7 +75,7 @@ withBroker('a canary that fails: the four others are never ordered', async (scen
 });
 
 withBroker(
-  'a killed command gives no further batch; resume goes on, once for each',
+  'a killed command starts no further batch; resume continues, once per server',
   async (scene) => {
     const { build, reached, open } = gate();
     await scene.world.push('v3', { deploy: build });
@@ -116,7 +116,7 @@ withBroker(
   },
 );
 
-withBroker('cancel and Ctrl-C: what runs goes on, nothing further is ordered', async (scene) => {
+withBroker('cancel and Ctrl-C let running deploys finish and order nothing more', async (scene) => {
   for (const how of ['cancel', 'SIGINT']) {
     const { build, reached, open } = gate();
     await scene.world.push(`v4-${how}`, { deploy: build });

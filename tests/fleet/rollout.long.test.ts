@@ -68,7 +68,7 @@ withBroker('the same commit is deployed on all, the canary first', async (stage)
 });
 
 withBroker(
-  'agent check says what is right and what is missing; a second agent is refused',
+  'agent check lists what is right and what is missing; a second agent is refused',
   async ({ operator, roots, broker }) => {
     const root = roots.web1 as string;
     const good = await run('runner-agent', ['check', '--json'], { root });
@@ -134,7 +134,7 @@ withBroker('hold and unhold answer from all; a held server is not deployed', asy
 });
 
 withBroker(
-  'a server that is away: nothing is changed, or its order waits, and is carried out once',
+  'an offline server is left unchanged, or its order waits and is carried out once',
   async (stage) => {
     await stage.killAgent('web3');
     const commit = await stage.world.push('v4', { deploy: deployFile() });
@@ -196,7 +196,7 @@ withBroker('an agent killed while it deploys finds the end: one deploy', async (
   assert.is(starts.length, 1);
 });
 
-withBroker('fetch shows what is new, and deploys it', async (stage) => {
+withBroker('fetch shows new commits and deploys them', async (stage) => {
   await stage.world.push('v6', { deploy: deployFile() });
   const seen = await stage.fleet('fetch');
   assert.equal(seen.lines[0]?.batches, [['web1'], ['web2'], ['web3']]);
@@ -206,7 +206,7 @@ withBroker('fetch shows what is new, and deploys it', async (stage) => {
 });
 
 withBroker(
-  'fetch leaves out a paused server, and everywhere a commit that failed on one; other apps go on',
+  'fetch skips a paused server, and everywhere a commit that failed on one; other apps continue',
   async (stage) => {
     const root = stage.roots.web3 as string;
     const add = ['--repo', 'acme/gone', '--branch', 'main', '--token', '-'];
@@ -270,7 +270,7 @@ withBroker('neither a token nor a key is in the store of the broker', async ({ b
   assert.equal(found, []);
 });
 
-withBroker('a broker that is killed comes back without anything being lost', async (stage) => {
+withBroker('a killed broker loses nothing', async (stage) => {
   const { operator, broker } = stage;
   await broker.kill();
   assert.match((await operator.fleet(['status'])).stderr, /broker_unreachable/);

@@ -90,7 +90,7 @@ for (const [name, fields] of Object.entries(STATES))
     );
   });
 
-withBroker('what an offline server stored last is checked too', async ({ thief, fleet }) => {
+withBroker('the last records of an offline server are checked, too', async ({ thief, fleet }) => {
   await thief.store('runner.state.web1', thief.sealed('state', { at: `x${CONTROL}`, apps: [] }));
   lie = { nonce: 'another' };
   const { lines, ...ended } = await fleet('status');
@@ -144,7 +144,7 @@ const RECORDS = [
   `\x1b]0;RAW\x07not json`,
 ];
 
-withBroker('records that no writer writes are printed harmless, or left out', async (scene) => {
+withBroker('records of no known writer are escaped or left out', async (scene) => {
   const lines = `${RECORDS.join('\n')}\n`;
   const sealed = scene.thief.sealed('events', goodBatch(lines));
   for (const args of [[], ['--json']]) {
@@ -249,7 +249,7 @@ withBroker(
   },
 );
 
-withBroker('one server that lies chooses the commit of no other', async (scene) => {
+withBroker('a lying server cannot choose the commit of another', async (scene) => {
   const [alone, error, text] = await planned(scene, null);
   assert.equal([alone, error], [1, 'server_offline'], text);
   assert.match(text, /only web1 says which commit to deploy: .* use --ref with the full commit/);
@@ -287,7 +287,7 @@ withBroker('a rollout that only the broker knows is not signed again unseen', as
   await owner.close();
 });
 
-withBroker('a server that is away is not decided for by the one that answers', async (scene) => {
+withBroker('an online server does not decide for an offline one', async (scene) => {
   await scene.honest.close();
   const [status, error] = await planned(scene, null, '--offline', 'wait');
   assert.equal([status, error], [1, 'server_offline']);

@@ -1,10 +1,10 @@
 /** `kill -9` of deploy, fetch --deploy and rollback: the next deploy repairs everything automatically. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Storm } from '@runner/testing/kill-storm';
 import * as assert from 'uvu/assert';
 import { forgetRates } from './kills.ts';
 import { DEPLOY_FILE, must, type Server } from './server.ts';
-import type { Storm } from './storm.ts';
 
 type Recorded = Readonly<Record<string, unknown>>;
 

@@ -14,7 +14,7 @@ export const isSetting = ({ subject }: Case): boolean => SETTINGS.includes(subje
 export function testFiles(cases: readonly Case[]): void {
   const started = startServer();
   for (const subject of new Set(cases.map((each) => each.subject))) {
-    test(`${subject}, damaged in any way: a sentence that names it, no hang, nothing lost`, async () => {
+    test(`${subject}, damaged in any way, is reported by name, without a hang or a loss`, async () => {
       const own = cases.filter((each) => each.subject === subject);
       await checkAll(await started, own);
       process.stdout.write(`(${own.length} damages met by a command: ${subject})\n`);

@@ -53,7 +53,7 @@ for (const file of ['config.yml', 'mkey', 'state/shop.json']) {
   });
 }
 
-test('a root that others may write is refused with the command that fixes it', async () => {
+test('a root that others can write is refused, with the fixing command', async () => {
   const host = await startRawHost(bytes('HTTP/1.1 200 OK\r\n\r\n{}'));
   const root = await rootOf(host.port);
   chmodSync(root, 0o2775);

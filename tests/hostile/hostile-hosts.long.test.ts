@@ -15,7 +15,7 @@ const started = startServer();
 
 const askings = Object.keys(ASKING) as Asking[];
 for (const [turn, asking] of askings.entries()) {
-  test(`${asking}: whatever the host answers, a sentence in bounded time`, async () => {
+  test(`${asking}: any answer of the host gets one sentence in bounded time`, async () => {
     const all = Object.keys(ANSWERS);
     if (IS_WHOLE) return meetAll(await started, asking, all);
     const own = all.filter((_, index) => index % askings.length === turn);

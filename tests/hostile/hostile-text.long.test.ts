@@ -133,7 +133,7 @@ async function deploy(server: Server, root: string, args: readonly string[] = []
   return { ended, added: objects(after.slice(before.length)) };
 }
 
-test('what a build prints moves no terminal, forges no record, pings no one', async () => {
+test('build output cannot control the terminal, forge a record or mention anyone', async () => {
   const server = await started;
   const root = server.copy();
   const deployFile = 'build: "cat evil; cat evil >&2; exit 3"\nnotify: {}\n';
@@ -171,7 +171,7 @@ test('a tag and a domain that hold markup, mentions and marks of direction stay 
   await allAreCalm(root, [[]]);
 });
 
-test('names that git would take for options or for two words are refused or passed over', async () => {
+test('names that git would read as options or two words are refused or skipped', async () => {
   const server = await started;
   const root = server.copy();
   const bad = ['--upload-pack=x', '-o/x', 'a b', 'x\u001b[2J', 'x\ny', '..', 'x'.repeat(100_000)];
@@ -201,7 +201,7 @@ test('names that git would take for options or for two words are refused or pass
   rmSync(packed);
 });
 
-test('whatever a .deploy.yml says, its error is one sentence', async () => {
+test('any invalid .deploy.yml gets one sentence', async () => {
   const server = await started;
   const root = server.copy();
   for (const text of [
@@ -229,7 +229,7 @@ test('a branch of the app that the host has under a hostile name is deployed as 
   assert.is(ended.status, 0, ended.stderr);
 });
 
-test('whatever a record holds, it is one line of the log, and no human output moves a terminal', async () => {
+test('any record is one line of the log, and no output controls the terminal', async () => {
   const server = await started;
   await fc.assert(
     fc.asyncProperty(fc.array(hostileRecord, { minLength: 20, maxLength: 30 }), async (records) => {

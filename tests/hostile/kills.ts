@@ -1,10 +1,10 @@
 /** `kill -9` of what writes the audit log, the messages and config.yml. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Storm } from '@runner/testing/kill-storm';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, must, queuedIn, record, type Server } from './server.ts';
-import type { Storm } from './storm.ts';
 
 export const versionsIn = (text: string) =>
   [...text.matchAll(/"version": ?"(k[a-z]*[\d.]+)"/g)].map((match) => match[1] ?? '');

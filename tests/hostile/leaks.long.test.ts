@@ -31,7 +31,7 @@ function secretOf(number: number): string {
   return hash.slice(0, 40 + (number % 44));
 }
 
-test('what builds print of sixty secrets is seen nowhere', async () => {
+test('sixty secrets printed by builds are shown nowhere', async () => {
   const root = join(temporaryFolder('leaks'), 'root');
   const printed = temporaryFolder('printed');
   mkdirSync(root);

@@ -102,7 +102,7 @@ function plantEverywhere(world: World, home: string, config: string): void {
   writeFileSync(join(mirror, 'commondir'), `${join(world.root, '.git')}\n`);
 }
 
-test('no planted configuration leads git to another host', async ({ world, home }) => {
+test('no planted configuration redirects git to another host', async ({ world, home }) => {
   const host = await startRawHost(
     bytes('HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm="x"\r\n\r\n'),
   );
@@ -120,7 +120,7 @@ test('no planted configuration leads git to another host', async ({ world, home 
   await host.close();
 });
 
-test('the certificate of the code host is verified whatever a configuration says', async ({
+test('the certificate of the code host is verified, whatever the configuration says', async ({
   world,
   home,
 }) => {

@@ -2,18 +2,19 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fingerprint } from '@runner/testing/fingerprint';
+import type { Storm } from '@runner/testing/kill-storm';
+import type { KilledCommand } from '@runner/testing/killing';
 import * as assert from 'uvu/assert';
 import { must, NEW_TOKEN, TOKEN } from './server.ts';
-import type { Attempt, Storm } from './storm.ts';
 
-const addition = (app: string): Attempt => ({
+const addition = (app: string): KilledCommand => ({
   tool: 'runner-add',
   args: ['--repo', 'acme/x', '--branch', 'main', '--token', '-', '--name', app],
   stdin: TOKEN,
 });
 
 /** Does what has to succeed. */
-async function done(root: string, { tool, args, stdin = '' }: Attempt): Promise<void> {
+async function done(root: string, { tool, args, stdin = '' }: KilledCommand): Promise<void> {
   await must(tool, args, { root, stdin });
 }
 
@@ -64,7 +65,7 @@ export function editing(root: string): Storm {
 
 /** `remove` of an app that was added for it: it is there or not, and can be added and removed again. */
 export function removing(root: string): Storm {
-  const removal: Attempt = { tool: 'runner-remove', args: ['gone', '--yes'] };
+  const removal: KilledCommand = { tool: 'runner-remove', args: ['gone', '--yes'] };
   return {
     async next() {
       await done(root, addition('gone'));

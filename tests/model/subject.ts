@@ -5,7 +5,7 @@ import type { AppState, Deployed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
-import { endedWithin } from '@runner/testing/killing';
+import { runKilled } from '@runner/testing/killing';
 import { type Process, processesIn } from '@runner/testing/processes';
 import { type Ended, preloading, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -107,8 +107,9 @@ export async function makeSubject(
 
   async function kill([, fraction, ...killed]: Step): Promise<{ answer: string; printed: string }> {
     const [tool, ...args] = wordsOf(killed);
-    const moment = usual * Number(fraction);
-    const ended = await endedWithin(tool, [...args, '--json'], moment, options());
+    const ms = usual * Number(fraction);
+    const command = { tool, args: [...args, '--json'], env: options().env };
+    const ended = await runKilled(command, { ms }, root);
     const answer = ended.signal === null ? answerOf(ended) : 'killed';
     return { answer, printed: printedBy(ended) };
   }

@@ -2,11 +2,11 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Discord, startDiscord } from '@runner/testing/discord';
+import { killedAfter, staged } from '@runner/testing/killing';
 import { processesIn } from '@runner/testing/processes';
 import { type Ended, run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { killedAfter, staged } from '../deploys/faults.ts';
 import { deployFile, makeWorld, type World } from '../deploys/world.ts';
 import { buildOldVersion } from './old-version.ts';
 

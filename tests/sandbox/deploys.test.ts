@@ -152,7 +152,7 @@ deploys('where bubblewrap cannot run, auto says so once in the log, and required
   }),
 );
 
-test('a failure may be put down to the sandbox, but its output chooses no setting and no path', () =>
+test('a failure can be attributed to the sandbox, but its output chooses no setting or path', () =>
   inWorld(async (world) => {
     const key = `${world.root}/mkey`;
     for (const [command, words] of [
@@ -298,7 +298,7 @@ test('a PATH of the commit chooses no program that runs outside of the sandbox',
     assert.not(existsSync(out));
   }));
 
-test('a secret stands in no command line, and in no file that has a name', () =>
+test('no secret is in a command line or in a named file', () =>
   inWorld(async (world) => {
     const secret = 'launch-key-0123456789';
     const set = ['set', 'shop', 'LD_SDK_KEY', '--file', '-'];

@@ -78,7 +78,7 @@ function treeOf(folder: string): string[] {
   });
 }
 
-test('every command leaves all files there as they are, and runs nothing of them', async () => {
+test('every command leaves the files unchanged and runs none of them', async () => {
   const world = await makeWorld();
   const { root } = world;
   const planted = temporaryFolder('planted');

@@ -47,7 +47,7 @@ if (why !== undefined) {
     });
   });
 
-  test('a build that needs more memory than it may have is killed, or the limit is refused by name', async () => {
+  test('a build above its memory limit is killed, or the limit is refused by name', async () => {
     const done = await ship('v1', ', memory: 100M');
     assert.is(done.status, 1, done.stderr);
     assert.not.match(done.stderr, /allocated/);
@@ -58,7 +58,7 @@ if (why !== undefined) {
     else assert.is((await ship('v2', ', memory: 2G')).status, 0);
   });
 
-  test('a build has the share of a processor that it may have, or the limit is refused by name', async () => {
+  test('a build stays within its CPU limit, or the limit is refused by name', async () => {
     const done = await ship('v3', ', cpu: 20%');
     // Before the build begins, the limit of its scope is read from the kernel.
     if (done.status !== 0)

@@ -20,7 +20,7 @@ const isReachable = () =>
 const user = suite('the sandbox of another user');
 const test = isAvailable && process.geteuid?.() === 0 && isReachable() ? user : user.skip;
 
-test('a folder for secrets that belongs to another user keeps no command from running', () => {
+test('a secrets folder of another user blocks no command', () => {
   const isMade = !existsSync(FOLDER);
   if (isMade) mkdirSync(FOLDER, { mode: 0o710 });
   try {

@@ -55,7 +55,7 @@ test('a shell in the sandbox has job control, the size, and a terminal of its ow
   await world.close();
 });
 
-test('what is typed into its terminal does not reach the one of the operator', async () => {
+test('input typed into its terminal does not reach that of the operator', async () => {
   const world = await makeWorld();
   const { root } = world;
   await world.push('v1');

@@ -89,7 +89,7 @@ test('a health address of a fixed port, and a path that is too long, are found',
   assert.match(deployed.stderr, /a socket may have 107: .*; nothing was switched/);
 });
 
-test('--check names what has the port of the free slot', async ({ world }) => {
+test('--check names the process on the port of the free slot', async ({ world }) => {
   const ports = [await freePort(), await freePort()] as const;
   const more = `traffic: { type: ports, ports: [${ports}], drain: 1s }\n`;
   assert.is((await world.ship('v1', 'good', more)).status, 0);
@@ -121,7 +121,7 @@ test('--check warns when there is no memory for two versions', async ({ world })
   );
 });
 
-test('doctor names the folder that a proxy may not enter, and what no longer answers', async ({
+test('doctor names the folder that a proxy cannot enter, and what no longer answers', async ({
   world,
 }) => {
   if (process.getuid?.() !== 0) return;
@@ -130,7 +130,7 @@ test('doctor names the folder that a proxy may not enter, and what no longer ans
     await world.ship('v1');
     chmodSync(join(world.root, 'apps'), 0o750);
     const closed = await run('runner-doctor', ['--offline'], { root: world.root });
-    assert.match(closed.stdout, /nginx \(nobody\) may not enter \S+\n? +chmod o\+x \S+/);
+    assert.match(closed.stdout, /nginx \(nobody\) may not enter .+\n? +chmod o\+x .+/);
     const checked = await world.deploy(['--check']);
     assert.match(
       checked.stdout + checked.stderr,
@@ -145,7 +145,7 @@ test('doctor names the folder that a proxy may not enter, and what no longer ans
   process.kill(pid, 'SIGKILL');
   await until(() => !isAlive(pid), 'it lives');
   const dead = await run('runner-doctor', ['--offline'], { root: world.root });
-  assert.match(dead.stdout, /nothing listens on \S+a\/app.sock, where the requests of shop go/);
+  assert.match(dead.stdout, /nothing listens on .+a\/app.sock, where the requests of shop go/);
 });
 
 test('doctor does not want a socket opened to all users if an access list lets the proxy in', async ({

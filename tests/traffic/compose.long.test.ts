@@ -41,7 +41,7 @@ const DATABASE = `  db:
       - data:/var/lib/postgresql
 `;
 
-test('each version is a project of its own, and what is refused never gets a request', async () => {
+test('each version is its own project, and a refused version never gets a request', async () => {
   const { folder, env } = standIn();
   const world = await makeTrafficWorld();
   const ports = [await freePort(), await freePort()];

@@ -1,10 +1,10 @@
 /** {kill -9 at every step of a deploy, a rollback and a recovery} under load: no request is lost. */
 
+import { killedAfter, recorded, staged } from '@runner/testing/killing';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { killedAfter, recorded, staged } from '../deploys/faults.ts';
 import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
 
 const test = suite<{ world: TrafficWorld }>('kills with traffic');

@@ -39,7 +39,9 @@ test('a deploy and one that fails lose no request', async ({ world }) => {
   assert.is(failure?.gap_ms, 0);
 });
 
-test('what is still open when the drain ends is closed, and that is said', async ({ world }) => {
+test('connections still open at the end of the drain are closed, and this is reported', async ({
+  world,
+}) => {
   await world.ship('v0');
   const stream = request(world.proxy.port, '/stream');
   const done = await world.ship('v1', 'good', 'traffic: { type: socket, drain: 500ms }\n');
@@ -51,7 +53,7 @@ test('what is still open when the drain ends is closed, and that is said', async
   assert.equal(runningSlots(world), [world.live()]);
 });
 
-test('a rollback within the drain goes back to the version that still runs', async ({ world }) => {
+test('a rollback during the drain uses the version that still runs', async ({ world }) => {
   const file = 'traffic: { type: socket, drain: 20s }\n';
   await world.ship('v0', 'good', file);
   const before = world.instance().slots;

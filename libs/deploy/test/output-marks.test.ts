@@ -62,7 +62,7 @@ const EVENT = fc.oneof(
   fc.constant('rotate' as const),
 );
 
-test('what was printed since a time is shown, and nothing of before the time that is named', () => {
+test('output since a time is shown, and nothing before the stated time', () => {
   const events = fc.array(EVENT, { maxLength: 40 });
   fc.assert(
     fc.property(events, fc.double({ min: 0, max: 1, noNaN: true }), (steps, part) => {
@@ -92,7 +92,7 @@ test('what was printed since a time is shown, and nothing of before the time tha
   );
 });
 
-test('each mark of a minute is a place to begin; a half line belongs to what follows', () => {
+test('reading can start at each minute mark; a partial line belongs to what follows', () => {
   const app = printing();
   for (let minute = 0; minute < 5; minute += 1) {
     app.print();
@@ -109,7 +109,7 @@ test('each mark of a minute is a place to begin; a half line belongs to what fol
   assert.is(app.since(app.time() - 90_000, 2).from, undefined);
 });
 
-test('a truncated file has no marks of before', () => {
+test('a truncated file has no earlier marks', () => {
   const app = printing();
   for (let at = 0; at < 100; at += 1) app.print();
   app.mark();
@@ -120,7 +120,7 @@ test('a truncated file has no marks of before', () => {
   assert.is(app.since(app.time() - 1500).lines.length, 1);
 });
 
-test('thousands of marks need no more than a bounded file, and the last hours keep theirs', () => {
+test('the file of marks stays bounded, and the last hours keep theirs', () => {
   const app = printing();
   for (let minute = 0; minute < 1100; minute += 1) {
     app.print();

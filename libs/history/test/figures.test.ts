@@ -35,7 +35,7 @@ function restoreOf(fact: Fact, facts: readonly Fact[]): number | undefined {
   );
 }
 
-test('the figures of 20 random histories are those of a second count', () => {
+test('the figures of 20 random histories match an independent count', () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const { records, facts } = storyOf(seed);
     const deploys = new Deploys();

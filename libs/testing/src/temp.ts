@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   lstatSync,
@@ -37,6 +38,8 @@ function removeAll(): void {
       // It has ended meanwhile.
     }
   }
+  // A user without root removes nothing from a read-only folder.
+  spawnSync('chmod', ['-R', 'u+rwX', '--', ...folders], { stdio: 'ignore' });
   for (const folder of folders)
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
 }

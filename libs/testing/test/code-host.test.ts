@@ -25,7 +25,7 @@ async function ask(url: string, token?: string, headers: Record<string, string> 
   };
 }
 
-test('a valid token is answered with its account, scopes and expiry', async () => {
+test('a valid token gets its account, scopes and expiry', async () => {
   const host = await startCodeHost({ tokens: { t1: ADA, t2: BOB } });
   const { status, headers, body } = await ask(`${host.apiUrl}/user`, 't1');
   assert.is(status, 200);
@@ -70,7 +70,7 @@ test('a request without a User-Agent is refused', async () => {
   await host.close();
 });
 
-test('the API may live under a path', async () => {
+test('the API can have a path prefix', async () => {
   const host = await startCodeHost({ prefix: '/api/v3', tokens: { t1: ADA } });
   assert.is(host.apiUrl, `${host.url}/api/v3`);
   assert.is((await ask(`${host.apiUrl}/user`, 't1')).status, 200);

@@ -19,7 +19,7 @@ async function discord(options: DiscordOptions = {}) {
   return { server, post };
 }
 
-test('a message is taken, kept and given back', async () => {
+test('a message is accepted, stored and returned', async () => {
   const { server, post } = await discord();
   const payload = {
     content: 'shop deployed ',

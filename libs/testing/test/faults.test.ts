@@ -16,7 +16,7 @@ async function startEcho() {
 const ask = (url: string, init: RequestInit = {}, limit = 10_000) =>
   fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(limit), ...init });
 
-test('faults are met first in, first out, those of a route before those of all', () => {
+test('faults apply first in, first out, those of a route before general ones', () => {
   const queue = faults();
   queue.fail('hang');
   queue.fail('drop', 2, '/a');
@@ -101,7 +101,7 @@ test('lost, cut, hanging and dripping connections', async () => {
   await echo.close();
 });
 
-test('a slow answer comes after all', async () => {
+test('a slow answer arrives in the end', async () => {
   const echo = await startEcho();
   echo.fail({ slow: 60 });
   const begun = performance.now();
@@ -112,7 +112,7 @@ test('a slow answer comes after all', async () => {
   await echo.close();
 });
 
-test('a bug of a stand-in shows as 500 with its stack', async () => {
+test('a bug in a stand-in answers 500 with its stack', async () => {
   const broken = await startLoopback({
     route: () => '/',
     answer() {
@@ -125,7 +125,7 @@ test('a bug of a stand-in shows as 500 with its stack', async () => {
   await broken.close();
 });
 
-test('close ends connections that are kept alive, and may be called twice', async () => {
+test('close ends keep-alive connections and can be called twice', async () => {
   const echo = await startEcho();
   await ask(echo.url).then((response) => response.text());
   await echo.close();

@@ -73,7 +73,7 @@ test('a clone without a token, with a wrong or a revoked one is refused', async 
   await server.close();
 });
 
-test('every request is kept with what it authorised itself with', async () => {
+test('every request is recorded with its credentials', async () => {
   const { server } = await serverWithShop();
   await git(['ls-remote', `${server.url}/acme/shop`], TOKEN);
   const [first] = server.requests;
@@ -204,7 +204,7 @@ test('the same commits get the same ids everywhere', async () => {
   await Promise.all([a.server.close(), b.server.close()]);
 });
 
-test('git meets every fault', async () => {
+test('every fault reaches git', async () => {
   const { server } = await serverWithShop();
   const url = `${server.url}/acme/shop`;
   const table = [

@@ -62,7 +62,7 @@ test('excepted processes and this one are left out, and nothing else is made up'
   assert.ok(rounds > 5, String(rounds));
 });
 
-test('a failure of what is watched is passed on', async () => {
+test('a failure of the watched action is passed on', async () => {
   const error = await watchProcesses([SECRET], async () => {
     throw new Error('on purpose');
   }).catch((reason: Error) => reason);

@@ -6,7 +6,7 @@ import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-test('a tool runs to its end with its output, status and time', async () => {
+test('a tool runs to its end and returns its output, status and duration', async () => {
   const { status, signal, stdout, stderr, stdoutBytes, ms } = await run('runner', ['--version']);
   assert.is(status, 0);
   assert.is(signal, null);
@@ -47,12 +47,12 @@ test('a program gets a clean environment and a home of its own', async () => {
   assert.is.not(cleanEnvironment().HOME, process.env.HOME);
 });
 
-test('the built executables come first on PATH', async () => {
+test('the built executables are first on PATH', async () => {
   const { stdout } = await shell('command -v runner');
   assert.is(stdout, `${executable('runner')}\n`);
 });
 
-test('stdin is what was given, and empty otherwise', async () => {
+test('stdin is the given text, empty by default', async () => {
   assert.is((await shell('cat', { stdin: 'grüße\n' })).stdout, 'grüße\n');
   assert.is((await shell('cat')).stdout, '');
 });
@@ -130,7 +130,7 @@ test('a running program is spoken to and read line by line', async () => {
   assert.equal(conversation, ['got one', 'got two']);
 });
 
-test('lines may be read again after the end, the last one without its newline too', async () => {
+test('lines can be read again after the end, also a last line without a newline', async () => {
   await withProgram('printf "a\\nb"; echo told >&2', async () => {
     const program = start('program');
     await program.done;

@@ -22,7 +22,7 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'_*[]()~`>#+-=|{}.!\\ \n\ra0é😀\u202e') }),
 );
 
-test('what is escaped with the backslash among the reserved ones arrives as it was', () => {
+test('text escaped with reserved characters and backslashes arrives unchanged', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const expected = arrives(text);
@@ -34,7 +34,7 @@ test('what is escaped with the backslash among the reserved ones arrives as it w
   );
 });
 
-test('what is escaped for code arrives in a fence as it was', () => {
+test('text escaped for code arrives unchanged in a code block', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const found = parseText(`a\n\`\`\`\n${escapeCode(text)}\n\`\`\`\nz`, 'MarkdownV2');
@@ -118,7 +118,7 @@ for (const [source, words] of REFUSED) {
   });
 }
 
-test('lengths are given in code points and in UTF-16 units', () => {
+test('lengths are reported in code points and in UTF-16 units', () => {
   const found = parseText('😀😀', undefined);
   assert.equal(found, { ok: true, text: '😀😀', utf16: 4, codepoints: 2, entities: [] });
 });

@@ -56,7 +56,7 @@ test('a chat is named by a number, by digits or by its name', async () => {
   await server.close();
 });
 
-test('4096 code points are taken and one more is not, whatever they are made of', async () => {
+test('4,096 code points of any kind are accepted and one more is not', async () => {
   const { server, send } = await telegram();
   for (const [unit, mode] of [['a'], ['é'], ['😀'], ['\\.', 'MarkdownV2']] as const) {
     const parse_mode = mode === undefined ? {} : { parse_mode: mode };
@@ -164,7 +164,7 @@ test('a wrong or revoked token, an unknown method and another path have differen
   await server.close();
 });
 
-test('a body that is not JSON is refused, and without its type it is not read', async () => {
+test('a body that is not JSON is refused; without a content type it is not read', async () => {
   const { server } = await telegram();
   const url = `${server.url}/bot${TOKEN}/sendMessage`;
   const headers = { 'content-type': 'application/json' };
@@ -220,7 +220,7 @@ test('a negative offset discards all but the newest updates', async () => {
   await server.close();
 });
 
-test('a long poll ends with the first update, or empty when its time is up', async () => {
+test('a long poll ends with the first update, or empty at its timeout', async () => {
   const { server, call } = await telegram();
   const waiting = call('getUpdates', { timeout: 25 });
   setTimeout(() => server.push(update('late')), 50);
@@ -286,7 +286,7 @@ test('one message a second in a chat, 20 a minute in a group, 30 a second over a
   await server.close();
 });
 
-test('rates run at the speed that is asked for', async () => {
+test('rate limits run at the requested speed', async () => {
   let time = 0;
   const { server, send } = await telegram({ rates: 10, now: () => time });
   await send({});

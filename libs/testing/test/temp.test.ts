@@ -49,7 +49,7 @@ if (process.env.TEMP_CHILD !== undefined) {
     assert.is(tree(folder, { modes: true })['a/file'], '0600 grüße');
   });
 
-  test('a secret is found in every form, wherever it stands', () => {
+  test('a secret is found in every form, anywhere', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 9, unit: 'grapheme' }),
@@ -73,12 +73,12 @@ if (process.env.TEMP_CHILD !== undefined) {
     );
   });
 
-  test('what holds no secret yields nothing', () => {
+  test('text without a secret has no matches', () => {
     assert.equal(findSecret('nothing to see, only ghp_abcdefghi', 'ghp_abcdefghj'), []);
     assert.throws(() => secretForms('short'), /at least 6 bytes/);
   });
 
-  test('the file, name or link that holds a secret is reported', () => {
+  test('the file, name or link that contains a secret is reported', () => {
     const folder = temporaryFolder();
     const secret = 'ghp_0123456789';
     mkdirSync(join(folder, 'sub'));

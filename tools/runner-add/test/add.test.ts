@@ -31,7 +31,7 @@ test('a token from standard input is stored encrypted, in files that only the ow
   assert.match(files.mkey ?? '', /^0600 [A-Za-z0-9_-]{43}\n$/);
 });
 
-test('the state file holds what docs/files.md says, and nothing of the app has happened yet', async () => {
+test('the state file matches docs/files.md, and nothing else has happened to the app', async () => {
   const root = newRoot();
   const before = Date.now();
   await register(root, 'shop');
@@ -87,7 +87,7 @@ test('a token comes from RUNNER_TOKEN, which every option outranks', async () =>
   assert.is(open.stdout, 'Added shop (acme/shop, branch main, no token)\n');
 });
 
-test('one newline behind a token is not part of it', async () => {
+test('one newline after a token is not part of it', async () => {
   for (const end of ['', '\n', '\r\n']) {
     const { stdout } = await add(newRoot(), [...SHOP, '--token', '-'], { stdin: TOKEN + end });
     assert.is(stdout, ADDED, JSON.stringify(end));
@@ -200,7 +200,7 @@ test('apps that are added at the same time are all there, and share one master k
   assert.is(new Set(kids).size, 1);
 });
 
-test('of several that add the same app at once, one does', async () => {
+test('of several concurrent adds of one app, one succeeds', async () => {
   const root = newRoot();
   const ended = await Promise.all(
     [1, 2, 3, 4].map((number) =>

@@ -63,7 +63,7 @@ test('a file in the place of the root or of a folder in it is refused', async ()
   }
 });
 
-test('a user who may not write the root is refused, and changes nothing', async () => {
+test('a user without write access to the root is refused and changes nothing', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = newRoot();
   await register(root, 'blog');
@@ -96,7 +96,7 @@ test('a user who may not write the root is refused, and changes nothing', async 
   assert.equal(tree(parent), {});
 });
 
-test('a read-only file system is refused, and what stands there can still be listed', async () => {
+test('a read-only file system is refused, and its apps can still be listed', async () => {
   if (!canMount) return leftOut('mounting needs root');
   const root = newRoot();
   await register(root, 'blog');

@@ -19,7 +19,7 @@ function type(
   return runOnTerminal('runner-add', args, options, { question: QUESTION, keys });
 }
 
-test('on a terminal the token is asked for, and what is typed is never shown', async () => {
+test('on a terminal the token is prompted for and never shown', async () => {
   const root = newRoot();
   const { status, text } = await type(root, [TOKEN, '\r']);
   assert.equal([status, text], [0, `${QUESTION}\r\n${ADDED}\r\n${NEXT}\r\n`]);
@@ -55,7 +55,7 @@ test('Ctrl-C and Ctrl-D cancel: status 130 and 1, a sentence, nothing written', 
   }
 });
 
-test('no answer, or one that is no token, is refused and nothing is written', async () => {
+test('an empty or invalid answer is refused and nothing is written', async () => {
   const root = newRoot();
   await register(root, 'blog');
   const before = contentOf(root);

@@ -63,7 +63,7 @@ for (const [name, shown] of [
   ['long-'.repeat(60), `'${'long-'.repeat(60).slice(0, 77)}…'`],
   ['a\u001b[31m\n', "'a\\x1b[31m\\n'"],
 ] as const) {
-  test(`${JSON.stringify(name.slice(0, 20))} is no name for an app`, () =>
+  test(`${JSON.stringify(name.slice(0, 20))} is not a valid name for an app`, () =>
     refused([...BLOG, '--public', `--name=${name}`], 1, `runner add: ${shown} ${RULE}`));
 }
 
@@ -86,7 +86,7 @@ test('names that every object has are ordinary names', async () => {
 });
 
 for (const repo of ['acme', '-a/b']) {
-  test(`${repo} is no repository`, () =>
+  test(`${repo} is not a repository`, () =>
     refused(
       [`--repo=${repo}`, '--branch', 'main', '--public'],
       1,
@@ -95,7 +95,7 @@ for (const repo of ['acme', '-a/b']) {
 }
 
 for (const branch of ['-x', 'a..b']) {
-  test(`${branch} is no branch`, () =>
+  test(`${branch} is not a branch`, () =>
     refused(
       ['--repo', 'acme/blog', `--branch=${branch}`, '--public'],
       1,
@@ -111,7 +111,7 @@ for (const [token, sentence] of [
   ['x'.repeat(4097), 'runner add: the token is longer than 4096 characters (token_invalid)'],
   ['x'.repeat(70_000), 'runner add: the token is larger than 65536 bytes (file_unreadable)'],
 ] as const) {
-  test(`${JSON.stringify(token.slice(0, 12))} on standard input is no token`, () =>
+  test(`${JSON.stringify(token.slice(0, 12))} on standard input is not a token`, () =>
     refused([...BLOG, '--token', '-'], 1, sentence, { stdin: token }));
 }
 
@@ -145,7 +145,7 @@ test('--token-from distinguishes an unknown app, even under an invalid name, fro
   );
 });
 
-test('--token-from does not take what cannot be opened', async () => {
+test('--token-from refuses a token that cannot be decrypted', async () => {
   const state = (token: string) => (root: string) =>
     writeFileSync(
       join(root, 'state/shop.json'),
@@ -179,7 +179,7 @@ test('a lost master key is never replaced by a new one while tokens are stored',
   });
 });
 
-test('a master key that others may read is refused with the command that fixes it', async () => {
+test('a master key that others can read is refused, with the fixing command', async () => {
   for (const mode of [0o640, 0o604, 0o660]) {
     await refused(
       [...BLOG, '--token', '-'],

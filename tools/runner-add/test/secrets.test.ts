@@ -27,7 +27,7 @@ function ways(file: string): { args: string[]; stdin?: string; env?: Record<stri
   ];
 }
 
-test('the token is in no output and no file, in no argument or environment but the given one', async () => {
+test('the token is in no output, file, argument or environment but the given one', async () => {
   const file = join(temporaryFolder('token'), 'token');
   writeFileSync(file, TOKEN);
   for (const { args, ...options } of ways(file)) {
@@ -48,7 +48,7 @@ test('the token is in no output and no file, in no argument or environment but t
   }
 });
 
-test('the program that takes the lock does not inherit RUNNER_TOKEN, however long it waits', async () => {
+test('the program that takes the lock does not inherit RUNNER_TOKEN', async () => {
   const root = newRoot();
   await register(root, 'shop');
   const held = shell('flock locks/registry.lock sleep 1', { cwd: root });
@@ -65,7 +65,7 @@ test('the program that takes the lock does not inherit RUNNER_TOKEN, however lon
   );
 });
 
-test('wrong usage never repeats a token that stands in the command line', async () => {
+test('wrong usage never repeats a token of the command line', async () => {
   for (const args of [
     [...BLOG, '--token', TOKEN, '--public'],
     [...BLOG, '--token', TOKEN, '--token-from', 'shop', '--json'],

@@ -20,7 +20,7 @@ async function verified(root: string, ...args: string[]): Promise<unknown[]> {
   return [status, ...stdout.trimEnd().split('\n')];
 }
 
-test('a record carries its number and the hash of what stands before it, torn lines and rotations included', async () => {
+test('a record has its number and the hash of the previous one, across torn lines and rotations', async () => {
   const root = newRoot();
   await emit(root, lonely(1), lonely(2));
   appendFileSync(logPath(root), '{"torn');
@@ -55,7 +55,7 @@ test('a record carries its number and the hash of what stands before it, torn li
   ]);
 });
 
-test('an old log goes on: the chain begins at its first new record', async () => {
+test('an old log continues: the chain starts at its first new record', async () => {
   const root = rootWithLog(lonely(1) + lonely(2));
   assert.is((await audit(root, 'anchor')).status, 1);
   await emit(root, lonely(3));
@@ -159,7 +159,7 @@ test('an anchor has 32 digits; a log that was rewritten to fit the beginning of 
   assert.is((await verified(root, '--anchor', anchor))[0], 1);
 });
 
-test('a shorter anchor is compared, and what it proves is said', async () => {
+test('a shorter anchor is compared, and its proof is described', async () => {
   const root = newRoot();
   await emit(root, lonely(1), lonely(2));
   const anchor = (await audit(root, 'anchor')).stdout.trim();
@@ -180,7 +180,7 @@ test('a shorter anchor is compared, and what it proves is said', async () => {
   assert.is((await verified(root, '--anchor', upTo(7)))[0], 2);
 });
 
-test('a chained line that is not what runner writes is named', async () => {
+test('a chained line that runner cannot have written is named', async () => {
   const root = newRoot();
   const { stdout } = await emit(root, lonely(1), lonely(2));
   const [one = '', two = ''] = stdout.trimEnd().split('\n');
@@ -206,7 +206,7 @@ test('a chained line that is not what runner writes is named', async () => {
   assert.is((await verified(root))[0], 0);
 });
 
-test('while another process holds the log, a deploy must not begin; everything else is kept and appended later', async () => {
+test('while another process holds the log, no deploy starts; other events are kept and appended later', async () => {
   const root = newRoot();
   await emit(root, lonely(1));
   const held = spawn('flock', [join(root, 'locks/.audit.lock'), 'sh', '-c', 'echo held; read x']);

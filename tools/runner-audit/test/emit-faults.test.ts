@@ -15,7 +15,7 @@ function leftOut(reason: string): void {
   process.stdout.write(`(left out: ${reason})\n`);
 }
 
-test('what cannot be appended is refused, told, and not echoed', async () => {
+test('an event that cannot be appended is refused and reported, and not echoed', async () => {
   const folder = newRoot();
   mkdirSync(logPath(folder), { recursive: true });
   const link = newRoot();
@@ -47,7 +47,7 @@ test('what cannot be appended is refused, told, and not echoed', async () => {
   assert.match(stderr, /^runner audit emit: cannot [^\n]+ \(audit_unwritable\)\n$/);
 });
 
-test('a log that the user may not write is reported, and nothing is echoed', async () => {
+test('a log without write permission is reported, and nothing is echoed', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v0')));
   const { status, stdout, stderr } = await shell(`${asNobody('runner-audit')} ${SHOP.join(' ')}`, {
@@ -101,7 +101,7 @@ test('appending needs write access to the log and its lock; without it the error
   assert.is(unlinked(logOf(root)).split(kept).length, 2);
 });
 
-test('what waits for the log is shown by list and tail while it cannot be appended', async () => {
+test('list and tail show waiting events while the log cannot be written', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = rootWithLog(line(record('v1')));
   const spool = join(root, 'spool/audit');
@@ -135,7 +135,7 @@ test('what waits for the log is shown by list and tail while it cannot be append
   assert.is(logOf(root).trimEnd().split('\n').length, 3);
 });
 
-test('on a full disk nothing is echoed that is not on the disk, and room makes it work again', async () => {
+test('on a full disk only events on disk are echoed; freed space makes it work again', async () => {
   if (!canMount) return leftOut('mounting needs root');
   const root = temporaryFolder('full');
   const events = Array.from({ length: 600 }, (_, index) => line(record(`v${index}`))).join('');
@@ -220,7 +220,7 @@ test('an event is on the disk before it is echoed, while the input stays open', 
   assert.is((await running.done).status, 0);
 });
 
-test('writers at the same time tear no line and lose none', async () => {
+test('concurrent writers tear and lose no line', async () => {
   const root = newRoot();
   const writers = Array.from({ length: 8 }, (_, writer) => {
     const events = Array.from({ length: 300 }, (_, index) =>

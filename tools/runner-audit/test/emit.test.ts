@@ -54,7 +54,7 @@ test('an event is completed, appended and echoed as the same line of JSON', asyn
   assert.is(statSync(logPath(root)).mode & 0o777, 0o640);
 });
 
-test('every option becomes the field that is documented', async () => {
+test('every option sets the documented field', async () => {
   const root = newRoot();
   const options = {
     project: 'shop',
@@ -123,7 +123,7 @@ test('a long error keeps its head and tail, and secrets of known shape do not en
   assert.not.ok(logOf(root).includes(secret));
 });
 
-test('tokens of the server that have no known shape do not enter the log, nor does an older master key', async () => {
+test('tokens of unknown shape and older master keys never enter the log', async () => {
   const root = newRoot();
   const token = 'our-own-t0ken-of-shop';
   const args = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
@@ -277,7 +277,7 @@ test('bad lines are reported by number, the others are logged, and the status is
   assert.is(status, 1);
 });
 
-test('an input without any line is no failure and writes no log', async () => {
+test('empty input is not a failure and writes no log', async () => {
   for (const stdin of ['', '\n', '\n \n\r\n']) {
     const root = newRoot();
     const { status, stdout, stderr } = await emit(root, [], { stdin });
@@ -393,7 +393,7 @@ for (const [args, sentence] of [
   });
 }
 
-test('a torn line that a killed writer left is ended, and nothing that stands there is changed', async () => {
+test('a torn line of a killed writer is ended, and existing content is unchanged', async () => {
   const torn = '{"timestamp":"2026-05-04T09:30:00.000Z","event_ty';
   const root = rootWithLog(`${line(record('v1'))}${torn}`);
   const { stdout } = await emit(root, ['DeployStarted', ...SHOP]);

@@ -69,7 +69,7 @@ test('a person sees a table of at most 80 columns', async () => {
   );
 });
 
-test('on a terminal the names of apps give way, so that no line wraps and every column is there', async () => {
+test('on a terminal app names are shortened, so that no line wraps and all columns show', async () => {
   const instance = 'production-europe-west-1';
   const root = rootWithLog(line(record('0123456789ab', { project: 'checkout', instance })));
   const { text } = await runOnTerminal('runner-audit', ['list'], { root, env: { NO_COLOR: '1' } });
@@ -109,7 +109,7 @@ test('on a narrow terminal the time is short and long names are cut, never the i
   }
 });
 
-test('with --json each record is a line as it stands in the log; YAML is a document each', async () => {
+test('with --json each record is a line as in the log; YAML has one document per record', async () => {
   const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
   const root = rootWithLog(` ${JSON.stringify(odd)} \r\n\n`);
   assert.is((await list(root, '--json')).stdout, line(odd));
@@ -120,7 +120,7 @@ test('with --json each record is a line as it stands in the log; YAML is a docum
   );
 });
 
-test('each filter chooses, and all of them together', async () => {
+test('each filter works, alone and combined', async () => {
   const root = variedRoot();
   for (const [args, expected] of [
     [[], ['v1', 'v2', 'v3', 'v4', 'v5', 'v6']],
@@ -221,7 +221,7 @@ test('a record without a time that can be read is in no period', async () => {
   );
 });
 
-test('rotated files are read from the oldest on, compressed ones too, each record once', async () => {
+test('rotated files, compressed or not, are read oldest first, each record once', async () => {
   const root = rootWithLog(line(record('v5')));
   const put = (suffix: string, ...names: string[]) => {
     const text = names.map((name) => line(record(name))).join('');
@@ -241,7 +241,7 @@ test('rotated files are read from the oldest on, compressed ones too, each recor
   assert.equal(await versions(root, '-n', '1'), ['v4']);
 });
 
-test('lines that are no records are passed over and counted', async () => {
+test('lines that are not records are skipped and counted', async () => {
   const root = rootWithLog(`${line(record('v1'))}torn {"x\n[]\n\n \n${line(record('v2'))}{"half":`);
   for (const args of [[], ['--json'], ['-n', '5']]) {
     const { status, stdout, stderr } = await list(root, ...args);
@@ -269,7 +269,7 @@ test('a damaged compressed file is read as far as it goes, and what follows it t
   assert.is(status, 0);
 });
 
-test('what stands in the place of a rotated file is passed over, and told', async () => {
+test('anything else in place of a rotated file is skipped and reported', async () => {
   const root = rootWithLog(line(record('v9')));
   mkdirSync(`${logPath(root)}.1`);
   assert.is((await shell(`mkfifo '${logPath(root)}.2'`)).status, 0);
@@ -308,7 +308,7 @@ test('an app that is neither registered nor in the log is named', async () => {
   assert.is((await list(root, '--project', 'sho')).stderr, '');
 });
 
-test('nothing that matches is no failure; no log at all is log_not_found', async () => {
+test('no match is not a failure; a missing log is log_not_found', async () => {
   const root = rootWithLog('');
   const human = await list(root);
   assert.equal([human.status, human.stdout, human.stderr], [0, 'No such events.\n', '']);
@@ -335,7 +335,7 @@ test('a reader that has seen enough ends it quietly', async () => {
   }
 });
 
-test('what a record holds cannot drive the terminal', async () => {
+test('the content of a record cannot control the terminal', async () => {
   const evil = 'a\u001b[2J\u202eb\nc';
   const root = rootWithLog(
     line(record(evil, { project: evil, instance: evil, event_type: evil, deploy_id: evil })),
@@ -347,7 +347,7 @@ test('what a record holds cannot drive the terminal', async () => {
   assert.is((await list(root)).stdout.split('\n').length, 3);
 });
 
-test('it writes nothing but what had to wait for the log', async () => {
+test('it writes nothing except events that waited for the log', async () => {
   const root = variedRoot();
   const before = tree(root, { modes: true });
   await list(root);

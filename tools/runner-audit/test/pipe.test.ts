@@ -42,7 +42,7 @@ const delivered = (events: readonly string[]) =>
     )
     .join('');
 
-test('one event of another tool is marked, spoils no verify and is no interrupted deploy', async () => {
+test('an event of another tool is marked, passes verify and is not an interrupted deploy', async () => {
   const { status, stdout } = await shell(
     `set -e
      runner-audit emit DeploySuccess --project docs --version v9 | runner-notify send >&2
@@ -74,7 +74,7 @@ test('one event of another tool is marked, spoils no verify and is no interrupte
   ]);
 });
 
-test('of an error that is larger than memory allows, head and tail are kept and the rest is counted', async () => {
+test('an error larger than memory keeps its head and tail, and the rest is counted', async () => {
   const { status, stdout, stderr } = await shell(
     `{ echo first; head -c 70000000 /dev/zero | tr '\\0' x | fold -w 100; echo; echo last; } |
        runner-audit emit DeployFailure --project shop --version v1 --error -`,
@@ -89,14 +89,14 @@ test('of an error that is larger than memory allows, head and tail are kept and 
   assert.is(Number(omitted) + error.length - note.length, whole);
 });
 
-test('a failure without a previous version says nothing about a rollback that is not known', async () => {
+test('a failure without a previous version mentions no rollback', async () => {
   const record = '{"event":"DeployFailure","app":"docs","version":"v10","error":"x"}';
   const { stdout } = await shell(`echo '${record}' | runner notify preview`, { root });
   assert.match(stdout, /no previous version on record/);
   assert.not.match(stdout, /no earlier version/);
 });
 
-test('JSON that is spread over lines is reported once, with the remedy, and the rest is taken', async () => {
+test('multi-line JSON is reported once, with the fix, and the rest is accepted', async () => {
   const { status, stdout, stderr } = await shell(
     `{ jq -n '{event: "DeployFailure", app: "a", version: "v1", deep: {a: [{b: 1}]}}'
        jq -nc '{event: "DeploySuccess", app: "b", version: "v2"}'; } | runner-audit emit`,
@@ -150,7 +150,7 @@ test('a failed build is recorded and announced to both chats by two small progra
   assert.is(JSON.parse(logOf(root)).event_type, 'DeployFailure');
 });
 
-test('of a stream with a bad line, the good ones are recorded and announced', async () => {
+test('the valid lines of a stream with a bad one are recorded and announced', async () => {
   const { stdout, stderr } = await shell(
     `printf '%s\\n' '{"event":"DeployStarted","app":"shop","version":"v1","deploy_id":"a1b2c3d4"}' 'nonsense' '{"event_type":"DeploySuccess","project":"shop","version":"v1","deploy_id":"a1b2c3d4"}' |
        { runner-audit emit; echo "emit $?" >&2; } | runner-notify send`,

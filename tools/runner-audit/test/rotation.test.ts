@@ -104,7 +104,7 @@ test('rotating by the snippet that ships loses no record of eight writers', asyn
   assert.is((await run('runner-audit', ['verify'], { root })).status, 0);
 });
 
-test('a log that is small is left alone until it has grown', async () => {
+test('a small log is left alone until it has grown', async () => {
   const reason = missing();
   if (reason !== undefined) return void process.stdout.write(`(left out: ${reason})\n`);
   const root = newRoot();

@@ -24,7 +24,7 @@ const versionsIn = (text: string) =>
     .filter(Boolean)
     .map((each) => JSON.parse(each).version);
 
-test('a record is one line: time, kind, app and instance, version, deploy, what went wrong', async () => {
+test('a record is one line: time, kind, app and instance, version, deploy, error', async () => {
   const root = rootWithLog(
     [
       record('v1'),
@@ -51,7 +51,7 @@ test('a record is one line: time, kind, app and instance, version, deploy, what 
   assert.equal([status, stderr], [0, '']);
 });
 
-test('with --json the records stand as in the log; YAML is a document each', async () => {
+test('with --json records are printed as in the log; YAML has one document per record', async () => {
   const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
   const root = rootWithLog(line(odd));
   assert.is((await tail(root, '--json')).stdout, line(odd));
@@ -61,7 +61,7 @@ test('with --json the records stand as in the log; YAML is a document each', asy
   );
 });
 
-test('what a foreign writer left of secrets is shown by neither tail nor list', async () => {
+test('tail and list never show secrets of foreign writers', async () => {
   const secret = `ghp_${'a1B2'.repeat(9)}`;
   const left = record(`v1-${secret}`, { error: `login ${secret}`, guards: [{ why: secret }] });
   const root = rootWithLog(line(left));
@@ -121,7 +121,7 @@ test('the newest ten, or the number given by -n, are printed oldest first', asyn
   }
 });
 
-test('what the live log lacks comes from rotated files, compressed ones too', async () => {
+test('older records come from rotated files, compressed or not', async () => {
   const root = rootWithLog(lines('v5', 'v6'));
   rootWithLog(lines('v3', 'v4'), '.1', root);
   rootWithLog(lines('v1', 'v2'), '.2', root);
@@ -146,7 +146,7 @@ test('what the live log lacks comes from rotated files, compressed ones too', as
   assert.equal(versionsIn((await tail(gone, '--json')).stdout), ['v1']);
 });
 
-test('torn and foreign lines are passed over and counted', async () => {
+test('torn and foreign lines are skipped and counted', async () => {
   const torn = '{"timestamp":"2026-05-0';
   const root = rootWithLog(`${lines('v1')}${torn}\nnonsense\n\n[1]\n${lines('v2')}${torn}`);
   const { status, stdout, stderr } = await tail(root, '--json');
@@ -185,7 +185,7 @@ for (const value of ['x', '-1', '1.5', '', '100001', '99999999999']) {
   });
 }
 
-test('what records hold cannot drive the terminal', async () => {
+test('the content of records cannot control the terminal', async () => {
   const evil = 'x\u001b[2J\u009b1m\u202e\t';
   const fields = { event_type: evil, project: evil, instance: evil, deploy_id: evil, error: evil };
   const root = rootWithLog(line(record(evil, { ...fields, timestamp: evil })));
@@ -199,7 +199,7 @@ test('what records hold cannot drive the terminal', async () => {
   assert.not.match((await tail(root, '-o', 'yaml')).stdout, /[\u001b\u009b\u202e]/);
 });
 
-test('a reader that leaves is no failure, and nothing is written', async () => {
+test('a closed reader is not a failure, and nothing is written', async () => {
   const root = rootWithLog(lines(...Array.from({ length: 5000 }, (_, index) => `v${index}`)));
   const before = tree(root, { modes: true });
   const { stdout, stderr } = await shell(
@@ -228,7 +228,7 @@ async function interrupted(running: RunningCommand) {
   return stderr;
 }
 
-test('-f prints later records as they come, and ends with 130 at Ctrl-C', async () => {
+test('-f prints new records as they arrive, and exits with 130 on Ctrl-C', async () => {
   const root = rootWithLog(lines('v1'));
   const { running, next } = follow(root);
   assert.is(await next(), 'v1');
@@ -245,7 +245,7 @@ test('-f prints later records as they come, and ends with 130 at Ctrl-C', async 
   assert.is(await interrupted(running), '');
 });
 
-test('-f ends with 143 at SIGTERM', async () => {
+test('-f exits with 143 on SIGTERM', async () => {
   const root = rootWithLog(lines('v1'));
   const { running, next } = follow(root, '-n', '0');
   const first = next();
@@ -259,7 +259,7 @@ test('-f ends with 143 at SIGTERM', async () => {
   assert.is((await running.done).status, 143);
 });
 
-test('-f waits for a log that is not there yet', async () => {
+test('-f waits for a log that does not exist yet', async () => {
   const root = newRoot();
   const { running, next } = follow(root);
   await after(300);
@@ -271,7 +271,7 @@ test('-f waits for a log that is not there yet', async () => {
   await interrupted(running);
 });
 
-test('-f goes on through rotation by renaming, and loses nothing', async () => {
+test('-f continues through rotation by renaming and loses nothing', async () => {
   const root = rootWithLog(lines('v1'));
   const { running, next } = follow(root);
   assert.is(await next(), 'v1');
@@ -328,7 +328,7 @@ test('-f starts again when the log was emptied', async () => {
   await interrupted(running);
 });
 
-test('-f prints a line when it is whole, and counts what is no record', async () => {
+test('-f prints whole lines and counts those that are not records', async () => {
   const whole = line(record('v2'));
   const root = rootWithLog(lines('v1') + whole.slice(0, 40));
   const { running, next } = follow(root);

@@ -122,14 +122,14 @@ deploy-events.jsonl:14: the line is not a JSON object
   );
 });
 
-test('either naming is read, blank lines are no lines, and a last line needs no newline', async () => {
+test('both field namings are read, blank lines are skipped, and the last newline is optional', async () => {
   const root = rootWithLog(
     `\n${line({ timestamp: '2026-05-04T09:30:00Z', event: 'DeployStarted', app: 'shop', deploy_id: 'aaaaaaaa' })}\r\n \n${JSON.stringify({ timestamp: '2026-05-04T09:31:00Z', event: 'DeploySuccess', app: 'shop', deploy_id: 'aaaaaaaa' })}`,
   );
   assert.equal(await problemsOf(root), []);
 });
 
-test('a deploy is of one app, and is rolled back once for each instance, after it failed', async () => {
+test('a deploy belongs to one app and is rolled back once per instance, after it failed', async () => {
   const [blog, eu] = [{ project: 'blog' }, { instance: 'eu' }];
   const root = rootWithLog(
     event('DeployStarted', 'aaaaaaaa') +
@@ -204,12 +204,12 @@ test('read access to the log alone is enough to verify it, and stderr says what 
   assert.equal((await verify(root)).stdout, problems);
 });
 
-test('records from before there were ids are no problem', async () => {
+test('records from before ids existed are not a problem', async () => {
   const root = rootWithLog(event('DeployFailure', undefined) + event('DeployStarted', undefined));
   assert.equal(await problemsOf(root), []);
 });
 
-test('a deploy that runs now is no problem; one whose process died is', async () => {
+test('a running deploy is not a problem; one whose process died is', async () => {
   const root = rootWithLog(event('DeployStarted', DEPLOYING.deploy_id));
   writeState(root, 'shop', { deploying: DEPLOYING });
   const { status, stdout } = await verify(root);
@@ -220,7 +220,7 @@ test('a deploy that runs now is no problem; one whose process died is', async ()
   ]);
 });
 
-test('an end that had to wait for the log is appended first, and may be late', async () => {
+test('an end that waited for the log is appended first and can be late', async () => {
   const root = rootWithLog(event('DeployStarted', 'aaaaaaaa'));
   const kept = event('DeployFailure', 'aaaaaaaa', { late: true });
   writeFileSync(logPath(root), deploy('bbbbbbbb'), { flag: 'a' });
@@ -234,7 +234,7 @@ test('a rollback by hand that failed is the end of no deploy', async () => {
   assert.equal(await problemsOf(root), []);
 });
 
-test('starts may have been rotated away at the oldest end, and nowhere else', async () => {
+test('only the oldest starts can have been rotated away', async () => {
   const other = (kind: string, id: string) => event(kind, id, { project: 'blog' });
   const oldest =
     event('DeploySuccess', 'aaaaaaaa') +
@@ -255,7 +255,7 @@ test('starts may have been rotated away at the oldest end, and nowhere else', as
   assert.equal([rotated_away, files], [3, ['deploy-events.jsonl.1.gz', 'deploy-events.jsonl']]);
 });
 
-test('two writers may swap events of the same ten seconds, but not more', async () => {
+test('two writers can swap events within ten seconds, but not more', async () => {
   let number = 10;
   const at = (time: string) => {
     number += 1;
@@ -274,7 +274,7 @@ test('two writers may swap events of the same ten seconds, but not more', async 
   ]);
 });
 
-test('a damaged compressed file is a problem, and what it holds is checked', async () => {
+test('a damaged compressed file is a problem, and its readable content is checked', async () => {
   const root = rootWithLog('');
   const text = Array.from({ length: 500 }, (_, index) =>
     deploy(index.toString(16).padStart(8, '0')),
@@ -344,7 +344,7 @@ test('memory does not grow with the log, nor with the length of a line', async (
   assert.equal(few.stdout.match(/zzzzzzzz/g)?.length, 2);
 });
 
-test('a deploy is forgotten long after its end: ids that come back by chance are no problem', async () => {
+test('a deploy is forgotten long after its end: an id that recurs by chance is not a problem', async () => {
   const first = event('DeployStarted', 'bbbbbbbb') + deploy('aaaaaaaa');
   const others = Array.from({ length: 20_001 }, (_, index) =>
     deploy(index.toString(16).padStart(8, '0')),

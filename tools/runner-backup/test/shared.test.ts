@@ -45,7 +45,7 @@ async function backUp(root: string, to = join(root, '../backup.age')) {
   return { ...(await run('runner-backup', args, { root })), to };
 }
 
-test('a folder that is exchanged for a link to the root while a file in it is read leads nowhere', async () => {
+test('a folder replaced by a link to the root while a file in it is read leads nowhere', async () => {
   const { root, shared } = await makeRoot();
   writeFileSync(join(root, 'config.yml'), 'notify: {}\n', { mode: 0o600 });
   const [folder, link] = [join(shared, 'd'), join(shared, 'e')];
@@ -136,10 +136,14 @@ test('names keep their bytes: line breaks, bytes that are not UTF-8, the longest
   }
 });
 
-test('what cannot be saved is named on stderr, on one harmless line each', async () => {
+test('files that cannot be saved are named on stderr, each on one escaped line', async () => {
   const { root, shared } = await makeRoot();
   spawnSync('mkfifo', [join(shared, 'pipe\n\x1b[31m')]);
-  const socket = createServer().listen(join(shared, 'socket'));
+  // The path of a socket has at most 107 bytes.
+  const before = process.cwd();
+  process.chdir(shared);
+  const socket = createServer().listen('socket');
+  process.chdir(before);
   const deep = join(shared, ...Array.from({ length: 230 }, () => 'd'));
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(shared, 'file'), '');
@@ -181,7 +185,7 @@ test('files that grow, vanish and appear during a backup do not make it larger t
   assert.is((await run('runner-restore', [to, '--identity', identity], { root: fresh })).status, 0);
 });
 
-test('a backup that its reader cuts off is no success, and the pipe of a whole one is', async () => {
+test('a backup whose reader stops early fails; one piped to its end succeeds', async () => {
   const { root, shared } = await makeRoot();
   writeFileSync(join(shared, 'upload'), randomBytes(2_000_000));
   const pipe = (reader: string) =>

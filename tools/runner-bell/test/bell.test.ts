@@ -68,7 +68,7 @@ test('an absolute address, as proxies send it, is taken as its path', async ({ b
   assert.equal(rung(bell), ['github']);
 });
 
-test('anything else is refused with the status that says why', async ({ bell }) => {
+test('any other request is refused with the fitting status', async ({ bell }) => {
   const headers = headersOf('github', bell.secrets.github, BODY);
   const status = async (call: Parameters<typeof send>[1]) => (await send(bell.port, call)).status;
   assert.is(await status({ path: '/github', body: BODY }), 401);
@@ -127,7 +127,7 @@ test('a call that ends early rings nothing', async ({ bell }) => {
 
 test('1,000 forged calls start nothing and leak nothing', ({ bell }) => forge(bell, 1_000, 1));
 
-test('while eight calls do not end, the next is asked to come again, and then all is well', async ({
+test('while eight calls hang, the next gets a request to retry, and then succeeds', async ({
   bell,
 }) => {
   const head = 'POST /github HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';

@@ -96,7 +96,7 @@ if (why !== undefined) {
     );
   });
 
-  test('a signed call starts the fetch, one that is not starts nothing, and no process stays', async () => {
+  test('a signed call starts the fetch, an unsigned one nothing, and no process remains', async () => {
     const first = await git.commit(REPO, { '.deploy.yml': 'build: sleep 2\n' }, 'first');
     assert.is((await call({})).status, 401);
     assert.is(await container.ok('systemctl show -P InvocationID runner-fetch.service'), '\n');

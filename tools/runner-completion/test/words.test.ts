@@ -116,7 +116,7 @@ test('each place of a command line is offered what fits', async () => {
     );
 });
 
-test('no Node is started for any of it', async () => {
+test('completion never starts Node', async () => {
   const folder = temporaryFolder('no-node');
   const marker = join(folder, 'started');
   writeFileSync(join(folder, 'node'), `#!/bin/sh\n: >'${marker}'\n`, { mode: 0o755 });

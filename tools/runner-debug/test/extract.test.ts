@@ -12,7 +12,7 @@ const extract = (stdin: string | Uint8Array, args: readonly string[] = [], root?
 
 const FAILING = 'ERROR: deprecated call in chunk 7\nprice list has no currency\n';
 
-test('the lines are printed as they stand, and nothing else', async () => {
+test('the lines are printed unchanged, and nothing else', async () => {
   const { status, stdout, stderr } = await extract(
     'compiling\nsrc/a.ts(2,7): error TS2322: Wrong.\nmake: *** [all] Error 2\n',
   );
@@ -104,7 +104,7 @@ test('a silent log is described by its step, command and exit status', async () 
   assert.is(await told('all is well\n', '--status', '0'), 'all is well\n');
 });
 
-test('of a log that names no error its likely lines are shown, not only the last ones', async () => {
+test('a log that names no error shows its likely lines, not only the last ones', async () => {
   const steps = Array.from({ length: 400 }, (_, index) => `INFO step ${index + 1}\n`);
   const found = async (log: string) => {
     const { text, lines } = JSON.parse((await extract(log, ['--json'])).stdout);

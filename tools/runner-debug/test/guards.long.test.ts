@@ -216,7 +216,7 @@ test('a root that is reached through a link is not trusted; the report uses the 
   }
 });
 
-test('all problems are reported at once, outermost first, one command a line', async () => {
+test('all problems are reported together, outermost first, one command per line', async () => {
   const root = goodRoot();
   chmodSync(root, 0o775);
   chmodSync(join(root, 'mkey'), 0o666);
@@ -245,7 +245,7 @@ test('all problems are reported at once, outermost first, one command a line', a
   assert.is((await lastError(odd)).status, 0);
 });
 
-test('what holds no secret may be read, and a folder such as /tmp may be above the root', async () => {
+test('files without secrets can be readable, and a folder such as /tmp can be above the root', async () => {
   for (const text of [
     'notify: {}\n',
     'telegram_bot_token: ""\ndiscord_webhook:\n',
@@ -316,7 +316,7 @@ async function obey(uid: number, fix: string, root: string): Promise<void> {
   }
 }
 
-test('a user may own the tree, and root may read it; others and mixed owners are not trusted', async () => {
+test('a tree can belong to a user and be read by root; other and mixed owners are not trusted', async () => {
   if (!isRoot) return leftOut('running as another user needs root');
   const root = goodRoot();
   giveTo(root, SOMEBODY);

@@ -116,7 +116,7 @@ test('where no rule knows the cause, the last answer of the health check is mark
   assert.not.match((await log(root, 'shop')).stdout, /^> \$/m);
 });
 
-test('what the way back printed is no cause', async () => {
+test('output of the rollback is not a cause', async () => {
   const root = rootWith('shop');
   const error = 'start: `sh start.sh` ended with status 3\nno such service: web';
   writeLog(root, logText([event('DeployFailure', 'aaaa1111', { stage: 'start', error })]));
@@ -136,7 +136,7 @@ test('what the way back printed is no cause', async () => {
   }
 });
 
-test('of a failed health check the last answer counts, or what the app said below it', async () => {
+test('the cause of a failed health check is the last answer, or the output of the app below it', async () => {
   const root = rootWith('shop');
   const answers = ['health: attempt 1: it cannot be reached', 'health: attempt 2: it answered 503'];
   const marked = async (error: string, said: string[]) => {
@@ -153,7 +153,7 @@ test('of a failed health check the last answer counts, or what the app said belo
   assert.equal(await marked(dead, ['at work', 'Error: Cannot find module "pg"']), [6]);
 });
 
-test('a deploy is chosen by its ID or the beginning of it; nothing is marked in one that succeeded', async () => {
+test('a deploy is chosen by its ID or a prefix; nothing is marked in a successful one', async () => {
   const root = madeRoot();
   assert.is((await log(root, 'shop', '--deploy', 'aaaa1111')).stdout, '> Error: first\n');
   assert.is((await log(root, 'shop', '--deploy', 'aa')).stdout, '> Error: first\n');
@@ -224,7 +224,7 @@ test('-f follows the deploy that runs until it ends, and says how it ended', asy
   assert.match(ended.stderr, /in progress: .*\n.*deploy a1b2c3d4 of shop v3 succeeded at .*\n$/);
 });
 
-test('what is missing is reported with its code, and with what exists', async () => {
+test('a missing item is reported with its code and the existing ones', async () => {
   const root = madeRoot();
   writeFileSync(join(root, 'logs/deploys/shop/aaaa2222.log'), '');
   const cases: [string[], string, RegExp][] = [
@@ -270,7 +270,7 @@ test('a log that is a link is refused', async () => {
   assert.match(stderr, /cannot read .+: it is a symbolic link \(file_unreadable\)/);
 });
 
-test('foreign text cannot drive the terminal, secrets are redacted, progress is left out', async () => {
+test('foreign text cannot control the terminal, secrets are redacted, progress is left out', async () => {
   const root = rootWith('shop');
   keep(
     root,
@@ -284,7 +284,7 @@ test('foreign text cannot drive the terminal, secrets are redacted, progress is 
   );
 });
 
-test('a long line is cut and says so; the file is untouched', async () => {
+test('a long line is cut and marked; the file is unchanged', async () => {
   const root = rootWith('shop');
   keep(root, 'aaaa1111', `${'x'.repeat(3_000_000)}\nend\n`);
   const { stdout } = await log(root, 'shop');
@@ -321,7 +321,7 @@ test('on a terminal the pager gets the log, with the cause in colour', async () 
   );
 });
 
-test('a pager that ends early, that is missing, or that is switched off', async () => {
+test('a pager that ends early, is missing or is switched off is not an error', async () => {
   const root = madeRoot();
   keep(root, 'bbbb2222', `${'a line of the log\n'.repeat(100_000)}Error: the end\n`, { age: 20 });
   const early = await onTerminal(root, { PAGER: 'head -n 1', NO_COLOR: '1' });

@@ -81,7 +81,7 @@ test('JSON and YAML have the five fields that are required first, and those of t
   assert.equal([json.status, yaml.status, json.stderr + yaml.stderr], [0, 0, '']);
 });
 
-test('people are shown the deploy, and the command for its whole log if that is kept', async () => {
+test('the text output shows the deploy, and the command for its log if that is kept', async () => {
   const root = rootWithLog(
     failure('v2', { error: 'boom', stage: 'build', commit: 'c0ffee', duration_ms: 1234 }),
   );
@@ -107,7 +107,7 @@ test('people are shown the deploy, and the command for its whole log if that is 
   assert.is(status, 0);
 });
 
-test('without a failure the line that is required is printed, and that is no error', async () => {
+test('without a failure the required line is printed with status 0', async () => {
   for (const root of [
     rootWithLog(),
     rootWithLog({ ...failure('v1'), event_type: 'DeploySuccess' }),
@@ -154,7 +154,7 @@ test('an unknown app is reported before a missing log', async () => {
   assert.match((await lastError(root, 'gone')).stderr, /\(app_not_found\)\n$/);
 });
 
-test('the newest failure counts, whatever came after it', async () => {
+test('the newest failure is shown, whatever followed it', async () => {
   const others = ['DeployStarted', 'DeploySuccess', 'RollbackSuccess', 'GuardBypassed'];
   const root = rootWithLog(
     failure('v1'),
@@ -164,7 +164,7 @@ test('the newest failure counts, whatever came after it', async () => {
   assert.is(await found(root), 'v2');
 });
 
-test('a failure that was appended late is not taken for the newest when a later one stands before it', async () => {
+test('a failure appended late is not shown as the newest if a later one precedes it', async () => {
   const at = (minute: number, more = {}) =>
     failure(`v${minute}`, { timestamp: `2026-05-04T09:0${minute}:00.000Z`, ...more });
   const late = { late: true };
@@ -194,7 +194,7 @@ test('apps whose names begin alike are not mixed up', async () => {
   assert.is(await found(root, 'api-2'), 'v2');
 });
 
-test('records that only look like the wanted one are no failures of this app', async () => {
+test('records that only resemble a failure of this app are ignored', async () => {
   const decoys = [
     failure('d1', { project: 'blog', error: '{"event_type":"DeployFailure","project":"shop"}' }),
     failure('d2', { event_type: 'DeployStarted', error: 'DeployFailure' }),
@@ -214,7 +214,7 @@ test('records that only look like the wanted one are no failures of this app', a
   assert.is(await found(rootWithLog(...decoys), 'shop', told), null);
 });
 
-test('either naming is read, and whatever else a writer wrote', async () => {
+test('both field namings are read, with any other fields', async () => {
   const older = { event: 'DeployFailure', app: 'shop', version: 'v7', error: 'x', timestamp: 't' };
   assert.is(await found(rootWithLog(failure('v1'), older)), 'v7');
   const mixed = { event: 'DeployFailure', project: 'shop', version: 'v8' };
@@ -258,7 +258,7 @@ test('names that a foreign writer has written as escapes are read', async () => 
   }
 });
 
-test('the time is shown in UTC, whatever zone the record names', async () => {
+test('the time is shown in UTC, whatever the zone of the record', async () => {
   for (const timestamp of [
     '2026-05-04T11:30:00+02:00',
     '2026-05-04T09:30:00',
@@ -296,7 +296,7 @@ test('rotated files are searched, newest first, compressed ones too, also withou
   assert.is(await found(root), 'v6');
 });
 
-test('what cannot be read is passed over, and told: damaged files, foreign things, lines', async () => {
+test('unreadable input is skipped and reported: damaged files, foreign files, lines', async () => {
   const said = (text: string) => `runner debug last-error: ${text}\n`;
   const cut = said(
     'deploy-events.jsonl.1.gz cannot be read to the end: it is damaged or cut short',
@@ -333,7 +333,7 @@ test('what cannot be read is passed over, and told: damaged files, foreign thing
   assert.equal([status, stdout], [0, 'No DeployFailure found for shop.\n']);
 });
 
-test('a failure that waits in spool/audit counts while the log cannot be written', async () => {
+test('a failure waiting in spool/audit is found while the log cannot be written', async () => {
   const at = (minute: number, more = {}) =>
     failure(`v${minute}`, { timestamp: `2026-05-04T09:0${minute}:00.000Z`, ...more });
   const root = rootWithLog(at(1));
@@ -364,7 +364,7 @@ test('a failure that waits in spool/audit counts while the log cannot be written
   assert.is(readFileSync(logPath(root), 'utf8').trimEnd().split('\n').length, 3);
 });
 
-test('what is not a file in place of the log is reported', async () => {
+test('a log that is not a file is reported', async () => {
   const root = rootWith('shop');
   mkdirSync(logPath(root), { recursive: true });
   const folder = await lastError(root, 'shop');
@@ -380,7 +380,7 @@ test('what is not a file in place of the log is reported', async () => {
   assert.equal([folder.status, fifo.status], [1, 1]);
 });
 
-test('secrets that a record holds are redacted', async () => {
+test('secrets in a record are redacted', async () => {
   const github = `ghp_${'a1B2'.repeat(9)}`;
   const bot = '123456789:AAE-bOwk6ad9r_QXMENQjcrGbqCr4Kbotte';
   const error = `fetch https://x-access-token:hunter2hunter2@github.com failed\n${github}\nPOST https://api.telegram.org/bot${bot}/sendMessage\nAuthorization: Bearer abcdefghijklmnopqrstuvwxyz`;
@@ -466,7 +466,7 @@ test("the app's own token and the master key are redacted, whatever they look li
   assert.equal([without.status, JSON.parse(without.stdout).error], [0, error]);
 });
 
-test('what a record holds cannot drive the terminal, and JSON loses nothing of it', async () => {
+test('a record cannot control the terminal, and JSON keeps all of it', async () => {
   const evil = 'a\u001b[2J\u009b1m\u202eb\u0007\u2028c\r\nd\te';
   const root = rootWithLog(failure(evil, { timestamp: evil, error: evil }));
   const { stdout } = await lastError(root, 'shop');
@@ -493,7 +493,7 @@ test('colours are used when asked for, and only for the heading', async () => {
   assert.match(stdout, /^\u001b\[1mLast DeployFailure for shop:\u001b\[22m\n {2}version: {4}v1\n/);
 });
 
-test('nothing is written, and a file that may not be written is enough', async () => {
+test('nothing is written, and a read-only log is enough', async () => {
   const root = rootWithLog(failure('v1'));
   chmodSync(logPath(root), 0o440);
   writeFileSync(join(root, 'config.yml'), 'notify: [');

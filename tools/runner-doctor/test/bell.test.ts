@@ -40,7 +40,7 @@ test('without a bell there is nothing to check', async () => {
   assert.is((await bellOf(root, env))?.message, 'no app has a bell');
 });
 
-test('a secret that others may read is closed by the printed command', async () => {
+test('the printed command closes a secret that others can read', async () => {
   const { root, dir, env } = await withBell(false);
   const path = join(dir, 'secrets/shop.json');
   assert.is((await bellOf(root, env))?.message, 'the bell of shop is set up; no call yet');
@@ -64,7 +64,7 @@ test('folders that the user of the bell cannot use are repaired by the printed c
   assert.equal((await examined(root, { env })).troubles, []);
 });
 
-test('a call that no fetch takes, and a bell of an app that is gone, are reported', async () => {
+test('a call that no fetch handles, and a bell of a removed app, are reported', async () => {
   const { root, dir, env } = await withBell(false);
   writeFileSync(join(dir, 'wake/shop'), '');
   assert.equal((await examined(root, { env })).troubles, []);

@@ -45,7 +45,7 @@ test('docs/commands.md has a row for every check of doctor, and no other', async
   assert.equal([...rows].sort(), [...checks].sort());
 });
 
-test('people read a line per finding, the command below it, and a count', async () => {
+test('the text output has a line per finding, the command below it, and a count', async () => {
   const root = await registered();
   chmodSync(join(root, 'mkey'), 0o644);
   const { status, stdout, stderr } = await run('runner-doctor', ['--offline'], { root });

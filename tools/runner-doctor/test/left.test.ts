@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examined, fixed, put, registered } from './patient.ts';
 
-test('what killed deploys and commands left is reported', async () => {
+test('leftovers of killed deploys and commands are reported', async () => {
   const root = temporaryFolder('doctor');
   writeState(root, 'dead', { deploying: INTERRUPTED });
   writeState(root, 'stuck', { failures: failures(3) });
@@ -38,7 +38,7 @@ test('what killed deploys and commands left is reported', async () => {
   );
 });
 
-test('what the user of runner cannot remove is to be removed as root', async () => {
+test('leftovers that the user cannot remove get a command for root', async () => {
   if (process.getuid?.() !== 0) return;
   const root = join(temporaryFolder('doctor'), 'root');
   writeState(root, 'fine');
@@ -69,7 +69,7 @@ test('what the user of runner cannot remove is to be removed as root', async () 
   );
 });
 
-test('current has to lead to the release that the state names', async () => {
+test('current must point to the release in the state', async () => {
   const root = temporaryFolder('doctor');
   const { release } = deployed('v1') as { release: string };
   writeState(root, 'shop', { instances: { default: { current: deployed('v1'), previous: [] } } });

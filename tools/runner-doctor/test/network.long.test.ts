@@ -9,7 +9,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { examined, put, registered, TOKEN, type Told } from './patient.ts';
 
-test('with a code host that takes the token and has the same time, all is well', async () => {
+test('a code host that accepts the token and has the same time is fine', async () => {
   const host = await startCodeHost({ tokens: { [TOKEN]: { login: 'octo', scopes: ['repo'] } } });
   try {
     const root = await registered();
@@ -25,7 +25,7 @@ test('with a code host that takes the token and has the same time, all is well',
   }
 });
 
-test('--offline asks nobody, and says what was left out', async () => {
+test('--offline contacts no service and says what was left out', async () => {
   const root = await registered();
   const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${await freePort()}` };
   const { stdout } = await run('runner-doctor', ['--offline', '--json'], { root, env });
@@ -111,7 +111,7 @@ test('a code host that does not answer is reported for the tokens and for itself
   );
 });
 
-test('a code host that hangs holds it up no longer than its time limits', async () => {
+test('a code host that hangs delays it no longer than its time limits', async () => {
   const root = await registered();
   const silent = createSilent(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', () => resolve()));
@@ -126,7 +126,7 @@ test('a code host that hangs holds it up no longer than its time limits', async 
   }
 });
 
-test("a clock that differs from the code host's is reported, by how much and which way", async () => {
+test('a clock that differs from the code host is reported, with amount and direction', async () => {
   const root = temporaryFolder('doctor');
   for (const [offset, expected] of [
     [-120, /^warning clock: this clock is 1[12]\d s ahead of the code host's$/],
@@ -147,7 +147,7 @@ test("a clock that differs from the code host's is reported, by how much and whi
   }
 });
 
-test('a chat that is half set up or cannot be reached is reported', async () => {
+test('a chat that is half configured or unreachable is reported', async () => {
   const host = await startCodeHost({ tokens: {} });
   try {
     const root = temporaryFolder('doctor');

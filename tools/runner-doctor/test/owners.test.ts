@@ -10,7 +10,7 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY = 65534;
 const leftOut = (why: string) => void process.stdout.write(`(left out: ${why})\n`);
 
-test('what belongs to another user is reported with the command that fixes it', async () => {
+test('files of another user are reported with the fixing command', async () => {
   if (!isRoot) return leftOut('giving files away needs root');
   const root = await registered();
   for (const path of ['state/shop.json', 'locks']) {
@@ -20,7 +20,7 @@ test('what belongs to another user is reported with the command that fixes it', 
   }
 });
 
-test('what root left in the folder of another account is reported with the command that fixes it', async () => {
+test('files of root in the folder of another account are reported with the fixing command', async () => {
   if (!isRoot) return leftOut('giving files away needs root');
   const root = await registered();
   await shell(

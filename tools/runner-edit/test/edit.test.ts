@@ -46,7 +46,7 @@ for (const [how, args, stdin, stderr] of [
   });
 }
 
-test('a new token may be that of another app, told by its fingerprint on stderr', async () => {
+test('a new token can be that of another app, which stderr names by its fingerprint', async () => {
   const root = await newRoot();
   await edit(root, ['shop', '--token', '-'], { stdin: NEW });
   for (const app of ['open', 'shop']) {
@@ -81,7 +81,7 @@ test('branch and repository change alone or together, and the token stays', asyn
   }
 });
 
-test('a state is that of 0.1.0 again when what it would misread is gone, but not with secrets', async () => {
+test('a state is valid for 0.1.0 again once newer fields are gone, but not with secrets', async () => {
   const root = await newRoot();
   for (const app of ['shop', 'blog']) {
     await edit(root, [app, '--tags', 'v*', '--paths', 'apps']);
@@ -124,7 +124,7 @@ test('an app that had the second layer keeps it, and --ckey gives it', async () 
   );
 });
 
-test('--public forgets the token, whatever RUNNER_TOKEN says, and keeps what stands beside it', async () => {
+test('--public removes the token, whatever RUNNER_TOKEN is, and keeps other fields', async () => {
   const root = await newRoot();
   const { state } = stateOf(root, 'shop') as { state: object };
   plantState(root, 'shop', { state: { ...state, later: 7 } });
@@ -139,7 +139,7 @@ test('--public forgets the token, whatever RUNNER_TOKEN says, and keeps what sta
   assert.is((await edit(root, ['open', '--public'])).status, 0);
 });
 
-test('fields that this version does not know, and what has been deployed, survive', async () => {
+test('unknown fields and deployed versions survive', async () => {
   const root = await newRoot();
   const version = {
     version: 'v1',

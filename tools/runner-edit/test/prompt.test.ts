@@ -11,7 +11,7 @@ function onTerminal(root: string, args: readonly string[], keys: string): Promis
   return runOnTerminal('runner-edit', args, options, { question: QUESTION, keys: [keys] });
 }
 
-test('the token is asked for, and what is typed is not shown', async () => {
+test('the token is prompted for and not shown', async () => {
   const root = await newRoot();
   const { status, text } = await onTerminal(root, ['shop', '--token', '-'], `${NEW}\r`);
   const done = `Changed shop (acme/shop, branch main, token ${fingerprint(NEW)})`;
@@ -48,7 +48,7 @@ for (const [key, name, expected] of [
   });
 }
 
-test('an empty answer is no token', async () => {
+test('an empty answer is not a token', async () => {
   const root = await newRoot();
   const { status, text } = await onTerminal(root, ['shop', '--token', '-'], '\r');
   const sentence = 'runner edit: the token is empty (token_invalid)';

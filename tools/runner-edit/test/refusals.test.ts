@@ -77,7 +77,7 @@ test('a wrong token changes nothing, the branch included', () =>
     { stdin: 'two words' },
   ));
 
-test('a token file that is missing or none is named', async () => {
+test('a missing or invalid token file is named', async () => {
   await refused(
     ['shop', '--token-file', '/none/such'],
     1,
@@ -121,7 +121,7 @@ test('a damaged state file is reported and left as it is', () =>
     { change: (root) => writeFileSync(join(root, 'state/shop.json'), '{') },
   ));
 
-test('a damaged token is no reason not to set a new one', async () => {
+test('a damaged token does not prevent setting a new one', async () => {
   const root = await newRoot();
   writeFileSync(
     join(root, 'state/shop.json'),

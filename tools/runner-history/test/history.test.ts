@@ -110,7 +110,7 @@ test('instances rolled back to different versions are a line each; a version sta
   );
 });
 
-test('each deploy is a line, with what became of it and why', async () => {
+test('each deploy is one line with its result and reason', async () => {
   const { status, stdout, stderr } = await run('runner-history', [], { root: rootWith(RECORDS) });
   assert.is(
     stdout,
@@ -126,7 +126,7 @@ test('each deploy is a line, with what became of it and why', async () => {
   assert.equal([status, stderr], [0, '']);
 });
 
-test('with --json each deploy is an object; -n and --since choose, another app has none', async () => {
+test('with --json each deploy is an object; -n, --since and the app filter them', async () => {
   const root = rootWith(RECORDS, 'not a record\n');
   const { stdout, stderr } = await run('runner-history', ['shop', '--json', '-n', '1'], { root });
   assert.equal(JSON.parse(stdout), {
@@ -157,7 +157,7 @@ test('with --json each deploy is an object; -n and --since choose, another app h
   assert.match(unknown.stderr, /^runner history: no app called 'shpo' .*\(app_not_found\)\n$/);
 });
 
-test('without a log there are no deploys; a wrong value is one sentence', async () => {
+test('without a log there are no deploys; an invalid value gets one sentence', async () => {
   const root = temporaryFolder('history');
   const none = await run('runner-history', [], { root });
   assert.equal([none.status, none.stdout, none.stderr], [0, 'No deploys.\n', '']);

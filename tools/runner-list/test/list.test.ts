@@ -74,7 +74,7 @@ test('an instance that runs is ok beside one that an operator stopped', async ()
   ]);
 });
 
-test('an instance that runs is ok beside one that is broken', async () => {
+test('a running instance is ok next to a broken one', async () => {
   const broken = { since: '2026-05-04T10:00:00.000Z', reason: 'start: it ended' };
   const instances = {
     eu: { current: deployed('v2'), previous: [] },
@@ -89,7 +89,7 @@ test('an instance that runs is ok beside one that is broken', async () => {
   assert.is(JSON.parse((await list(root, '--json')).stdout).apps[0].state, 'broken');
 });
 
-test('an instance that an operator stopped is stopped beside one that is broken', async () => {
+test('an instance stopped by an operator is stopped next to a broken one', async () => {
   const broken = { since: '2026-05-04T10:00:00.000Z', reason: 'start: it ended' };
   const instances = {
     eu: { current: deployed('v2'), previous: [] },
@@ -277,7 +277,7 @@ const HOSTILE = {
   instances: { 'eu\u202e': { current: deployed('v\u001b]0;owned\u0007\u009b31m'), previous: [] } },
 };
 
-test('what a state file holds cannot drive the terminal', async () => {
+test('the content of a state file cannot control the terminal', async () => {
   const root = rootWith({ shop: HOSTILE });
   const { stdout } = await list(root);
   assert.is(
@@ -303,7 +303,7 @@ async function onTerminal(root: string): Promise<string[]> {
   return text.split('\r\n');
 }
 
-test('on a terminal a line that is too long is cut, not wrapped; in a pipe it is whole', async () => {
+test('on a terminal a long line is cut, not wrapped; in a pipe it is whole', async () => {
   const root = rootWith({
     'a-shop-with-a-long-name': { branch: 'feature/日本語/a-long-branch-name' },
   });
@@ -317,7 +317,7 @@ test('on a terminal a line that is too long is cut, not wrapped; in a pipe it is
   assert.ok(ordinary.every((line) => line.length <= 80 && !line.includes('…')));
 });
 
-test('states have a colour each and stand where a narrow terminal does not cut them', async () => {
+test('each state has a colour and is visible on a narrow terminal', async () => {
   const { stdout } = await list(rootWith(EVERY_STATE), '--color', 'always');
   const lines = stdout.split('\n').slice(1, -1);
   assert.equal(

@@ -37,7 +37,6 @@ const rejected = (complaint?: Complaint): SendOutcome => ({
   problem,
   ...(complaint && { complaint }),
 });
-const gone: SendOutcome = { class: 'gone', problem };
 const wait = (delay: number): SendOutcome => ({ class: 'wait', delay, problem });
 
 function message(text: string, other?: Partial<Record<Complaint, Message>>): Message {
@@ -130,22 +129,6 @@ function world(
   };
 }
 
-test('entries are delivered oldest first, each with all its messages, and leave the queue', async () => {
-  const { queue, deliver, texts, spool } = world();
-  queue('d1', 'a', 'b');
-  queue('d2', 'c');
-  const endings = await deliver(0);
-  assert.equal(texts(), ['a', 'b', 'c']);
-  assert.equal(
-    endings.map(({ result, entry }) => [result, entry.sent, entry.maybe_duplicate]),
-    [
-      ['delivered', 2, false],
-      ['delivered', 1, false],
-    ],
-  );
-  assert.equal(spool.names(), []);
-});
-
 test('trouble that passes is tried again; what follows it in the deploy waits, other deploys go on', async () => {
   const { queue, deliver, texts } = world([retry, delivered, retry]);
   queue('d1', 'a');
@@ -153,15 +136,6 @@ test('trouble that passes is tried again; what follows it in the deploy waits, o
   queue('d2', 'c');
   assert.is((await deliver(10_000)).length, 3);
   assert.equal(texts(), ['a', 'c', 'a', 'a', 'b']);
-});
-
-test('what was delivered of an entry is not delivered again by the next process', async () => {
-  const { queue, deliver, texts, entry } = world([delivered, retry]);
-  const name = queue('d1', 'a', 'b');
-  assert.equal(await deliver(0), []);
-  assert.is(entry(name)?.sent, 1);
-  assert.is((await deliver(5000)).length, 1);
-  assert.equal(texts(), ['a', 'b', 'b']);
 });
 
 test('pauses after trouble double up to a minute', async () => {
@@ -203,18 +177,6 @@ test('a message that was not tried for a day still gets some attempts', async ()
   assert.is((await deliver(10_000))[0]?.result, 'delivered');
 });
 
-test('the service is given the time that it asks for, by every process', async () => {
-  const { queue, deliver, seen } = world([wait(3000)]);
-  queue('d1', 'a');
-  queue('d2', 'b');
-  assert.equal(await deliver(0), []);
-  assert.equal(await deliver(2000), []);
-  assert.equal(await deliver(0, true), []);
-  assert.is(seen.length, 1);
-  assert.is((await deliver(3000)).length, 2);
-  assert.ok((seen[1]?.at ?? 0) - (seen[0]?.at ?? 0) >= 3000);
-});
-
 test('a clock that is set back or forth by a year stops nobody for longer than was asked', async () => {
   for (const jump of [-1, 1]) {
     const { queue, deliver, state } = world([wait(3000), retry], [{ count: 1, per: 2000 }]);
@@ -235,22 +197,6 @@ test('a refused message is put aside with its reason, and the next of the deploy
     ['rejected', 'delivered'],
   );
   assert.equal(entry(name, 'dead')?.problem, problem);
-});
-
-test('a destination that is gone is never called again, until its credentials change', async () => {
-  const { queue, deliver, texts, state } = world([gone]);
-  queue('d1', 'a');
-  queue('d2', 'b');
-  assert.equal(
-    (await deliver(0)).map(({ result }) => result),
-    ['rejected', 'rejected'],
-  );
-  queue('d3', 'c');
-  assert.is((await deliver(5000, true))[0]?.result, 'rejected');
-  state.digest = 'two';
-  queue('d4', 'd');
-  assert.is((await deliver(0))[0]?.result, 'delivered');
-  assert.equal(texts(), ['a', 'd']);
 });
 
 test('a message that is refused for its form is sent in the other one', async () => {
@@ -301,15 +247,6 @@ test('a request that never left, or was answered, makes no duplicate', async () 
   assert.is((await deliver(5000))[0]?.entry.maybe_duplicate, false);
 });
 
-test('the mark of a process that died in a request makes the repeat known', async () => {
-  const { queue, deliver, spool, entry } = world();
-  const name = queue('d1', 'a');
-  const found = entry(name);
-  assert.ok(found);
-  spool.save(name, { ...found, attempting: '2026-01-01T00:00:00.000Z' });
-  assert.is((await deliver(0))[0]?.entry.maybe_duplicate, true);
-});
-
 test('eager: what waits after trouble is tried once, whatever its pause is', async () => {
   const { queue, deliver, texts } = world([retry, retry, retry, retry]);
   for (const name of ['a', 'b', 'c', 'd']) queue(name, name);
@@ -336,15 +273,6 @@ test('a damaged file and an event that cannot be read are put aside and hold up 
   );
   assert.equal(spool.names('telegram', 'dead'), [name, empty]);
   assert.match(notes.join(), `${paths.notifySpool}/${name} is damaged; it was moved to dead/`);
-});
-
-test('an entry that is dropped while it is tried does not come back', async () => {
-  const { queue, deliver, spool } = world([retry]);
-  const name = queue('d1', 'a');
-  await deliver(0);
-  spool.remove(name);
-  await deliver(5000);
-  assert.equal(spool.names(), []);
 });
 
 test.run();

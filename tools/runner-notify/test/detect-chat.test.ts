@@ -98,12 +98,6 @@ test('a token that is revoked meanwhile ends the search', async () => {
   assert.is(code, 'token_invalid');
 });
 
-test('a poller that takes the updates away leads to manual entry', async () => {
-  const { chat, told } = await detect([problem(409, 'Conflict', false)]);
-  assert.is(chat, undefined);
-  assert.match(told.at(-1) ?? '', /^Another program polls this bot/);
-});
-
 test('of very many chats the newest are offered, and that old updates hide newer ones is said', async () => {
   const updates = Array.from({ length: 100 }, (_, index) => message(-1 - (index % 40)));
   const { chat, told, shown } = await detect([updates], [11]);

@@ -71,14 +71,6 @@ for (const [name, unit] of UNITS) {
   });
 }
 
-test('with verbose_errors false there is no second message', async () => {
-  const notice = await noticeOf(failure({ error: 'x'.repeat(5000) }), {
-    ...options,
-    verboseErrors: false,
-  });
-  assert.is(notice.log, undefined);
-});
-
 test('the length is that of the cleaned error: what is stripped does not make a second message', async () => {
   const error = `${'\u001b[31mx\u001b[0m'.repeat(800)}\r\n`;
   const notice = await noticeOf(failure({ error }), options);

@@ -27,6 +27,8 @@ const CASES: readonly (readonly [string, string, string | null | undefined, stri
   ['td', 'telegram', undefined, 'both', 't'],
   ['t', '', 'notify: { channel: discord }\n', '', ''],
   ['d', 'both', 'notify: {}\n', '', 'd'],
+  ['t', '', undefined, 'both', 't'],
+  ['d', '', 'notify: { channel: telegram }\n', '', ''],
 ];
 
 for (const [setUp, global, deployFile, asked, told] of CASES) {

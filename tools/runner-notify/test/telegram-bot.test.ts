@@ -59,13 +59,6 @@ test('updates of a megabyte are read, unlike other answers', async () => {
   assert.ok('problem' in (await open().me()));
 });
 
-test('of a webhook only the host is shown', async () => {
-  result = { url: 'https://bot.example.org:8443/secret/path' };
-  assert.equal(await open().webhookHost(), { value: 'bot.example.org:8443' });
-  result = { url: '' };
-  assert.equal(await open().webhookHost(), { value: '' });
-});
-
 test('an answer of another shape is an empty one', async () => {
   for (result of [null, 7, [], 'x', { chat: 3 }]) {
     assert.ok('value' in (await open().me()));

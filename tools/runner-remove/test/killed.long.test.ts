@@ -3,21 +3,21 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathsOf } from '@runner/common/foundation/paths';
 import { openToken } from '@runner/common/tokens/open';
-import { killedAtCall } from '@runner/testing/killing';
+import { isKilled, killAtEachCall } from '@runner/testing/killing';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditLog, newServer, register, remove, TOKEN } from './server.ts';
 
+const REMOVE = { tool: 'runner-remove', args: ['shop', '--yes'] };
+
 test('remove that is killed at any call leaves the whole app or none, and can be repeated', async () => {
   const server = await newServer();
   const seen = new Set<boolean>();
-  let at = 0;
-  for (let killed = true; killed; ) {
-    at += 1;
+  const calls = await killAtEachCall(async (call) => {
     const root = join(temporaryFolder('remove'), 'root');
     cpSync(server.root, root, { recursive: true, verbatimSymlinks: true });
-    killed = await killedAtCall('runner-remove', ['shop', '--yes'], at, { root });
+    const killed = await isKilled(REMOVE, { call }, root);
     const there = existsSync(join(root, 'state/shop.json'));
     seen.add(there);
     const token = there ? openToken(pathsOf(root), {}, 'shop')?.reveal() : null;
@@ -35,9 +35,10 @@ test('remove that is killed at any call leaves the whole app or none, and can be
       'KEEP=1\n',
     );
     // What is left does not stand in the way of the same name.
-    if (!there && at % 4 === 0) await register(root, 'shop');
-  }
-  assert.ok(at > 10, `${at} calls`);
+    if (!there && call % 4 === 0) await register(root, 'shop');
+    return killed;
+  });
+  assert.ok(calls > 10, `${calls} calls`);
   assert.is(seen.size, 2);
   await server.close();
 });
@@ -47,9 +48,7 @@ test('an app that is added again after a killed removal is deployed as new', asy
   const { root } = server;
   const path = join(root, 'state/shop.json');
   // The first call after the registration is gone.
-  for (let at = 1; existsSync(path); at += 1) {
-    assert.ok(await killedAtCall('runner-remove', ['shop', '--yes'], at, { root }));
-  }
+  for (let call = 1; existsSync(path); call += 1) assert.ok(await isKilled(REMOVE, { call }, root));
   assert.ok(existsSync(join(root, 'apps/shop/repo.git')));
   await register(root, 'shop');
   const { status, stderr } = await server.deploy();

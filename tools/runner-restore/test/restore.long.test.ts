@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
-import { killedAtCall } from '@runner/testing/killing';
+import { isKilled } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { contentOf, temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -269,7 +269,7 @@ test('a restore that is killed leaves a root without an app or a whole one, and 
   const place = join(folder, 'killed');
   const args = [file, '--identity', identity];
   for (let at = 1, killed = true; killed; at += 1 + Math.floor(Math.random() * 6)) {
-    killed = await killedAtCall('runner-restore', args, at, { root: place });
+    killed = await isKilled({ tool: 'runner-restore', args }, { call: at }, place);
     const { stdout } = await run('runner-list', ['--json', '--offline'], { root: place });
     const apps = existsSync(place) ? JSON.parse(stdout).apps.length : 0;
     if (killed && apps === 0) assert.is((await restore(place)).status, 0, `killed at call ${at}`);

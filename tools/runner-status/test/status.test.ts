@@ -327,7 +327,7 @@ test('a damaged state file is reported in one sentence, and a newer one in anoth
   }
 });
 
-test('what a state file holds cannot drive the terminal', async () => {
+test('the content of a state file cannot control the terminal', async () => {
   const evil = 'x\u001b[2J\u009b1m\u202e\u2028\ny';
   const escaped = 'x\\x1b[2J\\x9b1m\\u202e\\u2028\\ny';
   const more = {

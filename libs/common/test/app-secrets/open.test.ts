@@ -54,7 +54,7 @@ test('a value that was damaged or copied does not open', () => {
   damage((text) => text.slice(0, -9), 'state_malformed');
 });
 
-test('what is long enough is redacted, each line of it too', () => {
+test('values that are long enough are redacted, and so is each of their lines', () => {
   const paths = freshPaths();
   const values = [
     'short1',

@@ -30,7 +30,7 @@ function registered(name: string) {
   return paths;
 }
 
-test('a change is made from what is on disk, and notes when', () => {
+test('a change starts from the file on disk and records the time', () => {
   const paths = registered('blog');
   const changed = changeApp({ io, paths, command: 'edit', app: 'blog' }, (app) => ({
     ...app,
@@ -75,7 +75,7 @@ test('while a change runs the registry is locked, and says by whom', () => {
   takeLock(paths.registryLock, 0)?.release();
 });
 
-test('what a killed command left half-written is swept by a later change', () => {
+test('a later change removes a half-written file of a killed command', () => {
   const paths = registered('blog');
   const stray = join(paths.stateDir, '.blog.json.0123456789ab.tmp');
   plant(stray, '{');

@@ -108,7 +108,7 @@ test('an app is registered once', () => {
   );
 });
 
-test('an unknown app is app_not_found, also when its name is no name', () => {
+test('an unknown app is app_not_found, even if its name is invalid', () => {
   const paths = freshRoot();
   makeFolder(paths.root);
   for (const name of ['blog', '../state/x', '__proto__', 'registry', 'x'.repeat(300)]) {
@@ -210,7 +210,7 @@ test('a state file of a newer version is unsupported, not malformed', () => {
   }
 });
 
-test('what is not a small file is not read', () => {
+test('only small regular files are read', () => {
   const paths = freshRoot();
   plant(join(paths.stateDir, 'target'), '{"repo":"o/r","branch":"main"}');
   symlinkSync('target', paths.state('link'));
@@ -224,7 +224,7 @@ test('what is not a small file is not read', () => {
   }
 });
 
-test('a state that cannot be read is reported with the others and hides none of them', () => {
+test('an unreadable state is listed with the others and hides none of them', () => {
   const paths = freshRoot();
   for (const name of ['shop', 'blog', 'api']) createApp(paths, app(name));
   plant(paths.state('broken'), '{"repo":');
@@ -258,7 +258,7 @@ test('a refusal does not quote the file, which holds a token', () => {
   );
 });
 
-test('any state file is taken or refused as malformed or unsupported, never anything else', () => {
+test('any state file is accepted, or refused as malformed or unsupported', () => {
   const paths = freshRoot();
   const names = [
     'version',
@@ -299,7 +299,7 @@ test('any state file is taken or refused as malformed or unsupported, never anyt
   );
 });
 
-test('a counter that is no number any more is refused, not taken for none', () => {
+test('a counter that is not a number is refused, not read as zero', () => {
   const paths = freshRoot();
   const failures = '{"commit": "c", "count": 1e999, "last_at": "t", "stage": "build"}';
   plant(paths.state('blog'), `{"repo": "o/r", "branch": "main", "failures": ${failures}}`);
@@ -309,7 +309,7 @@ test('a counter that is no number any more is refused, not taken for none', () =
   );
 });
 
-test('whatever JSON a state file holds in a field of others is there after a rewrite', () => {
+test('a rewrite keeps unknown fields with any JSON value', () => {
   const paths = freshRoot();
   createApp(paths, app('blog'));
   fc.assert(

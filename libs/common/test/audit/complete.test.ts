@@ -27,7 +27,7 @@ test('timestamp, deploy_id and instance are completed when they are missing', ()
   });
 });
 
-test('what is given is kept, and fields that we do not know as well', () => {
+test('given fields are kept, unknown ones too', () => {
   const whole = {
     timestamp: '2026-01-01T00:00:00.000Z',
     event_type: 'DeployFailure',
@@ -151,12 +151,12 @@ const BAD: readonly (readonly [input: unknown, why: string])[] = [
   ),
 ];
 
-test('an event that is not one is refused by what is wrong with it', () => {
+test('an invalid event is refused with the reason', () => {
   for (const [input, why] of BAD)
     assert.is(said(input), `event_invalid: the event ${why}`, JSON.stringify(input));
 });
 
-test('an error of 64 KiB is kept whole, a longer one loses its middle and says so', () => {
+test('an error of 64 KiB is kept whole; a longer one is cut in the middle and says so', () => {
   const whole = 'é'.repeat(ERROR_MAX / 2);
   const event = complete({ ...LEAST, error: whole });
   assert.ok(event.error === whole);
@@ -169,7 +169,7 @@ test('an error of 64 KiB is kept whole, a longer one loses its middle and says s
   assert.ok(Buffer.byteLength(cut.error as string) <= ERROR_MAX);
 });
 
-test('a cut error has no broken character and is never longer than it may be', () => {
+test('a cut error has no broken character and never exceeds the limit', () => {
   const text = fc.tuple(
     fc.constantFrom('é', '日', '🐱', 'x', '\ufffd'),
     fc.nat(3),
@@ -194,7 +194,7 @@ test('a lone surrogate becomes the replacement character', () => {
   assert.equal([event.version, event.error], ['v\ufffd', '\ufffdx']);
 });
 
-test('whatever JSON value comes, it is completed or refused as an invalid event', () => {
+test('any JSON value is completed or refused as an invalid event', () => {
   const names = [
     'event',
     'event_type',
@@ -253,7 +253,7 @@ test('a deploy_id is eight hexadecimal characters', () => {
   );
 });
 
-test('a record is read in either naming, whatever else its fields hold', () => {
+test('a record is read with either field naming and any other fields', () => {
   assert.equal(readRecord('{"a":1}'), { a: 1 });
   const bytes = Buffer.from('xx{"a":"é"}yy').subarray(2, 12);
   assert.equal(readRecord(bytes), { a: 'é' });

@@ -43,7 +43,7 @@ const FAILURE = { event_type: 'DeployFailure', project: 'api' };
 const find = (paths: ReturnType<typeof freshRoot>) => newestFailure(paths, 'api', new Unread());
 const line = (record: unknown) => `${JSON.stringify(record)}\n`;
 
-test('lines come last first, with or without a newline at the end', () => {
+test('lines are read backwards, with or without a final newline', () => {
   assert.equal(backward('a\nb\nc\n'), ['c', 'b', 'a']);
   assert.equal(backward('a\nb\nc'), ['c', 'b', 'a']);
   assert.equal(backward('\na\n\n\nb\n\n'), ['', 'b', '', '', 'a', '']);
@@ -52,14 +52,14 @@ test('lines come last first, with or without a newline at the end', () => {
   assert.equal(backward(''), []);
 });
 
-test('only lines with the needle come, each once', () => {
+test('only lines that contain the needle are returned, each once', () => {
   const needle = Buffer.from('x');
   assert.equal(backward('xx\na\nbxbx\nx\n\n', needle), ['x', 'bxbx', 'xx']);
   assert.equal(backward('a\nb', needle), []);
   assert.equal(backward('ax', needle), ['ax']);
 });
 
-test('of two needles both must stand in the line, in whatever order', () => {
+test('a line must contain both needles, in any order', () => {
   const pieces = ['ab', 'cd', 'x', ''];
   const lineOf = fc.array(fc.constantFrom(...pieces), { maxLength: 4 }).map((all) => all.join('-'));
   fc.assert(
@@ -183,7 +183,7 @@ function newestNaively(texts: readonly string[]): unknown {
   return newest;
 }
 
-test('the newest failure is the one that a naive reader of all files finds', async () => {
+test('the newest failure is the one a naive reader of all files finds', async () => {
   const paths = freshRoot();
   await fc.assert(
     fc.asyncProperty(someLog, someLog, someLog, fc.boolean(), async (oldest, older, live, torn) => {
@@ -222,7 +222,7 @@ test('both namings are found, and no app whose name begins alike', async () => {
   assert.equal(await newestFailure(paths, '__proto__', new Unread()), undefined);
 });
 
-test('the rotated files are read newest first, compressed or not, whatever else lies beside them', async () => {
+test('rotated files are read newest first, compressed or not, and other files are ignored', async () => {
   const paths = freshRoot();
   const put = (ending: string, text: string | Uint8Array) =>
     plant(`${paths.auditLog}${ending}`, text);
@@ -248,7 +248,7 @@ test('a log that has just been rotated away is still found', async () => {
   assert.equal(await find(paths), FAILURE);
 });
 
-test('without any log the failure is log_not_found, with an empty one there is none', async () => {
+test('a missing log is log_not_found; an empty one has no failure', async () => {
   const paths = freshRoot();
   const failure = await refusalOf(find(paths));
   assert.equal(
@@ -259,7 +259,7 @@ test('without any log the failure is log_not_found, with an empty one there is n
   assert.is(await find(paths), undefined);
 });
 
-test('a damaged compressed file gives what can be read of it', async () => {
+test('the readable part of a damaged compressed file is used', async () => {
   const paths = freshRoot();
   const texts = Array.from({ length: 200 }, (_, number) =>
     line({ ...FAILURE, number, error: Math.random().toString(36).repeat(50) }),
@@ -293,7 +293,7 @@ test('lines of a compressed file keep their ends at every size', async () => {
   assert.equal(lengths, [1, 0, long.length, undefined, 1]);
 });
 
-test('however a compressed file is cut, all lines that are whole before the cut are given', async () => {
+test('a compressed file cut anywhere yields every whole line before the cut', async () => {
   const texts = Array.from({ length: 40 }, (_, number) =>
     line({ number, error: Math.random().toString(36).repeat(20) }),
   );
@@ -312,7 +312,7 @@ test('however a compressed file is cut, all lines that are whole before the cut 
   }
 });
 
-test('a wrong check sum at the end costs no line but the last, a damaged block what stands behind it', async () => {
+test('a wrong checksum loses only the last line; a damaged block loses what follows it', async () => {
   const path = join(scratch(), 'log.gz');
   for (const [count, share] of [
     [3, 1],

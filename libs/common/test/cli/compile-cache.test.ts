@@ -34,7 +34,7 @@ test('nothing is kept in a home or a folder that other users can write', async (
   assert.is(await caches(home), false);
 });
 
-test('a home that is a file, is missing or not named is no problem', async () => {
+test('a home that is a file, missing or unset is not a problem', async () => {
   const file = join(temporaryFolder('home'), 'file');
   writeFileSync(file, '');
   assert.is(await caches(file), false);

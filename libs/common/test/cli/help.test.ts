@@ -161,10 +161,4 @@ test('no line is longer than 80 columns: texts are filled, choices break after a
   assert.match(help, /\|\n +\S+\]\n/);
 });
 
-test('no line of a help ends in a space', () => {
-  for (const help of [commandHelp(post, send), commandHelp(post, list), toolHelp(post)]) {
-    assert.not.match(help, /[ \t]$/m);
-  }
-});
-
 test.run();

@@ -17,7 +17,7 @@ const plain: Style = { bold: asIs, cyan: asIs, dim: asIs, green: asIs, red: asIs
 const UNSAFE =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/u;
 
-test('YAML is what the documentation shows', async () => {
+test('YAML output matches the documentation', async () => {
   const value = {
     app: 'blog',
     apps: ['a', 'b'],
@@ -174,7 +174,7 @@ test('--color decides, then NO_COLOR, then FORCE_COLOR, then the terminal, and C
   }
 });
 
-test('wide characters take two cells, combining ones none', () => {
+test('wide characters take two cells, combining characters none', () => {
   for (const [text, width] of [
     ['', 0],
     ['abc', 3],
@@ -194,7 +194,7 @@ test('wide characters take two cells, combining ones none', () => {
   assert.is(pad('abc', 2), 'abc');
 });
 
-test('the columns of a table stand under their headings, whatever is in them', () => {
+test('columns align with their headings, whatever they contain', () => {
   const text = table(
     ['APP', 'BRANCH', 'STATE'],
     [
@@ -211,7 +211,7 @@ test('the columns of a table stand under their headings, whatever is in them', (
   assert.is(table(['A'], [], plain), 'A\n');
 });
 
-test('no line of a table ends in a space and all cells of a column begin at one place', () => {
+test('table lines have no trailing space, and the cells of a column are aligned', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', '日', '🐱', 'e\u0301', '-'), maxLength: 8 });
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell, fc.constant('|')), { maxLength: 6 }), (rows) => {

@@ -212,7 +212,7 @@ for (const [argv, sentence] of REFUSED) {
   });
 }
 
-test('the last positional may take all that remain', () => {
+test('the last positional can take all remaining arguments', () => {
   assert.equal(given(['--from', 'me', 'you', 'a', '-', '--', '-b'], send).args, {
     to: 'you',
     files: ['a', '-', '-b'],
@@ -221,7 +221,7 @@ test('the last positional may take all that remain', () => {
   assert.equal(given(['a'], copy).args, { files: ['a'] });
 });
 
-test('everything required that is missing is named at once', () => {
+test('all missing required arguments are named together', () => {
   const said = (argv: string[], definition: typeof add) =>
     refusal(() => parse(definition, argv)).message;
   const words = 'the following required arguments were not provided:';
@@ -263,7 +263,7 @@ const argument = fc.oneof(
   fc.string({ unit: fc.constantFrom('-', '=', 'o', 'v', 'n', '1', ' ', '\n', 'é'), maxLength: 8 }),
 );
 
-test('any argument vector is read or refused as wrong usage, never anything else', () => {
+test('any argument vector is parsed or refused as wrong usage', () => {
   fc.assert(
     fc.property(fc.array(argument, { maxLength: 8 }), (argv) => {
       for (const definition of [add, send, copy]) {
@@ -278,7 +278,7 @@ test('any argument vector is read or refused as wrong usage, never anything else
   );
 });
 
-test('what was read is a piece of what was typed', () => {
+test('every parsed value is part of what was typed', () => {
   fc.assert(
     fc.property(fc.array(argument, { maxLength: 6 }), (argv) => {
       let parsed: ReturnType<typeof parse>;

@@ -30,7 +30,7 @@ function edited(text: string, ...changes: ConfigChange[]): string {
   return readFileSync(paths.config, 'utf8');
 }
 
-test('a file that is not there is made, readable by its owner alone', () => {
+test('a missing file is created, readable only by its owner', () => {
   const paths = freshRoot();
   edit(paths, set('telegram_bot_token', BOT), set('telegram_chat_id', '-100123'));
   assert.is(
@@ -74,7 +74,7 @@ test('a section without content gets one', () => {
   assert.is(edited('a: 1\nnotify:\n', set('channel', 'both')), 'a: 1\nnotify:\n  channel: both\n');
 });
 
-test('credentials of the earlier layout are changed where they stand, and so are new ones', () => {
+test('credentials are changed in place, in the old layout and the new', () => {
   assert.is(
     edited(
       'telegram_chat_id: 1 # here\n',
@@ -99,7 +99,7 @@ test('a credential is removed from both layouts', () => {
   );
 });
 
-test('nothing is written when nothing changes, whatever the spacing is', () => {
+test('nothing is written if nothing changes, whatever the spacing', () => {
   const text = 'notify:   {channel:   both}\r\n';
   assert.is(edited(text, set('channel', 'both'), set('absent', undefined)), text);
 });
@@ -122,7 +122,7 @@ test('an illegal value or file is refused, and the file is untouched', () => {
   }
 });
 
-test('any template comes back as it was given, beside whatever stood there', () => {
+test('any template is read back as written, beside any existing content', () => {
   const paths = freshRoot();
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (template) => {

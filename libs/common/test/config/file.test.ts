@@ -104,7 +104,7 @@ for (const [text, sentence] of BAD) {
   });
 }
 
-test('an address that is not safe for a secret is refused, named by where it stands', () => {
+test('an address that is not safe for a secret is refused, with its place in the file', () => {
   const bot = `telegram_bot_token: "${BOT}", telegram_chat_id: 1`;
   const rule = 'must be https: a secret is sent there (http is only allowed for localhost)';
   for (const [text, sentence] of [
@@ -140,7 +140,7 @@ test('an address that is not safe for a secret is refused, named by where it sta
   assert.is(complaint('', env), `insecure_address: RUNNER_CODE_HOST_API_URL ${rule}`);
 });
 
-test('what is not a small file is refused', () => {
+test('anything but a small regular file is refused', () => {
   const said = (where: typeof paths) => told(() => readConfig(where)).replace(where.root, 'ROOT');
   const link = freshRoot();
   plant(join(link.root, 'target'), 'notify: {}\n');
@@ -235,7 +235,7 @@ const key = fc.constantFrom(
   'x',
 );
 
-test('any file is taken or refused as a wrong configuration, never anything else', () => {
+test('any file is accepted, or refused as an invalid configuration', () => {
   const line = fc
     .tuple(fc.constantFrom('', '  ', '    '), key, value)
     .map(([indent, name, text]) => `${indent}${name}: ${text}`);

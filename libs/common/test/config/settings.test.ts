@@ -50,11 +50,6 @@ test('the credentials under notify make their channels active', () => {
   });
 });
 
-test('the earlier layout has the credentials at the top level', () => {
-  const text = `telegram_bot_token: ${BOT}\ntelegram_chat_id: -100123\ndiscord_webhook: ${HOOK}\n`;
-  assert.equal(notify(text), { ...NOTHING, telegram: TELEGRAM, discord: HOOK });
-});
-
 test('a credential under notify wins over the top level, an empty one switches the channel off', () => {
   const top = `telegram_bot_token: ${BOT}\ntelegram_chat_id: "1"\ndiscord_webhook: ${HOOK}\n`;
   assert.equal(notify(`${top}notify: {telegram_chat_id: "-100123"}\n`).telegram, TELEGRAM);
@@ -94,7 +89,7 @@ test('a chat id keeps every digit, in quotes or not', () => {
   }
 });
 
-test('the environment wins over the file, and an empty variable is none', () => {
+test('the environment overrides the file; an empty variable counts as unset', () => {
   const text =
     'code_host_api_url: https://one.example/\ncode_host_git_url: https://two.example/git//\n';
   assert.equal(codeHostOf(config(text), {}), {
@@ -139,7 +134,7 @@ test('templates are found by kind and channel', () => {
   assert.is(template('started', 'telegram'), undefined);
 });
 
-test('keys that we do not know are let through, whatever they are called', () => {
+test('unknown keys are ignored, whatever their name', () => {
   assert.equal(
     notify('other: [1, {x: 2}]\n__proto__: {channel: 1}\nnotify: {colour: red, __proto__: 1}\n'),
     NOTHING,

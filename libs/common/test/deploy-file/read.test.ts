@@ -88,7 +88,7 @@ test('several instances keep the order of the file, each with its domain and env
   ]);
 });
 
-test('what could only fail after the switch is refused before it', () => {
+test('errors that would only show after the switch are refused before it', () => {
   for (const [text, sentence] of [
     [
       'instances: {a: {}, b: {}}\nshared: [.env]\n',
@@ -138,7 +138,7 @@ test('a key without a value says nothing', () => {
   assert.equal(read('build:\nstop:\nkeep:\nshared:\ninstances:\nhooks:\n'), DEFAULTS);
 });
 
-test('notify chooses who hears: a channel, all of them, or nobody', () => {
+test('notify selects one channel, all of them, or none', () => {
   for (const [text, choice] of [
     ['keep: 1\n', 'none'],
     ['notify: {}\n', 'all'],
@@ -153,7 +153,7 @@ test('notify chooses who hears: a channel, all of them, or nobody', () => {
   }
 });
 
-test('an instance may be called like something of the language, its variables too', () => {
+test('instances and variables can have names such as __proto__', () => {
   const [first, second] = read(
     'instances:\n  constructor: {env: {toString: "1", __proto__: "2"}}\n  prod-1.eu:\n',
   ).instances;
@@ -373,7 +373,7 @@ const VALUES = [
   '0x7fffffffffffffff',
 ];
 
-test('any file is taken or refused with its own code, never anything else', () => {
+test('any file is accepted, or refused with its own code', () => {
   const line = fc
     .tuple(
       fc.constantFrom('', '  ', '    ', '- '),

@@ -21,12 +21,6 @@ export function mountTiny(folder: string, options: string): boolean {
   return true;
 }
 
-/** Changes the options of a mount of `mountTiny`. */
-export function remount(folder: string, options: string): void {
-  const done = spawnSync('mount', ['-o', `remount,${options}`, folder]);
-  if (done.status !== 0) throw new Error(`cannot remount ${folder}`);
-}
-
 /** Runs `work` without the rights of root, which no file mode keeps out. */
 export function asNobody<T>(work: () => T): T {
   if (process.getuid?.() !== 0) return work();

@@ -59,7 +59,7 @@ test('two locks do not know of each other', () => {
   two?.release();
 });
 
-test('a refusal names who holds the lock, what for and since when', async () => {
+test('a refusal names the holder of the lock, its purpose and its start', async () => {
   const path = fresh();
   const holder = await startHolder(path, 'deploy blog');
   const failure = refusal(() => requireLock(path, "the app 'blog'", 0));
@@ -89,7 +89,7 @@ test('a refusal does not name an earlier holder of the lock', async () => {
   }
 });
 
-test('what stands in a lock only informs: odd content changes nothing', () => {
+test('the content of a lock file is only information: odd content changes nothing', () => {
   for (const content of ['', '{', 'null', '[1]', '7', '{"pid":null}', 'x'.repeat(100_000)]) {
     const path = fresh();
     plant(path, content);
@@ -136,7 +136,7 @@ test('a daemon that the holder started does not keep the lock', async () => {
   }
 });
 
-test('who waits gets the lock when it is released, and gives up in time when it is not', async () => {
+test('a waiting process gets a released lock, and gives up at its time limit', async () => {
   const path = fresh();
   const holder = await startHolder(path);
   const started = performance.now();
@@ -155,7 +155,7 @@ test('who waits gets the lock when it is released, and gives up in time when it 
   assert.is((await outputOf(waiter)).trim(), 'got it');
 });
 
-test('four contenders are never in one section at once', async () => {
+test('four contenders never hold the lock at the same time', async () => {
   const folder = scratch();
   const inside = join(folder, 'inside');
   mkdirSync(inside);
@@ -180,7 +180,7 @@ test('without the command flock the lock is unavailable, which says what to inst
   }
 });
 
-test('what is not a file in the place of a lock is refused', () => {
+test('a lock that is not a file is refused', () => {
   const folder = scratch();
   plant(join(folder, 'target'), 'x');
   symlinkSync('target', join(folder, 'link'));

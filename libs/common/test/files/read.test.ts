@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   isThere,
   makeFolder,
@@ -22,7 +22,7 @@ test('a reader gets the file, or nothing when there is none', () => {
   assert.is(readIfThere(join(folder, 'none', 'none'), 4), undefined);
 });
 
-test('what is not a small regular file is not read, and never waited for', () => {
+test('anything but a small regular file is refused without waiting for it', () => {
   const folder = scratch();
   plant(join(folder, 'file'), 'text');
   symlinkSync('file', join(folder, 'link'));
@@ -43,15 +43,14 @@ test('what is not a small regular file is not read, and never waited for', () =>
   assert.is(device, 'file_unreadable: cannot read /dev/zero: it is not a file');
 });
 
-test('a file that may not be read is refused', () => {
+test('an unreadable file is refused', () => {
   const path = join(scratch(), 'file');
-  plant(path, 'text', 0o600);
-  chmodSync(dirname(path), 0o755);
+  plant(path, 'text', 0);
   const sentence = asNobody(() => told(() => readIfThere(path, 4)));
   assert.is(sentence, `file_unreadable: cannot read ${path}: permission denied`);
 });
 
-test('folders are made with those above them, and existing ones are left as they are', () => {
+test('folders are created with their parents, and existing ones are left unchanged', () => {
   const folder = scratch();
   makeFolder(join(folder, 'a', 'b'));
   assert.is(statSync(join(folder, 'a')).mode & 0o777, 0o750);
@@ -66,7 +65,7 @@ test('folders are made with those above them, and existing ones are left as they
   assert.is(refusal(() => makeFolder(join(folder, 'dangling', 'a'))).code, 'not_writable');
 });
 
-test('names come sorted, none from a folder that is not there', () => {
+test('names are sorted; a missing folder has none', () => {
   const folder = scratch();
   for (const name of ['b', 'a', '.c', 'B']) plant(join(folder, name), '');
   assert.equal(namesIn(folder), ['.c', 'B', 'a', 'b']);
@@ -74,7 +73,7 @@ test('names come sorted, none from a folder that is not there', () => {
   assert.is(refusal(() => namesIn(join(folder, 'a'))).code, 'file_unreadable');
 });
 
-test('removing what is gone already is fine', () => {
+test('removing a missing file succeeds', () => {
   const folder = scratch();
   plant(join(folder, 'a'), '');
   removeIfThere(join(folder, 'a'));

@@ -1,21 +1,11 @@
 /** Folders of a test file's own, removed when it ends. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Paths, pathsOf } from '@runner/common/foundation/paths';
-
-const folders: string[] = [];
-
-process.on('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+import { temporaryFolder } from '@runner/testing/temp';
 
 /** A new empty folder. */
-export function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-common-'));
-  folders.push(folder);
-  return folder;
-}
+export const scratch = (): string => temporaryFolder('common');
 
 /** The layout under a new empty root. */
 export function freshRoot(): Paths {

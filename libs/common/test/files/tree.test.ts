@@ -28,7 +28,7 @@ const codeOf = (action: () => unknown): unknown => {
   }
 };
 
-test('a folder that is held stays the same one when a link takes its place', () => {
+test('an open folder stays the same when a link replaces it', () => {
   const [place, canary] = [scratch(), new Canary(['file'])];
   plant(join(place, 'a/b/file'), 'ours');
   inFolder(Folder.open(place), (top) =>
@@ -49,7 +49,7 @@ test('a folder that is held stays the same one when a link takes its place', () 
   assert.is(canary.changes(), '');
 });
 
-test('a name leads to no other folder', () => {
+test('a name never leads to another folder', () => {
   const name = fc.oneof(fc.string(), fc.constantFrom('', '.', '..', 'a/b', '/', 'a\0', '...'));
   const place = scratch();
   inFolder(Folder.open(place), (folder) =>
@@ -71,7 +71,7 @@ test('a name leads to no other folder', () => {
   );
 });
 
-test('a tree that is deeper than folders can be entered is removed; its links are not followed', () => {
+test('a tree deeper than the limit is removed, and its links are not followed', () => {
   const [place, canary] = [scratch(), new Canary(['file'])];
   const depth = 3 * DEPTH_MAX + 7;
   const deepest = join(place, 'tree', ...Array.from({ length: depth }, () => 'd'));
@@ -92,10 +92,10 @@ test('a tree that is deeper than folders can be entered is removed; its links ar
   assert.is(open(), before);
 });
 
-test('read-only folders are removed; what cannot be removed is named, and the rest is gone', () => {
+test('read-only folders are removed; what cannot be removed is named', () => {
   const place = scratch();
   plant(join(place, 'tree/closed/file'), '');
-  chmodSync(join(place, 'tree/closed'), 0);
+  chmodSync(join(place, 'tree/closed'), 0o500);
   chmodSync(join(place, 'tree'), 0o500);
   assert.is(removeTree(join(place, 'tree')), undefined);
   assert.not.ok(existsSync(join(place, 'tree')));

@@ -21,7 +21,7 @@ import { asNobody, mountTiny } from './faulty-disk.ts';
 import { killedAfter, role, roleArgs, startRole } from './processes.ts';
 import { plant, scratch } from './scratch.ts';
 
-test('a file is written whole, and only its owner may read it', () => {
+test('a file is written whole and is readable only by its owner', () => {
   const path = join(scratch(), 'file');
   writeWhole(path, 'one');
   assert.is(readFileSync(path, 'utf8'), 'one');
@@ -33,7 +33,7 @@ test('a file is written whole, and only its owner may read it', () => {
   assert.equal(readdirSync(dirname(path)), ['file']);
 });
 
-test('a new file gets the mode that is asked for, an existing one keeps its own', () => {
+test('a new file gets the requested mode; an existing file keeps its own', () => {
   const folder = scratch();
   writeWhole(join(folder, 'new'), 'x', 0o640);
   assert.is(statSync(join(folder, 'new')).mode & 0o7777, 0o640);
@@ -63,7 +63,7 @@ test('a link in the place of a file is replaced, and its target is left alone', 
   assert.ok(lstatSync(join(folder, 'link')).isFile());
 });
 
-test('what cannot be written is refused, and nothing is left of the attempt', () => {
+test('a failed write is refused and leaves nothing behind', () => {
   const folder = scratch();
   const said = (path: string) => told(() => writeWhole(path, 'x')).replaceAll(folder, 'DIR');
   assert.is(
@@ -84,7 +84,7 @@ test('what cannot be written is refused, and nothing is left of the attempt', ()
   assert.equal(readdirSync(folder).sort(), ['dir', 'file']);
 });
 
-test('a folder that may not be written keeps the old file', () => {
+test('a folder without write permission keeps the old file', () => {
   const folder = scratch();
   const path = join(folder, 'file');
   plant(path, 'old', 0o644);
@@ -122,7 +122,7 @@ test('a read-only file system is refused', () => {
   );
 });
 
-test('what killed writers left is swept after an hour, and nothing else', () => {
+test('temporary files of killed writers are removed after an hour, and nothing else', () => {
   const folder = scratch();
   const now = new Date();
   const old = new Date(now.getTime() - 3_700_000);
@@ -142,7 +142,7 @@ test('what killed writers left is swept after an hour, and nothing else', () => 
   sweepStrays(join(folder, 'none'), now);
 });
 
-test('a writer that is killed at any moment leaves the old file or the new one', async () => {
+test('a writer killed at any moment leaves the old file or the new one', async () => {
   const path = join(scratch(), 'file');
   let last = -1;
   for (let round = 0; round < 50; round += 1) {

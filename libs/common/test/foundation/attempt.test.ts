@@ -12,7 +12,7 @@ function fails(error: unknown): () => never {
   };
 }
 
-test('orElse gives what is read, or the other value after any error', () => {
+test('orElse returns the result, or the fallback after any error', () => {
   assert.is(
     orElse(() => 1, 2),
     1,
@@ -29,7 +29,7 @@ test('unlessFailure gives the other value after a Failure, and passes a bug on',
   assert.throws(() => unlessFailure(fails(new TypeError('a bug')), 2), 'a bug');
 });
 
-test('orFail words what the system refuses, and passes a bug on', () => {
+test('orFail describes system errors and rethrows bugs', () => {
   assert.throws(
     () => orFail(() => readFileSync(MISSING), `write ${MISSING}`),
     (error: unknown) =>

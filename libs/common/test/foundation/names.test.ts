@@ -40,14 +40,14 @@ const NO_NAMES = [
   '/',
 ];
 
-test('an app may be called like this', () => {
+test('this is a valid name for an app', () => {
   for (const name of NAMES) {
     assert.is(appName(name), name);
     assert.ok(isAppName(name));
   }
 });
 
-test('an app may not be called like this', () => {
+test('this is not a valid name for an app', () => {
   for (const name of NO_NAMES) {
     const shown = name.length > 80 ? `${name.slice(0, 77)}…` : name;
     assert.is(
@@ -80,7 +80,7 @@ test('a repository is an owner and a name', () => {
   }
 });
 
-test('anything else is no repository', () => {
+test('anything else is not a repository', () => {
   for (const name of [
     '',
     'name',
@@ -133,7 +133,7 @@ test('a branch is named by the rules of git', () => {
   }
 });
 
-test('what git would refuse or take for an option is no branch', () => {
+test('a name that git would refuse or read as an option is not a branch', () => {
   for (const name of [
     '',
     '-b',

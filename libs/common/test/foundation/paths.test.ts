@@ -23,7 +23,7 @@ test('--root comes first, then RUNNER_ROOT, then /opt/runner, always absolute', 
   }
 });
 
-test('everything lies under the root, where the documentation says', () => {
+test('every path is under the root, as documented', () => {
   const paths = pathsOf('/r');
   assert.equal(
     [paths.root, paths.config, paths.mkey, paths.stateDir, paths.state('blog')],
@@ -86,7 +86,7 @@ function all(paths: Paths, name: string): string[] {
   ];
 }
 
-test('no path of a good name leads out of the root', () => {
+test('no valid name leads out of the root', () => {
   for (const name of ['blog', 'x.', 'a.b', '007', 'constructor']) {
     for (const path of all(pathsOf('/r/o'), name)) assert.match(path, /^\/r\/o(\/|$)/);
   }

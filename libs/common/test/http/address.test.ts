@@ -24,7 +24,7 @@ test('https is taken, and http to this machine alone; slashes at the end are dro
   }
 });
 
-test('everything else is refused by where it was given, without the address', () => {
+test('any other address is refused with its source and without repeating it', () => {
   const no = 'is not an https address';
   const insecure = 'must be https: a secret is sent there (http is only allowed for localhost)';
   const user = 'must not contain a user name or password';

@@ -77,7 +77,7 @@ test('an answer of any status is an answer', async () => {
   }
 });
 
-test('a body may be as long as the limit, and not longer', async () => {
+test('a body can be as long as the limit, but no longer', async () => {
   const url = await startHttp((request, response) => {
     const length = Number(request.url?.slice(1));
     response.write('x'.repeat(Math.min(length, 10)));
@@ -100,7 +100,7 @@ test('a body without an end is refused at the limit', async () => {
   assert.is((await failed(url)).message, 'the answer is larger than 1000 bytes');
 });
 
-test('one deadline holds for the whole exchange, however slowly it goes on', async () => {
+test('one deadline covers the whole exchange, however slow it is', async () => {
   const drip = await startHttp((_request, response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write('x'), 50);
@@ -134,7 +134,7 @@ test('an exchange can be ended early', async () => {
   assert.match(failure.message, /^it was interrupted/);
 });
 
-test('a connection that is refused, dropped or no HTTP says so', async () => {
+test('a refused or dropped connection and a non-HTTP answer are reported as such', async () => {
   const port = await closedPort();
   assert.is(
     (await failed(`http://127.0.0.1:${port}`)).message,
@@ -182,7 +182,7 @@ test('a redirect is an answer: it is not followed, to this origin or another', a
   assert.equal(asked, ['/other', '/same']);
 });
 
-test('a certificate that nobody vouches for is refused before anything is sent', async () => {
+test('an untrusted certificate is refused before anything is sent', async () => {
   const folder = scratch();
   const key = join(folder, 'key');
   const cert = join(folder, 'cert');
@@ -223,12 +223,12 @@ test('a certificate that nobody vouches for is refused before anything is sent',
   assert.is(requests, 0);
 });
 
-test('https to a server without TLS says so', async () => {
+test('https to a server without TLS is reported as such', async () => {
   const url = await startHttp((_request, response) => response.end());
   assert.match((await failed(url.replace('http:', 'https:'))).message, /^it does not speak TLS/);
 });
 
-test('a proxy is taken from the environment that is handed in, and NO_PROXY is heeded', async () => {
+test('the proxy is read from the given environment, and NO_PROXY is respected', async () => {
   const url = await startHttp((_request, response) => response.end('direct'));
   const host = url.slice('http://'.length);
   const seen: string[] = [];
@@ -298,7 +298,7 @@ test('an invalid proxy address is reported without the password in it', async ()
   }
 });
 
-test('no error holds the secret of the address, a header or the body', async () => {
+test('no error contains a secret of the address, a header or the body', async () => {
   const port = await closedPort();
   const dropping = await startTcp((socket) => socket.once('data', () => socket.destroy()));
   const silent = await startHttp(() => {});

@@ -49,7 +49,7 @@ test('of a webhook with more behind its secret, the secret part is known alone',
   assert.equal(await at('https://chat.example.org'), ['https://chat.example.org'], 'no secret end');
 });
 
-test('whatever YAML allows is read', async () => {
+test('everything YAML allows is read', async () => {
   for (const text of [
     `notify: {discord_webhook: ${HOOK}}\n`,
     `notify: {\n  discord_webhook: ${HOOK},\n  channel: both }\n`,
@@ -71,12 +71,12 @@ test('whatever YAML allows is read', async () => {
   }
 });
 
-test('without a file, or with one that is too large, there is nothing to know', async () => {
+test('a missing or oversized file has no known secrets', async () => {
   assert.equal(await secretsOf(undefined), []);
   assert.equal(await secretsOf('x'.repeat(70_000)), []);
 });
 
-test('of a file that cannot be parsed every word may be a secret', async () => {
+test('every word of a file that cannot be parsed counts as a secret', async () => {
   for (const text of [
     `a: [\ndiscord_webhook: ${HOOK}\n`,
     `"discord_webhook": [\ndiscord_webhook: ${HOOK}\n`,
@@ -128,7 +128,7 @@ const part = fc.oneof(
   fc.constantFrom('# none', '', 'x: 1', '---', 'y: "a\\\n  b"', '? z\n: 1'),
 );
 
-test('no credential of a file is passed over, whatever the file is made of', async () => {
+test('no credential in any file is missed', async () => {
   const paths = freshRoot();
   await fc.assert(
     fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 3 }), async (parts) => {

@@ -27,7 +27,7 @@ for (const [name, encode] of Object.entries({ ...ENCODINGS, ...DUMPS })) {
   });
 }
 
-test('what every key of a kind begins with is no part of a secret: certificates have it, too', () => {
+test('the common prefix of a kind of key is not part of a secret: certificates have it, too', () => {
   const pairs = [
     () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
     () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
@@ -59,7 +59,7 @@ test('a secret that each line cuts with its own prefix is not found', () => {
   );
 });
 
-test('a prefix that begins as the secret goes on hides nothing of it', () => {
+test('a prefix that repeats the start of the secret hides none of the redaction', () => {
   const value = 'aA00AA__a0A0__A_Aa00-__A-_--A000aa0-aA--Aaa-aAAAA_0-aA-_Aa0A--';
   const lines = Buffer.from(`token=${value}\n`)
     .toString('base64')
@@ -68,7 +68,7 @@ test('a prefix that begins as the secret goes on hides nothing of it', () => {
   assert.is(leftOf(redactor([new Secret(value)])(text), value), '');
 });
 
-test('what surrounds an encoded secret stays', () => {
+test('text around an encoded secret is kept', () => {
   const value = 'ghx_abcdefghijklmnopqrstuvwxyz0123456789';
   const redact = redactor([new Secret(value)]);
   const base64 = Buffer.from(value).toString('base64');
@@ -93,7 +93,7 @@ test('an address hides only its secret part in other encodings', () => {
   );
 });
 
-test('text is held back from where a secret may begin that it does not end', () => {
+test('text is held back from the possible start of an unfinished secret', () => {
   const value = 'ghx_abcdefghijklmnopqrstuvwxyz0123456789';
   const { unfinishedAt } = redactor([new Secret(value)]);
   const lines =
@@ -107,7 +107,7 @@ test('text is held back from where a secret may begin that it does not end', () 
   assert.is(unfinishedAt(`a line\n${value}\n`), 7 + value.length + 1);
 });
 
-test('a text is not cut between the lines of a secret whose end looks like another part of it', () => {
+test('a text is never cut between the lines of a secret, even a repetitive one', () => {
   const value = 'AaA0--a0a0aAa_-A--A______4---a0a_0--AA0AAAa_aAa0__aa-0a000a_a0AA0__4';
   const lines = Buffer.from(value)
     .toString('base64')
@@ -116,7 +116,7 @@ test('a text is not cut between the lines of a secret whose end looks like anoth
   assert.is(redactor([new Secret(value)]).unfinishedAt(`x\n${lines}\n`), 2);
 });
 
-test('a text is redacted the same in whatever pieces it comes', () => {
+test('a text is redacted the same, whatever chunks it arrives in', () => {
   const encodings = fc.constantFrom(...Object.values({ ...ENCODINGS, ...DUMPS }));
   const words = fc.array(fc.oneof(fc.constant('\n'), fc.string({ unit: 'grapheme-ascii' })));
   fc.assert(

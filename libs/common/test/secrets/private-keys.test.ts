@@ -26,7 +26,7 @@ function shownPieces(text: string, key: string): string[] {
 
 for (const [kind, key] of Object.entries(KEYS)) {
   for (const [way, written] of Object.entries(WAYS)) {
-    test(`nothing is left of a key ${kind}, ${way}, and all that stands around it`, () => {
+    test(`a key ${kind} is removed, ${way}, and the text around it is kept`, () => {
       const text = ['before it', ...written(key), 'error: behind it', 'the end'].join('\n');
       const shown = redactor()(text);
       assert.equal(shownPieces(shown, key), []);
@@ -47,7 +47,7 @@ const log = fc.record({
   cuts: fc.array(fc.nat(4000), { maxLength: 12 }),
 });
 
-test('whatever lines come together, nothing of a key is shown, and everything else', () => {
+test('in any mix of lines, keys are hidden and everything else is shown', () => {
   fc.assert(
     fc.property(log, ({ key, way, before, after, cuts }) => {
       const lines = [...before, ...way(key), ...after];
@@ -68,7 +68,7 @@ test('whatever lines come together, nothing of a key is shown, and everything el
   );
 });
 
-test('however its bytes come, an extracted log shows nothing of a key, also of one cut short', () => {
+test('an extracted log never shows a key, in any chunks, even a truncated one', () => {
   fc.assert(
     fc.property(log, ({ key, way, before, after, cuts, missing }) => {
       const lines = way(key);
@@ -109,7 +109,7 @@ test('a key whose first line is missing is known by its last one', () => {
   assert.is(shown, `${R}\n`);
 });
 
-test('a first line without a last one hides no more than what may be of a key', () => {
+test('a first line without a last line hides only what can be part of a key', () => {
   const [first = '', second = ''] = (KEYS['rsa in pkcs8'] as string).split('\n');
   const log = ['error: it failed', 'at line 3', 'second error'];
   assert.is(withoutKeys([first, ...log].join('\n')), [R, ...log].join('\n'));

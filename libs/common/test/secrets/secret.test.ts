@@ -37,14 +37,14 @@ test('a secret never prints itself', () => {
   assert.is(secret.reveal(), TOKEN);
 });
 
-test('a token is taken without the newline that a file or a prompt ends with', () => {
+test('the final newline of a file or a prompt is not part of the token', () => {
   for (const text of [TOKEN, `${TOKEN}\n`, `${TOKEN}\r\n`]) {
     assert.is(tokenSecret(text).reveal(), TOKEN);
   }
   assert.is(tokenSecret('x'.repeat(4096)).reveal().length, 4096);
 });
 
-test('what cannot be a token is refused without being repeated', () => {
+test('an invalid token is refused without repeating it', () => {
   const odd =
     'token_invalid: the token has characters that no code host issues: spaces, line breaks or non-ASCII';
   for (const [text, sentence] of [
@@ -82,7 +82,7 @@ const ENCODINGS: Readonly<
 };
 
 for (const [way, encode] of Object.entries(ENCODINGS)) {
-  test(`a known secret is not found ${way}, wherever it stands`, () => {
+  test(`a known secret is not found ${way}, wherever it is`, () => {
     const secret = fc.stringMatching(/^[!-~]{8,60}$/);
     const around = fc.string({ unit: 'grapheme-ascii', maxLength: 9 });
     fc.assert(
@@ -118,12 +118,12 @@ test('a secret of any characters is not found in JSON or a URL', () => {
   );
 });
 
-test('of two known secrets of which one holds the other nothing is left', () => {
+test('nothing remains of two known secrets when one contains the other', () => {
   const redact = redactor([new Secret('abcdefgh'), new Secret('abcdefghijkl')]);
   assert.is(redact('x abcdefghijkl abcdefgh y'), `x ${R} ${R} y`);
 });
 
-test('a secret that is too short to tell from ordinary text is left', () => {
+test('a secret too short to distinguish from ordinary text is not redacted', () => {
   assert.is(redactor([new Secret('12345')])('in 12345 ms'), 'in 12345 ms');
   assert.is(redactor([new Secret('')])('in 12345 ms'), 'in 12345 ms');
 });
@@ -258,7 +258,7 @@ function fastest(work: () => void): number {
   return Math.min(...times);
 }
 
-test('twice the text takes at most about twice the time, whatever it is made of', () => {
+test('twice the text takes at most about twice the time, whatever its content', () => {
   const redact = redactor([new Secret(TOKEN), new Secret('aaaaaaaaaaaaaaab')]);
   const pieces = [
     'a',

@@ -72,7 +72,7 @@ test('text that is safe already is left alone, so doing it twice changes nothing
   );
 });
 
-test('a value as a line of JSON is one safe line, and JSON.parse gives the value back', () => {
+test('a value is written as one safe line of JSON that JSON.parse reads back', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), hostile, hostile, (value, key, text) => {
       const whole = { value, [key === '__proto__' ? 'x' : key]: text };

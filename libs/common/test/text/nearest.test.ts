@@ -2,7 +2,7 @@ import { nearest } from '@runner/common/text/nearest';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-test('a slip of the finger is met with the name that was meant, a far word is not', () => {
+test('a typo gets a suggestion, a distant word does not', () => {
   const names = ['list', 'test', 'rekey', 'last-error'];
   assert.is(nearest('lsit', names), 'list');
   assert.is(nearest('lis', names), 'list');

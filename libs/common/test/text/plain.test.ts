@@ -53,7 +53,7 @@ test('control characters go but newline and tab, and text cannot change its dire
   assert.is(dropControls('a\ud800b'), 'a\ufffdb');
 });
 
-test('clean text has neither escapes nor controls, whatever comes', () => {
+test('clean text never has escapes or control characters', () => {
   fc.assert(
     fc.property(foreign, (text) => {
       const clean = cleanText(text);
@@ -73,7 +73,7 @@ test('lengths are counted in code points', () => {
   fc.assert(fc.property(foreign, (text) => assert.is(codePoints(text), [...text].length)));
 });
 
-test('a cut text ends in … inside the limit, and one that fits is not touched', () => {
+test('a cut text ends in … within the limit; one that fits is unchanged', () => {
   assert.is(cutCodePoints('abcdef', 6), 'abcdef');
   assert.is(cutCodePoints('abcdef', 5), 'abcd…');
   assert.is(cutCodePoints('abcdef', 1), '…');
@@ -97,7 +97,7 @@ test('an emoji sequence, a flag or a letter with its accent is not cut in two', 
   );
 });
 
-test('head and tail keep a third and two thirds, and count what lies between', () => {
+test('head and tail keep a third and two thirds, and count what is between', () => {
   const text = Array.from({ length: 200 }, (_, line) => `line ${line} of the log`).join('\n');
   const short = headAndTail(text, 400);
   const [, head = '', count, tail = ''] =
@@ -137,7 +137,7 @@ function ratio(run: (text: string) => void, text: string): number {
   return best(text + text) / best(text);
 }
 
-test('twice the text takes about twice the time, however hostile it is', () => {
+test('twice the text takes about twice the time, even if it is hostile', () => {
   const size = 400_000;
   for (const piece of [
     '\u001b[',

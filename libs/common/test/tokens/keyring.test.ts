@@ -11,7 +11,7 @@ import { freshRoot, plant, scratch } from '../files/scratch.ts';
 const KEY = Buffer.alloc(32, 7).toString('base64url');
 const OLD = Buffer.alloc(32, 8).toString('base64url');
 
-test('the first key is made in a file that only its owner may read', () => {
+test('the first key is created in a file that only its owner can read', () => {
   const paths = freshRoot();
   const [key, ...older] = createKeyring(paths, {});
   assert.is(statSync(paths.mkey).mode & 0o7777, 0o600);
@@ -35,7 +35,7 @@ test('the name of a key reveals nothing but which key it is', () => {
   assert.is(requireKeyring(paths, {})[0].kid, 'm_64bf4a2a');
 });
 
-test('keys stand one per line, the current one first', () => {
+test('keys are one per line, the current one first', () => {
   const paths = freshRoot();
   for (const text of [`${KEY}\n${OLD}\n`, `${KEY}\n${OLD}`, `\n  ${KEY}\r\n\n${OLD}\r\n`]) {
     plant(paths.mkey, text);
@@ -53,7 +53,7 @@ test('without a key file there is no keyring, and the error names the file to re
   );
 });
 
-test('a key that others may read is refused, with the command that fixes it', () => {
+test('a key that others can read is refused, with the fixing command', () => {
   const paths = freshRoot();
   plant(paths.mkey, `${KEY}\n`);
   for (const mode of [0o640, 0o604, 0o620, 0o601, 0o666, 0o777]) {
@@ -69,7 +69,7 @@ test('a key that others may read is refused, with the command that fixes it', ()
   }
 });
 
-test('a file that does not hold keys is refused without showing what it holds', () => {
+test('a file without keys is refused without showing its content', () => {
   const paths = freshRoot();
   const malformed = `mkey_malformed: ${paths.mkey} does not contain 32-byte keys in base64url, one per line`;
   for (const text of [
@@ -109,7 +109,7 @@ test('a key that is not canonical base64url is refused', () => {
   );
 });
 
-test('what is not a small file is not read', () => {
+test('only small regular files are read', () => {
   const paths = freshRoot();
   plant(join(paths.root, 'elsewhere'), KEY);
   symlinkSync('elsewhere', paths.mkey);
@@ -131,7 +131,7 @@ test('what is not a small file is not read', () => {
   );
 });
 
-test('the credential of systemd comes first, then RUNNER_MKEY_FILE, then the root', () => {
+test('the systemd credential has precedence over RUNNER_MKEY_FILE, and that over the root', () => {
   const paths = freshRoot();
   const folder = scratch();
   const credential = join(folder, 'runner-mkey');

@@ -56,12 +56,12 @@ function meanwhile(...deeds: (() => void)[]): Record<string, string | undefined>
   };
 }
 
-test('an app’s token is opened, and none is none', () => {
+test('the token of an app is decrypted; an app without one has none', () => {
   assert.is(openToken(withApp(TOKEN), {}, 'shop')?.reveal(), TOKEN);
   assert.is(openToken(withApp(undefined), {}, 'shop'), undefined);
 });
 
-test('null and an empty text are no token either, with or without a key', () => {
+test('null and an empty string are not tokens, with or without a key', () => {
   const paths = withApp(TOKEN);
   rmSync(paths.mkey);
   for (const repohost_token of [null, '']) {
@@ -102,7 +102,7 @@ test('nor is a second one', () => {
   assert.is(openToken(paths, env, 'shop')?.reveal(), TOKEN);
 });
 
-test('a token that was taken away meanwhile is none, an app that was removed is unknown', () => {
+test('a token removed meanwhile is none; an app removed meanwhile is unknown', () => {
   const gone = withApp(TOKEN);
   const forget = () => {
     rekey(gone);
@@ -120,7 +120,7 @@ test('a token that was taken away meanwhile is none, an app that was removed is 
   );
 });
 
-test('a key that is really missing is reported after a second look', () => {
+test('a missing key is reported after a second look', () => {
   const paths = withApp(TOKEN);
   const keys = readFileSync(paths.mkey);
   rmSync(paths.mkey);

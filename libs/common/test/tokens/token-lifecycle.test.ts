@@ -105,7 +105,7 @@ test('any token survives being sealed, copied, sealed again and opened, in any l
   );
 });
 
-test('any token comes whole through every way in which it can be given', () => {
+test('any token is read unchanged from every source', () => {
   const file = join(scratch(), 'token');
   fc.assert(
     fc.property(token, fc.constantFrom('', '\n', '\r\n'), (text, end) => {
@@ -119,7 +119,7 @@ test('any token comes whole through every way in which it can be given', () => {
   );
 });
 
-test('what has other bytes, or too many, is refused in one sentence that does not repeat it', () => {
+test('invalid or too many bytes are refused in one sentence that does not repeat them', () => {
   const wrong = fc
     .tuple(
       fc.stringMatching(/^[!-~]{0,30}$/),
@@ -144,7 +144,7 @@ test('what has other bytes, or too many, is refused in one sentence that does no
   );
 });
 
-test('bytes that are no UTF-8 are refused too', () => {
+test('bytes that are not UTF-8 are refused', () => {
   const file = join(scratch(), 'token');
   fc.assert(
     fc.property(

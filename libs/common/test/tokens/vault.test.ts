@@ -64,7 +64,7 @@ for (const [twoLayers, alg] of [
   [false, 'dir'],
   [true, 'A256GCMKW'],
 ] as const) {
-  test(`jose opens what is sealed with ${alg}`, async () => {
+  test(`jose decrypts values sealed with ${alg}`, async () => {
     const value = sealed(twoLayers);
     const { plaintext, protectedHeader } = await compactDecrypt(value, key.bytes);
     assert.is(new TextDecoder().decode(plaintext), TOKEN);
@@ -74,7 +74,7 @@ for (const [twoLayers, alg] of [
     assert.is(typeof tag, twoLayers ? 'string' : 'undefined');
   });
 
-  test(`what jose seals with ${alg} is opened`, async () => {
+  test(`values that jose seals with ${alg} are decrypted`, async () => {
     assert.is(opened(await joseSeals(TOKEN, alg)), TOKEN);
   });
 
@@ -126,13 +126,13 @@ for (const [twoLayers, alg] of [
     }
   });
 
-  test(`a value of ${alg} copied to another app says so`, () => {
+  test(`a value of ${alg} copied to another app is reported as such`, () => {
     const failure = refusal(() => open(sealed(twoLayers), 'shop', keyring));
     assert.is(failure.code, 'token_wrong_app');
     assert.is(failure.message, "the stored token of 'shop' was sealed for another app or field");
   });
 
-  test(`a value of ${alg} sealed with a key that is not in use says so, and not that it is damaged`, () => {
+  test(`a value of ${alg} sealed with an unknown key is reported as such, not as damaged`, () => {
     const failure = refusal(() => open(sealed(twoLayers), 'blog', [newKey(), newKey()]));
     assert.is(failure.code, 'mkey_unknown');
     assert.match(
@@ -156,13 +156,13 @@ for (const [twoLayers, alg] of [
     assert.is(decodeProtectedHeader(next).kid, fresh.kid);
   });
 
-  test(`sealing with ${alg} twice gives two values that share no part but the open header`, () => {
+  test(`sealing with ${alg} twice gives values that share only the plain header`, () => {
     const [one, two] = [sealed(twoLayers).split('.'), sealed(twoLayers).split('.')];
     for (const index of [2, 3, 4]) assert.is.not(one[index], two[index]);
     if (twoLayers) for (const index of [0, 1]) assert.is.not(one[index], two[index]);
   });
 
-  test(`base64url of ${alg} that is not canonical is refused`, () => {
+  test(`non-canonical base64url of ${alg} is refused`, () => {
     const parts = sealed(twoLayers).split('.');
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     let tried = 0;
@@ -208,7 +208,7 @@ for (const [twoLayers, alg] of [
     );
   });
 
-  test(`headers of ${alg} that are no header are damage, not a bug`, () => {
+  test(`invalid headers of ${alg} are damage, not a bug`, () => {
     const odd: unknown[] = [1, true, null, {}, [], [1, 2], { length: 12 }, '', 'é', 'A'.repeat(16)];
     for (const value of odd) {
       for (const field of ['iv', 'tag', 'kid', 'app', 'fld', 'alg', 'enc']) {
@@ -227,7 +227,7 @@ for (const [twoLayers, alg] of [
   });
 }
 
-test('other algorithms are refused, none above all', async () => {
+test('other algorithms are refused, above all "none"', async () => {
   for (const change of [
     { alg: 'none' },
     { alg: 'NONE' },
@@ -298,7 +298,7 @@ test('neither the value nor a refusal shows the token', () => {
   }
 });
 
-test('any text is opened or refused with a code of its own, never anything else', () => {
+test('any text is decrypted or refused with a code', () => {
   const part = fc.oneof(
     fc.string({ maxLength: 20 }),
     fc.json().map((text) => Buffer.from(text).toString('base64url')),

@@ -124,7 +124,7 @@ for (const [what, text, sentence] of BAD) {
   });
 }
 
-test('a whole number keeps its digits in its source, however long it is', () => {
+test('an integer of any length keeps its digits', () => {
   const tree = read('a: -1001234567890123456\nb: 0x10\nc: "-1001234567890123456"\n');
   if (tree.kind !== 'map') return assert.unreachable();
   const sources = tree.entries.map(({ value }) => value.kind === 'scalar' && value.source);
@@ -163,7 +163,7 @@ const line = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 10 }),
 );
 
-test('any text is read or refused with the code of its file, never anything else', () => {
+test('any text is parsed or refused with the code of its file', () => {
   const some = fc.oneof(
     fc.array(line, { maxLength: 12 }).map((lines) => Buffer.from(lines.join('\n'))),
     fc.uint8Array({ maxLength: 60 }),
@@ -180,7 +180,7 @@ test('any text is read or refused with the code of its file, never anything else
   );
 });
 
-test('no message quotes the file beyond the key that is wrong', () => {
+test('no message quotes more of the file than the wrong key', () => {
   const secret = 'Zq7secretZq7';
   const breaks = [
     '%s',

@@ -92,7 +92,7 @@ function mayDeploy(required: RequiredChecks, now: ReadonlyMap<string, State>): b
   return names.length > 0 && names.every((name) => now.get(name) === 'passed');
 }
 
-test('over 500 random schedules of checks, on every host, only what has passed is deployed', async () => {
+test('in 500 random schedules of checks, on every host, only passed commits are deployed', async () => {
   const required = fc.oneof(
     fc.constant('all' as const),
     fc.subarray(NAMES, { minLength: 1 }) as fc.Arbitrary<RequiredChecks>,
@@ -127,7 +127,7 @@ test('over 500 random schedules of checks, on every host, only what has passed i
   );
 });
 
-test('what is waited for is said in words', () => {
+test('the reason for waiting is described in words', () => {
   const checks = [
     { name: 'build', state: 'passed' },
     { name: 'test', state: 'passed' },

@@ -61,14 +61,14 @@ export function driverContract(test: Test, name: string, open: () => Promise<Pla
     assert.is(await place.status(), 'running');
   });
 
-  test(`${name}: the next one takes its place`, async () => {
+  test(`${name}: the next version replaces the previous one`, async () => {
     await push('v2', {}, health());
     const done = await place.deploy();
     assert.is(done.status, 0, done.stdout + done.stderr);
     await shows(place.port, 'v2');
   });
 
-  test(`${name}: one that crashes at once fails with its words, and the version before is back`, async () => {
+  test(`${name}: a version that crashes on start fails with its output and is rolled back`, async () => {
     // On a busy machine it may crash after it has counted as started: then health finds it dead.
     await push('v3', CRASH, health('5s'));
     const done = await place.deploy();
@@ -80,7 +80,7 @@ export function driverContract(test: Test, name: string, open: () => Promise<Pla
     assert.is(await place.status(), 'running');
   });
 
-  test(`${name}: one that does not become healthy is rolled back`, async () => {
+  test(`${name}: a version that does not become healthy is rolled back`, async () => {
     await push('v4', { HEALTH: '503\n' }, health('1s'));
     const done = await place.deploy();
     assert.is(done.status, 1, done.stdout + done.stderr);

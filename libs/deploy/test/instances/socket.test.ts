@@ -22,7 +22,7 @@ my $end = time + 2;
 while (time < $end) { syscall $call, -100, $socket, -100, $link, 2; }
 `;
 
-test('a link that takes the place of the socket opens no other file', async () => {
+test('a link in place of the socket opens no other file', async () => {
   // A socket's path has 107 bytes at most: TMPDIR may be too long.
   const dir = temporaryFolder('socket', '/tmp');
   const socket = join(dir, 'app.sock');

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 const DAY = 86_400_000;
 const END = Date.parse('2026-06-30T00:00:00Z');
 
-test('an end is announced 14, 7, 3 and 1 days before, once for a token that names all its apps', () => {
+test('an expiry is announced 14, 7, 3 and 1 days ahead, once per token, with all its apps', () => {
   const root = temporaryFolder('root');
   const paths = pathsOf(root);
   mkdirSync(join(root, 'state'));

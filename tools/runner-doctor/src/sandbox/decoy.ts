@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -53,7 +52,8 @@ const LISTEN =
 
 export async function makeDecoy(env: Env): Promise<Decoy> {
   const { PATH = '' } = env;
-  const top = mkdtempSync(join(tmpdir(), 'runner-decoy-'));
+  // Not in TMPDIR: the path of a socket has at most 107 bytes.
+  const top = mkdtempSync('/tmp/runner-decoy-');
   const [root, home] = [join(top, 'root'), join(top, 'home')];
   for (const file of FILES) write(join(root, file), 'decoy\n');
   for (const file of OF_USER) write(join(home, file), 'real\n');

@@ -2,9 +2,15 @@
  * No secret is seen anywhere: output, every file below the root, HOME and TMPDIR, command lines and
  * environments of all processes, by any command, when it succeeds and when it refuses.
  */
+import { IS_WHOLE } from '@runner/testing/extent';
 import { watchProcesses } from '@runner/testing/proc-watch';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NOTIFY } from './contract-notify.ts';
+import { PIPELINE } from './contract-pipeline.ts';
+import { READING } from './contract-reading.ts';
+import { REGISTRY } from './contract-registry.ts';
+import { SECRETS } from './contract-secrets.ts';
 import type { Call, Entry } from './entry.ts';
 import { type Searcher, searcherFor, TOKENS } from './known-secrets.ts';
 import { SITUATIONS, type SituationName } from './situations.ts';
@@ -105,15 +111,12 @@ class Walker {
 /** Status and code, as a situation's outcome is written in the contract. */
 const told = ({ ended, code }: Walked) => code ?? `status ${ended.status}`;
 
-/**
- * Tests these commands: each call, and each code once; with `every`, all situations for each
- * command, also those that it does not mind.
- */
-export function testLeaks(entries: readonly Entry[], every: boolean): void {
+/** Tests each call of these commands and each code once; the whole test, each command in all situations. */
+function testLeaks(group: string, entries: readonly Entry[]): void {
   const walker = new Walker();
   const shown = new Set<string>();
 
-  test('the stage itself has leaked nothing', async () => {
+  test(`${group}: the stage itself has leaked nothing`, async () => {
     const { template, secrets } = await walker.stage();
     const { below } = searcherFor(secrets);
     assert.equal(
@@ -124,31 +127,29 @@ export function testLeaks(entries: readonly Entry[], every: boolean): void {
 
   for (const entry of entries) {
     const what = `runner ${entry.command}`;
-    if (!every) {
-      test(`${what} keeps secrets when it succeeds`, async () => {
-        for (const call of entry.calls) {
-          const { ended } = await walker.walk(entry, call);
-          assert.is(
-            ended.status,
-            call.status ?? 0,
-            `${what} ${String(call.args)}: ${ended.stdout}${ended.stderr}`,
-          );
-        }
-      });
+    test(`${what} keeps secrets when it succeeds`, async () => {
+      for (const call of entry.calls) {
+        const { ended } = await walker.walk(entry, call);
+        assert.is(
+          ended.status,
+          call.status ?? 0,
+          `${what} ${String(call.args)}: ${ended.stdout}${ended.stderr}`,
+        );
+      }
+    });
 
-      test(`${what} keeps secrets when it is called wrongly`, async () => {
-        const nonsense = { args: [`--nonsense=${TOKENS.plain}`] };
-        for (const [code, call] of [['usage', nonsense] as const, ...(entry.wrong ?? [])]) {
-          const walked = await walker.walk(entry, call);
-          assert.is(told(walked), code, `${what}: ${walked.ended.stderr}`);
-        }
-      });
-    }
+    test(`${what} keeps secrets when it is called wrongly`, async () => {
+      const nonsense = { args: [`--nonsense=${TOKENS.plain}`] };
+      for (const [code, call] of [['usage', nonsense] as const, ...(entry.wrong ?? [])]) {
+        const walked = await walker.walk(entry, call);
+        assert.is(told(walked), code, `${what}: ${walked.ended.stderr}`);
+      }
+    });
 
     const all = Object.keys(SITUATIONS) as SituationName[];
-    const names = every ? all : notYetShown(entry, shown);
+    const names = IS_WHOLE ? all : notYetShown(entry, shown);
     if (names.length === 0) continue;
-    test(`${what} keeps secrets in ${every ? 'every situation' : 'trouble'}`, async () => {
+    test(`${what} keeps secrets in ${IS_WHOLE ? 'every situation' : 'trouble'}`, async () => {
       const wanted = outcomes(entry);
       for (const name of names.filter((each) => each !== SLOW || wanted.has(each))) {
         const walked = await walker.walk(entry, entry.calls[0], name);
@@ -161,10 +162,16 @@ export function testLeaks(entries: readonly Entry[], every: boolean): void {
     });
   }
 
-  test('no secret stood in the command line or environment of any process', async () => {
+  test(`${group}: no secret was in the command line or environment of any process`, async () => {
     const { sightings, rounds } = (await walker.end()) ?? {};
     assert.ok((rounds ?? 0) > walker.cases);
     assert.equal(sightings, []);
     process.stdout.write(`(${walker.cases} cases without a leak)\n`);
   });
 }
+
+testLeaks('pipeline', PIPELINE);
+testLeaks('registry', [...REGISTRY, ...SECRETS]);
+testLeaks('reading', READING);
+testLeaks('notify', NOTIFY);
+test.run();
