@@ -58,19 +58,16 @@ for (const [command, files] of [
   ['status shop', []],
   ['tokens list', []],
   ['audit emit DeployStarted --project shop --version v1', []],
-  ['audit tail', ['audit-reading.cjs']],
-  ['audit list', ['audit-reading.cjs']],
-  ['audit verify', ['audit-reading.cjs']],
+  ['audit tail', ['common.cjs']],
+  ['audit list', ['common.cjs']],
+  ['audit verify', []],
   ['notify flush', []],
   ['notify queue list', []],
-  ['debug last-error shop', []],
-  ['debug extract', ['debug-reading.cjs', 'extract.cjs', 'baseline.cjs', 'known-secrets.cjs']],
-  ['start --boot', ['deploy.cjs', 'config.cjs', 'yaml.cjs', 'read-yaml.cjs']],
-  [
-    'remove shop --yes',
-    ['deploy.cjs', 'config.cjs', 'yaml.cjs', 'read-yaml.cjs', 'known-secrets.cjs'],
-  ],
-  ['add --repo acme/blog --branch main --public', ['add-registration.cjs']],
+  ['debug last-error shop', ['common.cjs']],
+  ['debug extract', ['common.cjs', 'extract.cjs']],
+  ['start --boot', ['deploy.cjs']],
+  ['remove shop --yes', ['deploy.cjs', 'common.cjs', 'yaml.cjs']],
+  ['add --repo acme/blog --branch main --public', []],
 ] as const) {
   test(`runner ${command} loads ${files.join(', ') || 'nothing'}`, async () => {
     const [name = '', ...args] = command.split(' ');
