@@ -62,7 +62,7 @@ export function concludeVerb(
   if (hasStarted) secretsStarting(op, names);
   const how = { since: timestamp, by: user, reason: reason ?? null };
   const state = (now: AppState) => ({ ...remembered(now, verb, good, how), deploying: null });
-  conclude(op, { events, hasStarted, state, mustSave: true });
+  conclude(op, { events, hasStarted, state, mustSave: good.length > 0 });
 }
 
 /**
