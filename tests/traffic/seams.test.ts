@@ -1,5 +1,5 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
@@ -141,6 +141,89 @@ test('a version that dies while the one before drains gives the requests back, a
   assert.match((await world.runner('history', 'shop', '-n', '1')).stdout, /rolled_back/);
   const again = await world.ship('v2', 'good', file);
   assert.is(again.status, 0, again.stderr);
+});
+
+test('a start that fails leaves a stopped app stopped, and the next one starts it', async ({
+  world,
+}) => {
+  const bad = join(world.root, 'bad');
+  const more = `traffic: { type: socket, drain: 1s }\n`;
+  const server = trafficFiles('v0')['server.js'] as string;
+  const touchy = server.replace(
+    "manner === 'unhealthy'",
+    `require('node:fs').existsSync('${bad}')`,
+  );
+  const deploy = trafficFile(more).replace('20s', '800ms');
+  await world.push('v0', { deploy, files: { ...trafficFiles('v0'), 'server.js': touchy } });
+  assert.is((await world.deploy()).status, 0);
+  assert.is((await world.runner('stop', 'shop')).status, 0);
+  writeFileSync(bad, '');
+  for (const verb of ['start', 'restart']) {
+    const failed = await world.runner(verb, 'shop');
+    assert.is(failed.status, 1, failed.stderr);
+    assert.equal(runningSlots(world), [], verb);
+    assert.equal((world.state().stopped as { instances: string[] }).instances, ['default']);
+  }
+  rmSync(bad);
+  const started = await world.runner('start', 'shop');
+  assert.match(started.stdout, /^Started shop v0/);
+  assert.is((await request(world.proxy.port)).version, 'v0');
+  assert.equal(runningSlots(world), [world.live()]);
+});
+
+test('a killed start, stop or restart is finished for all instances, and recorded', async ({
+  world,
+}) => {
+  const file = (version: string) =>
+    `instances: { a: {}, b: {} }\nstart: { type: process, run: "exec sleep 1000.${version}", stop_timeout: 1s }\n`;
+  await world.push('v0', { deploy: file('1') });
+  assert.is((await world.deploy()).status, 0);
+  const pid = (name: string) => {
+    const path = join(world.root, `apps/shop/instances/${name}/run/pid.json`);
+    const found = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).pid : 0;
+    return found > 1 && existsSync(`/proc/${found}`);
+  };
+  for (const [verb, runs, kind] of [
+    ['stop', false, 'AppStopped'],
+    ['start', true, 'AppStarted'],
+    ['restart', true, 'AppRestarted'],
+  ] as const) {
+    const running = start(`runner-${verb}`, ['shop'], { root: world.root });
+    const isBegun = () => world.state().deploying !== null;
+    await until(isBegun, `no journal of ${verb}`);
+    process.kill(running.pid, 'SIGKILL');
+    await running.done;
+    const next = await world.runner('fetch', 'shop', '--deploy');
+    assert.is(next.status, 0, next.stderr);
+    // A command that had ended needs no finishing.
+    if (world.kinds().at(-1) !== kind) await world.runner(verb, 'shop');
+    assert.equal([pid('a'), pid('b')], [runs, runs], verb);
+    assert.equal(world.kinds().slice(-2), [kind, kind]);
+    assert.is(world.state().deploying, null);
+  }
+});
+
+test('what gets the requests is looked at before the version before it is ended', async ({
+  world,
+}) => {
+  const file = 'traffic: { type: socket, drain: 20s }\n';
+  await world.ship('v0', 'good', file);
+  const stream = request(world.proxy.port, '/stream');
+  await world.push('v1', { deploy: trafficFile(file), files: trafficFiles('v1', 'fading') });
+  const deploying = start('runner-deploy', ['shop'], { root: world.root });
+  await until(() => world.instance().draining != null, 'no drain');
+  await until(() => world.state().deploying === null, 'not recorded');
+  process.kill(deploying.pid, 'SIGKILL');
+  await deploying.done;
+  await until(() => runningSlots(world).length === 1, 'v1 has not died');
+  const next = await world.runner('fetch', 'shop', '--deploy');
+  assert.match(next.stderr, 'v0 gets them again');
+  assert.is((await request(world.proxy.port)).version, 'v0');
+  const { current } = world.instance() as { current: { version: string } };
+  assert.is(current.version, 'v0');
+  assert.equal(world.kinds().slice(-2), ['DeployFailure', 'RollbackSuccess']);
+  assert.is((await world.runner('audit', 'verify')).status, 0);
+  void stream;
 });
 
 test.run();

@@ -5,8 +5,8 @@ import type { Style } from '@runner/common/cli/output';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import type { LifecycleVerb, LifeInstance } from './lifecycle/record.ts';
 import type { LifeOutcome } from './lifecycle/verbs.ts';
+import type { LifecycleVerb, LifeInstance } from './operation/verbs.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {

@@ -51,7 +51,9 @@ export async function drainAll(op: Operation, onDeath: OnDeath): Promise<void> {
   const finished = () =>
     Promise.all(drainsOf(op, names).map((drain) => finishDrain(op, drain, onDeath)));
   await reported(op.reporter, `drain ${where}`, finished);
-  if (drainsOf(op, names).length > 0)
+  const isLeft = ({ instance, since }: Drain) =>
+    drains.some((drain) => drain.instance === instance && drain.since === since);
+  if (drainsOf(op, names).some(isLeft))
     say(op, 'the previous version is still draining; the next command for the app stops it');
 }
 
@@ -64,13 +66,19 @@ async function finishDrain(op: Operation, drain: Drain, onDeath: OnDeath): Promi
     drainsOf(op, [drain.instance]).some(
       ({ slot, since }) => slot === drain.slot && since === drain.since,
     );
-  const isLive = watchLive(op, drain.instance);
-  let death: string | undefined;
+  const look = watchLive(op, drain.instance);
+  let seen = await look();
   const goesOn = async () => {
-    death ??= await isLive();
-    return death === undefined && isDue();
+    seen = await look();
+    return seen.death === undefined && isDue();
   };
   const open = await idle(op, drain, goesOn);
+  // What does not listen at the end may be dead, and the version before still serve.
+  while (seen.isDeaf && !seen.death && isDue() && !op.signal.aborted) {
+    await sleep(POLL);
+    seen = await look();
+  }
+  const { death } = seen;
   const { io } = op;
   const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString() };
   while (isDue() && !op.signal.aborted) {
@@ -118,18 +126,24 @@ async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>)
   return open;
 }
 
-/** Looks at the version that is live; returns how it died, in words, once it has. */
-function watchLive(op: Operation, name: string): () => Promise<string | undefined> {
+/** What a look at the version that is live has shown. */
+interface LiveLook {
+  readonly isDeaf: boolean;
+  /** How it died, in words. */
+  readonly death?: string;
+}
+
+function watchLive(op: Operation, name: string): () => Promise<LiveLook> {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
   const held = live && instanceState(op, name).slots?.[live];
   const target = held && keptTarget(op, name, held, live);
   let deaf = 0;
   return async () => {
-    if (!target) return undefined;
-    deaf = (await isOpen(target.env.PORT)) ? 0 : deaf + 1;
-    if (deaf < DEAF) return undefined;
+    deaf = !target || (await isOpen(target.env.PORT)) ? 0 : deaf + 1;
+    if (!target || deaf < DEAF) return { isDeaf: deaf > 0 };
     const hasEnded = askNow(driverFor(target.start).status(target)) === 'stopped';
-    return hasEnded ? 'ended' : `stopped listening on ${target.env.PORT}`;
+    const death = hasEnded ? 'ended' : `stopped listening on ${target.env.PORT}`;
+    return { isDeaf: true, death };
   };
 }
 

@@ -19,8 +19,12 @@ export type Intent = Omit<
   'deploy_id' | 'pid' | 'started' | 'boot_id' | 'start_time' | 'user'
 >;
 
-/** Begins the journal: from here on a kill is noticed. */
-export function beginJournal(op: Operation, intent: Intent): void {
+/** Begins the journal: from here on a kill is noticed. `change` is written with it. */
+export function beginJournal(
+  op: Operation,
+  intent: Intent,
+  change: (app: AppState) => AppState = (app) => app,
+): void {
   const { io, paths, app, deployId, user } = op;
   const now = io.now().toISOString();
   const start_time = startTimeOf(io.pid);
@@ -30,7 +34,7 @@ export function beginJournal(op: Operation, intent: Intent): void {
   const { commit, version, passed_over: head = commit } = intent;
   const isDeploy = !isByHand(journal);
   changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
-    ...state,
+    ...change(state),
     ...(isDeploy && { last_checked: now, check_failed: null, head }),
     ...(isDeploy && head === commit && { head_version: { commit, version } }),
     deploying: journal,

@@ -1,5 +1,5 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
-import { otherSlot } from '@runner/common/apps/slots';
+import { liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -15,9 +15,15 @@ import { type Operation, uninterrupted } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { execute } from '../operation/execute.ts';
 import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import {
+  concludeVerb,
+  DONE,
+  type LifecycleVerb,
+  type LifeInstance,
+  rememberAhead,
+} from '../operation/verbs.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
 import { chosenInstances } from './chosen.ts';
-import { concludeVerb, type LifecycleVerb, type LifeInstance, rememberAhead } from './record.ts';
 
 /** What the command line asks for. */
 export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {
@@ -33,9 +39,6 @@ export interface LifeOutcome {
   instances: LifeInstance[];
   duration_ms: number;
 }
-
-/** The past tense of each verb. */
-export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } as const;
 
 /** Throws `app_not_found`, `instance_not_found`, `version_not_found`, `locked`. */
 export async function changeRunning(
@@ -92,9 +95,10 @@ async function one(
   try {
     const target = usable(op, verb, found ?? `${version} of ${instance}`);
     const wasStopped = op.app.stopped?.instances.includes(instance) ?? false;
-    if (isDone(target, { verb, reason }, wasStopped))
+    if (isDone(op, target, { verb, reason, wasStopped }))
       return { instance, version, result: 'unchanged' };
     const takeBack = rememberAhead(op, verb, instance, reason);
+    forgetOthers(op, instance);
     const failed = await execute(op, stepsOf(op, verb, target, current));
     if (!failed) return { instance, version, result: DONE[verb] };
     takeBack();
@@ -104,6 +108,13 @@ async function one(
     const text = [failure.message, failure.output.trimEnd()].filter(Boolean).join('\n');
     return { instance, version, result: 'failed', error: op.redact(text) };
   }
+}
+
+/** What fails is undone; the instances before it are as they are to be. */
+function forgetOthers(op: Operation, instance: string): void {
+  if (!op.journal) return;
+  const { failed: _, ...rest } = op.journal;
+  op.journal = { ...rest, touched: [instance] };
 }
 
 /** Throws a StepFailure if there is nothing that could be done with it. */
@@ -126,13 +137,22 @@ function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string
 
 /** Whether an instance is as it is to be. A new reason is recorded. */
 function isDone(
+  { paths, app }: Operation,
   target: Target,
-  { verb, reason }: { verb: LifecycleVerb; reason: string | undefined },
-  wasStopped: boolean,
+  { verb, reason, wasStopped }: Wanted,
 ): boolean {
-  const status = () => askNow(driverFor(target.start).status(target));
-  if (verb === 'start') return status() === 'running';
+  const { start, slot, instance } = target;
+  const status = () => askNow(driverFor(start).status(target));
+  const live = liveSlot(paths.app(app.app).instance(instance.name));
+  if (verb === 'start') return (slot === undefined || slot === live) && status() === 'running';
   return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
+}
+
+/** What an operator asked for, and whether it was so before. */
+interface Wanted {
+  readonly verb: LifecycleVerb;
+  readonly reason: string | undefined;
+  readonly wasStopped: boolean;
 }
 
 /** A restart is a deploy of the same release: in the other slot, where there are two. */

@@ -2,16 +2,20 @@
  * A version that dies while the one before still drains: the requests go back to that one, and the
  * operation has failed after all.
  */
-import { liveSlot, otherSlot, type SlotState } from '@runner/common/apps/slots';
+
+import { heldCommits } from '@runner/common/apps/hold';
+import { liveSlot, otherSlot, type SlotName, type SlotState } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { serve, stopSlot } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
-import { type Deploy, type Operation, say } from '../journal/operation.ts';
+import { beginJournal } from '../journal/journal.ts';
+import { type Deploy, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { conclude } from './conclude.ts';
 import { deployFailed, rollbackFailed } from './endings.ts';
+import { undo } from './undo.ts';
 
 /** Called under the app's lock, while the version before still runs. */
 export async function goBack(op: Operation, name: string, how: string): Promise<void> {
@@ -21,54 +25,86 @@ export async function goBack(op: Operation, name: string, how: string): Promise<
   if (!current || !live) return;
   const dead = slots?.[live];
   const held = slots?.[otherSlot(live)];
-  const target = held && keptTarget(op, name, held, otherSlot(live));
-  if (!dead || !target) return;
-  await serve(op, target);
-  await stopSlot(op, name, live);
+  if (!dead || !held) return;
   const words = `drain: ${current.version} of ${name} ${how} while it got the requests`;
+  const error = new StepFailure('drain', words);
   say(op, `${words}; ${held.version} gets them again`);
-  op.lost = new StepFailure('drain', words);
+  op.lost = error;
   const to = previous.find(({ release }) => release === held.release);
+  const now = uninterrupted({ ...op, app });
+  if (to) return recordLoss(now, { name, live, dead, current, to, error });
   // After a restart both are the same release.
-  if (to) recordLoss({ ...op, app }, { name, dead, current, to, error: op.lost });
+  const target = keptTarget(now, name, held, otherSlot(live));
+  if (target) await serve(now, target);
+  await stopSlot(now, name, live);
 }
 
 /** An instance that goes back: what it ran, and what it runs again. */
 interface Loss {
   readonly name: string;
+  readonly live: SlotName;
   readonly dead: SlotState;
   readonly current: Deployed;
   readonly to: Deployed;
   readonly error: StepFailure;
 }
 
-function recordLoss(op: Operation, { name, dead, current, to, error }: Loss): void {
+/** The journal and the state say where it goes back to, before it does: a kill is recovered from. */
+async function recordLoss(op: Operation, loss: Loss): Promise<void> {
+  const { name, live, current, error } = loss;
   const { commit, version } = current;
-  const deploy: Deploy = {
+  const { head } = op.app;
+  const at = op.io.now().toISOString();
+  const lost = lostDeploy({ ...op, app: backOn(op.app, loss, at) }, loss);
+  const { stage, blame, message } = error;
+  const intent = {
+    commit,
+    version,
+    instance: name,
+    stage: 'rollback',
+    touched: [name],
+    failed: { stage, blame, error: message },
+    ...(head !== undefined && { passed_over: head, partial: true }),
+    ...(!isOfDeploy(loss) && { rollback: { [name]: current.release } }),
+  };
+  beginJournal(lost, intent, (now) => backOn(now, loss, at));
+  const moves = lost.journal ? await undo(lost, lost.journal) : [];
+  await stopSlot(lost, name, live);
+  const file = fileOfRelease(op.paths, op.app.app, current);
+  const facts = { error, moves, at: name, file, isInterrupted: false };
+  conclude(lost, isOfDeploy(loss) ? deployFailed(lost, facts) : rollbackFailed(lost, facts));
+}
+
+/** The deploy or rollback that is lost after all. */
+function lostDeploy(op: Operation, { name, dead, current }: Loss): Deploy {
+  const { commit, version, changes = { count: null, subjects: [], authors: [] } } = current;
+  return {
     ...op,
     commit,
     version,
-    app: backOn(op.app, name, to),
+    changes,
     deployId: dead.deploy_id,
     instances: [name],
     skippedHead: op.app.head,
     partial: true,
     returns: false,
     about: {},
-    changes: current.changes ?? { count: null, subjects: [], authors: [] },
   };
-  const moves = [{ instance: name, from: current, to, wasSwitched: true }];
-  const file = fileOfRelease(op.paths, op.app.app, current);
-  const facts = { error, moves, at: name, file, isInterrupted: false };
-  const isOfDeploy = dead.deploy_id === current.deploy_id;
-  const ending = isOfDeploy ? deployFailed(deploy, facts) : rollbackFailed(deploy, facts);
-  conclude(op, { ...ending, state: (now, at) => ending.state(backOn(now, name, to, at), at) });
 }
 
-/** The version that died is no longer one that a rollback could choose. */
-function backOn(app: AppState, name: string, to: Deployed, at = to.deployed_at): AppState {
+/** Otherwise a rollback had started it. */
+const isOfDeploy = ({ dead, current }: Loss) => dead.deploy_id === current.deploy_id;
+
+/**
+ * The version that died is no longer one that a rollback could choose, unless a rollback chose it: then
+ * what that left is no longer on hold.
+ */
+function backOn(app: AppState, loss: Loss, active_since: string): AppState {
+  const { name, to, current } = loss;
   const { previous = [], ...rest } = app.instances[name] ?? {};
-  const kept = previous.filter(({ release }) => release !== to.release);
-  const instance = { ...rest, current: to, previous: kept, active_since: at };
-  return { ...app, instances: { ...app.instances, [name]: instance } };
+  const others = previous.filter(({ release }) => release !== to.release);
+  const kept = isOfDeploy(loss) ? others : [current, ...others];
+  const instance = { ...rest, current: to, previous: kept, active_since };
+  const held = app.held && heldCommits(app.held).includes(to.commit) ? null : app.held;
+  return { ...app, held, instances: { ...app.instances, [name]: instance } };
 }

@@ -31,6 +31,7 @@ import { endDeploy } from '../run/processes.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
 import { conclude, type OperationEnding } from './conclude.ts';
 import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
+import { finishVerb } from './finish-verb.ts';
 import { undo } from './undo.ts';
 
 /** What is known of an operation whose process died. */
@@ -59,10 +60,13 @@ export async function recover(op: Operation): Promise<AppState> {
 async function recoverFrom(dead: Dead): Promise<AppState> {
   const { op, journal, records } = dead;
   const { paths, app } = op;
+  if (journal.verb) return finishVerb(op, journal.verb, journal);
+  // Its success is in the log, and its version died later.
+  if (journal.failed?.stage === 'drain') return failed(dead);
   const kind = journal.rollback ? 'RollbackSuccess' : 'DeploySuccess';
   if (records.some((record) => kindOf(record) === kind)) return succeeded(dead);
   const live = liveReleases(op);
-  if (live.size > 0 && !journal.verb && (await hasArrived(op, journal))) {
+  if (live.size > 0 && (await hasArrived(op, journal))) {
     const after = `was interrupted during ${journal.stage}, after the switch`;
     op.reporter.note(
       `${operationWord(journal)} ${op.deployId} ${after}: ${op.version} is healthy and stays`,
@@ -72,7 +76,7 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   // What gets requests ends once its instance has rolled back.
   endDeploy(paths.app(app.app).dir, op.deployId, (release) => !live.has(release));
   // Killed before its start was recorded: nothing had been done.
-  const isUnrecorded = !journal.rollback && !journal.verb && records.length === 0;
+  const isUnrecorded = !journal.rollback && records.length === 0;
   if (isUnrecorded && isEarly(journal)) return clearJournal(op);
   return failed(dead);
 }
@@ -178,7 +182,6 @@ async function failed(dead: Dead): Promise<AppState> {
     `${operationWord(journal)} ${op.deployId} was interrupted during ${journal.stage}: cleaning up`,
   );
   const moves = await undo(op, journal);
-  if (journal.verb) return clearJournal(op);
   // The last recorded event may not have been sent: each is sent before the next step begins.
   const [last] = records;
   if (last && (kindOf(last) !== 'DeployStarted' || isEarly(journal)))

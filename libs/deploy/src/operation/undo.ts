@@ -87,6 +87,11 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
   const to = app.instances[name]?.current ?? null;
   const placed = placedRelease(paths, app.app, name);
   const { version, commit, failed } = journal;
+  // A version that fails to start again cannot be undone; what was stopped is stopped again.
+  if (journal.verb) {
+    const isToStop = to && journal.touched?.includes(name) && isStopped(op, name);
+    return isToStop ? { name, to, running: undefined, wasSwitched: false } : undefined;
+  }
   const isRight = placed === to?.release;
   if (isRight && !journal.touched?.includes(name)) return undefined;
   // It was started beside what still gets the requests.
@@ -95,8 +100,6 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
     isRight || placed === undefined
       ? undefined
       : keptTarget(op, name, { release: placed, version, commit });
-  // A version that fails to start again cannot be undone.
-  if (isRight && failed && journal.verb) return undefined;
   if (!isRight || failed) return { name, to, running, wasSwitched: true };
   const target = to && keptTarget(op, name, to);
   const wanted = isStopped(op, name) ? 'stopped' : 'running';
@@ -105,8 +108,8 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
 }
 
 /** Whether an operator had stopped it. */
-function isStopped({ paths, app }: Operation, name: string): boolean {
-  return findApp(paths, app.app)?.stopped?.instances.includes(name) ?? false;
+function isStopped({ app }: Operation, name: string): boolean {
+  return app.stopped?.instances.includes(name) ?? false;
 }
 
 /** Whether a slot has what this operation started, and another one gets the requests. */
@@ -126,7 +129,7 @@ async function sendBack(op: Operation, name: string): Promise<void> {
 }
 
 /** Stops what was started in a slot and never got a request. */
-async function stopUnused(op: Operation, name: string): Promise<void> {
+export async function stopUnused(op: Operation, name: string): Promise<void> {
   const { slots, draining } = instanceState(op, name);
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
   for (const slot of SLOTS) {
@@ -157,16 +160,16 @@ async function restored(
   journal: Journal,
   touched: Touched,
 ): Promise<string | undefined> {
-  const step = wordsOf(op, journal, touched);
+  const step = wordsOf(journal, touched);
   const failure = await failureOf('start', () =>
     reported(op.reporter, step, () => restore(op, touched)),
   );
   return failure && op.redact(failure.message);
 }
 
-function wordsOf(op: Operation, { verb, rollback }: Journal, { name, to }: Touched): string {
+function wordsOf({ verb, rollback }: Journal, { name, to }: Touched): string {
   if (!to) return `stop ${name}: no earlier version`;
-  if (verb) return isStopped(op, name) ? `stop ${name}` : `start ${name} again`;
+  if (verb) return `stop ${name} again`;
   return `${rollback ? 'return' : 'roll back'} ${name} to ${to.version}`;
 }
 

@@ -9,7 +9,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
-import { conclude } from '../operation/conclude.ts';
+import { conclude } from './conclude.ts';
 
 /** What to do. */
 export type LifecycleVerb = 'start' | 'stop' | 'restart';
@@ -22,6 +22,9 @@ export interface LifeInstance {
   result: 'started' | 'stopped' | 'restarted' | 'unchanged' | 'failed';
   error?: string;
 }
+
+/** The past tense of each verb. */
+export const DONE = { start: 'started', stop: 'stopped', restart: 'restarted' } as const;
 
 const KINDS: Readonly<Record<LifecycleVerb, OperatorEvent>> = {
   start: 'AppStarted',
@@ -62,7 +65,9 @@ export function concludeVerb(
   if (hasStarted) secretsStarting(op, names);
   const how = { since: timestamp, by: user, reason: reason ?? null };
   const state = (now: AppState) => ({ ...remembered(now, verb, good, how), deploying: null });
-  conclude(op, { events, hasStarted, state, mustSave: good.length > 0 });
+  // What a killed command is finished by must not fail for it.
+  const mustSave = good.length > 0 && op.trigger !== 'recovery';
+  conclude(op, { events, hasStarted, state, mustSave });
 }
 
 /**

@@ -1,0 +1,52 @@
+/** A start, stop or restart whose process died is finished: it says what an operator wants. */
+import { liveSlot } from '@runner/common/apps/slots';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { askNow } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { activationOf } from '../instances/steps.ts';
+import { stopAllOf } from '../instances/stop.ts';
+import { keptTarget } from '../instances/target.ts';
+import type { Journal, Operation } from '../journal/operation.ts';
+import { runOrThrow } from '../journal/step.ts';
+import { reported } from '../report/reporter.ts';
+import { failureOf } from '../run/step.ts';
+import { stopUnused } from './undo.ts';
+import { concludeVerb, DONE, type LifecycleVerb, type LifeInstance } from './verbs.ts';
+
+/** `op` is that of the dead process. Returns the app as it is now. */
+export async function finishVerb(
+  op: Operation,
+  verb: LifecycleVerb,
+  { instance: names, stage }: Journal,
+): Promise<AppState> {
+  const { app, paths, reporter } = op;
+  reporter.note(`${verb} ${op.deployId} was interrupted during ${stage}: finishing it`);
+  const own: Operation = verb === 'stop' ? op : { ...op, values: 'today' };
+  const done: LifeInstance[] = [];
+  for (const instance of names.split(',')) {
+    const current = app.instances[instance]?.current;
+    const target = current && keptTarget(own, instance, current);
+    if (!target) continue;
+    const finish = () =>
+      verb === 'stop' ? stopAllOf(own, instance, target) : keepRunning(own, target);
+    const failure = await failureOf('start', () =>
+      reported(reporter, `${verb} ${instance}`, finish),
+    );
+    if (failure) reporter.note(failure.message);
+    done.push({ instance, version: current.version, result: failure ? 'failed' : DONE[verb] });
+  }
+  concludeVerb(op, verb, done, app.stopped?.reason ?? undefined);
+  return requireApp(paths, app.app);
+}
+
+/** Leaves alone what runs, and gets the requests. */
+async function keepRunning(op: Operation, target: Target): Promise<void> {
+  const { instance, slot, start } = target;
+  await stopUnused(op, instance.name);
+  const live = liveSlot(op.paths.app(op.app.app).instance(instance.name));
+  const isRight = slot === undefined || slot === live;
+  if (isRight && askNow(driverFor(start).status(target)) === 'running') return;
+  await runOrThrow(op, activationOf(op, target, { isFresh: true }));
+}
