@@ -36,6 +36,43 @@ export function wordsOf(message: string): string[] {
   return found;
 }
 
+/** What a message says, in the words and phrases that tools use for it. */
+const SENSES = Object.entries({
+  absent:
+    /\bnot? (?:been )?(?:found|exist|available|installed|defined|set|present|specified|provided|configured|registered|supplied|included|resolved|given|such|matching|candidate|version|provider|space|module|default|suitable)\b|\b(?:missing|absent|undefined|undeclared|unresolved|unknown|unrecogni[sz]ed|nonexistent|unavailable|lacks?|without|nothing)\b|\b(?:cannot|can't|can not|couldn't|could not|unable to|failed to|didn't) (?:find|locate|resolve|load|import|open|determine|read)\b|\b(?:does|do|did)(?: not|n't) (?:exist|contain|have|provide|export|match|support|include)\b|\bis (?:empty|null|undefined)\b/i,
+  denied:
+    /\b(?:denied|forbidden|unauthori[sz]ed|unauthenticated|not (?:permitted|allowed|authori[sz]ed|writable|trusted|accessible)|permissions?|refused|rejected|read-only|authentication|credentials?|unable to (?:get|verify)|401|403|EACCES|EPERM)\b/i,
+  invalid:
+    /\b(?:invalid|illegal|malformed|unexpected|bad|corrupt(?:ed)?|incorrect|wrong|incompatible|unsupported|expired|syntax|unterminated|unparsable|ambiguous|insecure|outdated|not (?:a valid|valid|supported|compatible|recogni[sz]ed|match)|mismatch(?:ed)?|differs?|too (?:old|new)|no longer|cannot be|can't be|changed since|out of (?:date|sync))\b/i,
+  conflicts:
+    /\b(?:conflict(?:s|ing)?|already|duplicate[ds]?|in use|locked|exists|twice|multiple|both|cycl(?:e|ic)|circular|overlap(?:s|ping)?|EADDRINUSE|another)\b/i,
+  exceeds:
+    /\b(?:exceed(?:s|ed|ing)?|too (?:many|large|long|big|small|short)|no space|out of memory|quota|insufficient|limit(?:ed)?|maximum|minimum|at (?:least|most)|(?:larger|smaller|greater|less) than|not enough|full|OOM\w*|exhausted|ENOSPC|ENOMEM|EMFILE)\b/i,
+  requires:
+    /\b(?:requires?|required|must|needs?|expect(?:s|ed)|depends on|only (?:supports?|works?)|has to|have to|should)\b/i,
+  failed:
+    /\b(?:fail(?:s|ed|ure|ures|ing)?|errors?|fatal|panic(?:ked)?|exception|crash(?:ed)?|broken|cannot|can't|couldn't|could not|unable|unsuccessful)\b/i,
+  ended:
+    /\b(?:exit(?:s|ed|ing)?|abort(?:s|ed|ing)?|roll(?:ed|ing)? ?back|shut(?:ting)? ?down|stop(?:s|ped|ping)?|cancel(?:led|ed|ing)?|terminat(?:ed|ing)|killed|giving up|gave up|unhealthy|incomplete|did not complete|non-zero|returned|interrupted|backing off|back-off|skipp(?:ed|ing))\b/i,
+  waits:
+    /\b(?:timed? ?out|timeout|waiting|wait(?:ed)?|deadline|retry(?:ing)?|retries|attempts?|unreachable|reconnect(?:ing)?|connect(?:ion|ing)?|ECONN\w+|ENOTFOUND|upstream)\b/i,
+  advises:
+    /\b(?:please|try|tries|consider|recommend(?:ed|ation)?|perhaps|maybe|hint|help|for (?:more|further|details)|to (?:fix|resolve|install|disable|enable|allow|ignore|skip|see|view|learn|update|upgrade|prevent|avoid)|if you|make sure|ensure|you (?:can|may|might|should|must|need|have|are)|did you|run (?:with|the|again)|see|visit|refer|check|use|instead|otherwise|want to|documentation|learn more)\b/i,
+  explains:
+    /\b(?:this (?:means|is|may|might|can|could|usually|error|happens|version|issue|command|will)|likely|probably|because|since|so|due to|caused by|reason|as a result|therefore|usually|typically|which)\b/i,
+  proceeds:
+    /^\W*(?:\w+ing|\w+ed)\b|\b(?:success(?:ful|fully)?|done|finished|completed?|ready|ok|passed|started|created|using|loaded|listening|found \d|up to date)\b/i,
+  negates: /\b(?:no|not|never|none|cannot|can't|without|neither|nor|unable)\b/i,
+});
+
+/** What a message says, and each two things that it says at once. */
+function sensesOf(message: string): string[] {
+  const text = message.slice(0, SEEN);
+  const found = SENSES.filter(([, says]) => says.test(text)).map(([name]) => name);
+  const pairs = found.flatMap((a, at) => found.slice(at + 1).map((b) => `${a} and ${b}`));
+  return found.length === 0 ? ['says nothing'] : [...found, ...pairs].map((each) => `says ${each}`);
+}
+
 const FORMS = Object.entries(marks);
 
 /** Of which kind a line is, whatever its words. */
@@ -73,7 +110,8 @@ function isShared(lines: number): boolean {
 
 /** The features of each row; the rows in the log's order. */
 export function featuresOf(rows: readonly Row[], ends: readonly number[]): string[][] {
-  const words = rows.map(({ trimmed }) => wordsOf(readLabels(trimmed).message));
+  const messages = rows.map(({ trimmed }) => readLabels(trimmed).message);
+  const words = messages.map(wordsOf);
   const singles = words.map((own) => own.filter((each) => !each.includes(' ')));
   const forms = rows.map(formsOf);
   const firstError = rows.findIndex((row) => severityOfRow(row) === 'error');
@@ -91,6 +129,7 @@ export function featuresOf(rows: readonly Row[], ends: readonly number[]): strin
       ...new Set([
         'any',
         ...(words[at] ?? []),
+        ...sensesOf(messages[at] ?? ''),
         ...(next?.speaker === row.speaker ? (singles[at + 1] ?? []) : []).map(
           (word) => `then ${word}`,
         ),
