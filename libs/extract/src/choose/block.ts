@@ -76,12 +76,21 @@ function linesBelow({ row, after }: Candidate): Row[] {
     const deeper = next.indent > row.indent;
     apart ||= next.gap && !deeper && found.length > 0;
     if (marks.isPassing(trimmed) || (!deeper && beginsOther(next))) break;
+    if (!deeper && isOneOfMany(next, after)) break;
     if (marks.isForeign(trimmed) || marks.isSummary(trimmed) || marks.isCause(trimmed)) continue;
     if (!apart || isPlaced(next)) found.push(next);
     if (found.length === BELOW) break;
   }
   return found;
 }
+
+/** A line that differs from its neighbours in numbers alone, as those of progress do. */
+function isOneOfMany({ trimmed, line }: Row, rows: readonly Row[]): boolean {
+  const shape = shapeOf(trimmed);
+  return rows.some((other) => other.line !== line && shapeOf(other.trimmed) === shape);
+}
+
+const shapeOf = (text: string) => text.replace(/\d+/g, '0');
 
 /** The start of another traceback. */
 const TRACEBACK = /^(?:Traceback \(|The above exception was|During handling of the above)/;
