@@ -103,6 +103,8 @@ function remembered(
     const instances = [...(rest?.instances ?? []), ...names];
     // One reason for all: that of the others stays if there is no newer one.
     const kept = now.stopped?.reason ?? null;
+    const isKnown = names.every((name) => now.stopped?.instances.includes(name));
+    if (isKnown && (how.reason ?? kept) === kept) return now;
     return { ...now, stopped: { ...how, reason: how.reason ?? kept, instances } };
   }
   const instances = { ...now.instances };
