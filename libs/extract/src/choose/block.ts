@@ -84,10 +84,10 @@ function linesBelow({ row, after }: Candidate): Row[] {
   return found;
 }
 
-/** A line that differs from its neighbours in numbers alone, as those of progress do. */
-function isOneOfMany({ trimmed, line }: Row, rows: readonly Row[]): boolean {
+/** One of three or more lines that differ in numbers alone, as those of progress do. */
+function isOneOfMany({ trimmed }: Row, rows: readonly Row[]): boolean {
   const shape = shapeOf(trimmed);
-  return rows.some((other) => other.line !== line && shapeOf(other.trimmed) === shape);
+  return rows.filter((other) => shapeOf(other.trimmed) === shape).length > 2;
 }
 
 const shapeOf = (text: string) => text.replace(/\d+/g, '0');
