@@ -89,7 +89,7 @@ export async function uninstall(
 }
 
 export async function installFromTarball(server: Server, version: string): Promise<void> {
-  const { step, type, shows } = server;
+  const { step, type, until, shows } = server;
   step('the same from the tarball, below /usr/local');
   await type(
     `cd /root && tar xzf /srv/release/runner-${version}.tar.gz && ./runner-${version}/install`,
@@ -99,6 +99,8 @@ export async function installFromTarball(server: Server, version: string): Promi
   await type('echo shop.service >> /etc/runner/units');
   await push(server, 'v8');
   await shows('v8');
+  // Before its deploy has ended, taking runner away cancels it, and v7 is back.
+  await until('runner status shop', /v8 since/);
   await type(`/root/runner-${version}/install --uninstall`);
   await type('find /usr/local /etc -name "*runner*" -not -path "/etc/runner*"');
   assert.is(await page(PORT), 'v8');
