@@ -12,15 +12,9 @@ import {
   rolledBack,
 } from './rules.ts';
 import type { Ports } from './sample-app.ts';
+import type { Disagreement } from './sequences.ts';
 import type { Step } from './steps.ts';
 import { makeSubject, type Observed, type Subject } from './subject.ts';
-
-/** A step after which something is not as the rules say. */
-export interface Disagreement {
-  readonly steps: readonly Step[];
-  readonly reasons: readonly string[];
-  readonly printed: string;
-}
 
 /** The possible ends of a step, or undefined if it cannot be done here. */
 function outcomesOf(step: Step, rules: Rules, subject: Subject): Outcome[] {

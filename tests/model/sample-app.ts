@@ -19,7 +19,7 @@ export interface Setting {
  * Replaces what runs by a daemon of its own session, as a control script of an app does. It takes its
  * time, so that a kill of the deploy finds it at work.
  */
-const START = `sleep 0.1
+export const START = `sleep 0.1
 old=$(cat "$PID_FILE" 2>/dev/null)
 test -n "$old" && kill "$old" 2>/dev/null
 while test -n "$old" && kill -0 "$old" 2>/dev/null; do sleep 0.02; done

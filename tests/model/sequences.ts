@@ -1,29 +1,31 @@
 /**
- * Random sequences of commands, each step followed by a look at everything: what is served,
- * `current`, list, state and audit log agree with the model of the rules. A failing sequence is
- * made shorter and printed as text; MODEL_STEPS='…' runs such a text, MODEL_SEED=n another seed.
+ * Random sequences of steps, each of them followed by a look at everything. A failing sequence is made
+ * shorter and printed as text; MODEL_STEPS='…' runs such a text, MODEL_SEED=n another seed, MODEL_COUNT
+ * another number of sequences.
  */
-import { freePort } from '@runner/testing/app';
-import type { GitServer } from '@runner/testing/git-server';
-import { attempt, type Disagreement } from './attempt.ts';
-import type { Ports } from './sample-app.ts';
-import { makeSteps, stepsIn, textOf } from './steps.ts';
+import { type Step, stepsIn, textOf } from './steps.ts';
 
-const NAMES = ['default', 'api', 'web'];
+/** A step after which something is not as it should be. */
+export interface Disagreement {
+  readonly steps: readonly Step[];
+  readonly reasons: readonly string[];
+  readonly printed: string;
+}
 
-/** The ports of one worker, used by one sequence after the other. */
-async function portsOf(): Promise<Ports> {
-  const ports: Record<string, number> = {};
-  for (const name of NAMES) ports[name] = await freePort();
-  return ports;
+/** How steps are made, and done. */
+export interface Play {
+  /** The steps of a seed. */
+  make(seed: number): Step[];
+  /** Does them on a server of their own; resolves the first disagreement. `worker` counts from 0. */
+  attempt(steps: readonly Step[], worker: number): Promise<Disagreement | undefined>;
 }
 
 /** Leaves out each step that is not needed for the same kind of disagreement. */
-async function shorten(git: GitServer, ports: Ports, found: Disagreement): Promise<Disagreement> {
+async function shorten(attempt: Play['attempt'], found: Disagreement, worker: number) {
   let least = found;
   for (let index = least.steps.length - 2; index >= 0; index -= 1) {
     const fewer = least.steps.filter((_, at) => at !== index);
-    const again = await attempt(git, ports, fewer);
+    const again = await attempt(fewer, worker);
     if (again && kindOf(again) === kindOf(found)) least = again;
     index = Math.min(index, least.steps.length - 1);
   }
@@ -48,38 +50,37 @@ const PROBLEMS_MAX = 8;
 /** Two problems with the same reasons, whatever the versions and instances, count as one. */
 function kindOf({ reasons }: Disagreement): string {
   return reasons
-    .map((reason) => reason.replace(/"?\bv\d+\b"?|[0-9a-f]{40}|default|api|web/g, '*'))
+    .map((reason) => reason.replace(/"?\bv\d+\b"?|[0-9a-f]{8,40}|default|api|web/g, '*'))
     .join('\n');
 }
 
-/** Runs `count` sequences of `length` steps from a seed on, some at a time. */
+/** Runs the sequences of `count` seeds from a seed on, `jobs` at a time. */
 export async function runSequences(
-  git: GitServer,
-  { count, length, jobs, seed }: Readonly<Record<'count' | 'length' | 'jobs' | 'seed', number>>,
+  play: Play,
+  { count, jobs, seed }: Readonly<Record<'count' | 'jobs' | 'seed', number>>,
 ): Promise<Tally> {
   const given = process.env.MODEL_STEPS;
-  const total = given ? 1 : count;
+  const total = given ? 1 : Number(process.env.MODEL_COUNT ?? count);
   let [next, steps] = [0, 0];
   const problems = new Map<string, { report: string; times: number }>();
-  const note = async (own: number, found: Disagreement, ports: Ports) => {
+  const note = async (own: number, found: Disagreement, worker: number) => {
     const kind = kindOf(found);
     const known = problems.get(kind);
     if (known) known.times += 1;
     else {
       const entry = { report: reportOf(own, found), times: 1 };
       problems.set(kind, entry);
-      if (!given) entry.report = reportOf(own, await shorten(git, ports, found));
+      if (!given) entry.report = reportOf(own, await shorten(play.attempt, found, worker));
     }
   };
-  const work = async () => {
-    const ports = await portsOf();
+  const work = async (_: unknown, worker: number) => {
     while (next < total && problems.size < PROBLEMS_MAX) {
       const own = seed + next;
       next += 1;
-      const all = given ? stepsIn(given) : makeSteps(own, length);
-      const found = await attempt(git, ports, all);
+      const all = given ? stepsIn(given) : play.make(own);
+      const found = await play.attempt(all, worker);
       steps += all.length;
-      if (found) await note(own, found, ports);
+      if (found) await note(own, found, worker);
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, total) }, work));

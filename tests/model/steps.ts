@@ -1,21 +1,11 @@
 /** The steps of a sequence: made at random from a seed, and written as one line of text. */
+import { randomOf } from '@runner/testing/random';
 
 /**
  * One step as words: `push good|build|health INSTANCES KEEP`, `deploy [vN]`, `fetch`,
  * `rollback [vN]`, `kill FRACTION deploy|fetch|rollback [vN]`, `clock SECONDS`.
  */
 export type Step = readonly string[];
-
-/** Numbers from 0 up to, not including, 1: the same ones for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** What a commit of a sequence may name; most have one instance, as most apps do. */
 const INSTANCES = ['default', 'default', 'default', 'default', 'api,web', 'api', 'default,web'];

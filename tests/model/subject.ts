@@ -7,8 +7,9 @@ import { page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
 import { runKilled } from '@runner/testing/killing';
 import { type Process, processesIn } from '@runner/testing/processes';
-import { type Ended, preloading, run } from '@runner/testing/run';
+import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { shiftedClock } from './clock.ts';
 import type { Commit } from './rules.ts';
 import { type Driver, filesOf, type Ports } from './sample-app.ts';
 import type { Step } from './steps.ts';
@@ -49,18 +50,8 @@ export interface Subject {
   close(): void;
 }
 
-/** Moves the clock of a program by CLOCK_OFFSET seconds. */
-const CLOCK = `const shift = Number(process.env.CLOCK_OFFSET) * 1000;
-const Real = Date;
-globalThis.Date = class extends Real {
-  constructor(...args) { if (args.length === 0) super(Real.now() + shift); else super(...args); }
-  static now() { return Real.now() + shift; }
-};
-`;
-
 /** Milliseconds that a deploy takes here: what was measured last. */
 let usual = 1_500;
-let clockFile: string | undefined;
 let subjects = 0;
 
 /** Registers the app `shop`, whose repository is empty. */
@@ -69,11 +60,6 @@ export async function makeSubject(
   ports: Ports,
   driver: Driver = 'process',
 ): Promise<Subject> {
-  if (clockFile === undefined) {
-    clockFile = join(temporaryFolder('clock'), 'clock.cjs');
-    writeFileSync(clockFile, CLOCK);
-  }
-  const preloaded = preloading(clockFile);
   const folder = temporaryFolder('root');
   const root = join(folder, 'root');
   subjects += 1;
@@ -89,10 +75,7 @@ export async function makeSubject(
   const commits = new Map<string, Commit>();
   let offset = 0;
   let hasMoved = false;
-  const options = () => ({
-    root,
-    ...(offset !== 0 && { env: { ...preloaded, CLOCK_OFFSET: String(offset) } }),
-  });
+  const options = () => ({ root, env: shiftedClock(offset) });
   const app = (path: string) => join(root, 'apps/shop', path);
   const state = () => JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8')) as AppState;
 
