@@ -6,8 +6,7 @@ import type { Step } from './steps.ts';
 export const APPS = ['sock', 'proc', 'cmd'] as const;
 export type App = (typeof APPS)[number];
 
-/** How a pushed version ends; a `hook` fails after the switch. */
-export const MANNERS = ['good', 'build', 'unhealthy', 'crashing', 'hook'] as const;
+/** How a pushed version ends: one with a `hook` fails before the switch. */
 const PUSHED = ['good', 'good', 'good', 'good', 'build', 'unhealthy', 'crashing', 'hook'];
 
 /** The commands of one app, by the word that stands for each in a step. */
