@@ -37,12 +37,17 @@ export function copy(from, to, mode = 0o644) {
 }
 
 /**
- * Packs a folder under its own name. The same files give the same bytes: sorted, of root, of one
- * `date` (seconds since 1970), and no name or time in the head of gzip.
+ * Packs a folder under its own name, for gzip or, where the target ends so, xz at a level. The same files give the same
+ * bytes: sorted, of root, of one `date` (seconds since 1970), and no name or time in the head of gzip.
  */
-export function makeArchive(folder, target, date) {
+export function makeArchive(folder, target, { date, level }) {
   const how = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar'];
   const what = [`--mtime=@${date}`, '--directory', dirname(folder), basename(folder)];
+  if (target.endsWith('.xz')) {
+    const packer = `--use-compress-program=xz -T1 -${level}`;
+    execute('tar', ['--create', `--file=${target}`, packer, ...how, ...what]);
+    return;
+  }
   const packed = execute('tar', ['--create', ...how, ...what]);
   const bytes = gzipSync(packed, { level: 9 });
   // The operating system in the head would differ.

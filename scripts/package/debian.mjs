@@ -52,11 +52,15 @@ function placePapers(tree, docs) {
 /** What only several servers need: the executables, their pages and completions, the client of NATS, the unit. */
 const FLEET = /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/;
 
+/** What Debian's packages of the official build of Node are made for. */
+const OWN_NODE = 'libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8)';
+
 /**
- * Makes runner_<version>_all.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb; the
- * same files give the same bytes.
+ * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb, the
+ * same for each architecture. The same files give the same bytes.
  */
-export function makeDebianPackages(release, tree, root, fleet) {
+export function makeDebianPackages(release, tree, work) {
+  const [root, fleet] = [join(work, 'debian'), join(work, 'fleet')];
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
@@ -65,6 +69,7 @@ export function makeDebianPackages(release, tree, root, fleet) {
     renameSync(join(root, file), join(fleet, file));
   }
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
+  if (release.arch !== 'all') return;
   copy(join(checkout, 'LICENSE'), join(fleet, 'usr/share/doc/runner-fleet/copyright'));
   finish(release, { name: 'runner-fleet', source: join(checkout, 'packaging/fleet') }, fleet);
 }
@@ -84,7 +89,7 @@ export function makeBellPackage(release, root) {
 }
 
 /** Adds what dpkg reads, and packs the folder. */
-function finish({ version, date, to }, { name, source }, root) {
+function finish({ version, date, to, arch, level }, { name, source }, root) {
   const files = filesBelow(root);
   const sums = files.map((file) => {
     const hash = createHash('md5').update(readFileSync(join(root, file)));
@@ -93,6 +98,8 @@ function finish({ version, date, to }, { name, source }, root) {
   const bytes = files.reduce((sum, file) => sum + lstatSync(join(root, file)).size, 0);
   const control = readFileSync(join(source, 'control'), 'utf8')
     .replaceAll('@VERSION@', version)
+    .replace('@ARCHITECTURE@', arch)
+    .replace('@NODE@', arch === 'all' ? 'nodejs (>= 20.18)' : OWN_NODE)
     .replace('@SIZE@', String(Math.ceil(bytes / 1024)));
   const place = (file, text, mode) => writeText(join(root, 'DEBIAN', file), text, mode);
   place('control', control);
@@ -101,8 +108,8 @@ function finish({ version, date, to }, { name, source }, root) {
     place('conffiles', readFileSync(join(source, 'conffiles')));
   for (const each of scripts) place(each, readFileSync(join(source, each)), 0o755);
   setTimes(root, date);
-  const how = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1'];
-  execute('dpkg-deb', [...how, '--build', root, join(to, `${name}_${version}_all.deb`)], {
+  const how = ['--root-owner-group', '-Zxz', `-z${level}`, '--threads-max=1'];
+  execute('dpkg-deb', [...how, '--build', root, join(to, `${name}_${version}_${arch}.deb`)], {
     SOURCE_DATE_EPOCH: String(date),
   });
 }

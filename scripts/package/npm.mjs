@@ -7,7 +7,7 @@ import { copyDist, RUNS, writePapers } from './tree.mjs';
 
 /** Makes runner-cli-<version>.tgz: every executable is a command of it, and it depends on nothing. */
 export function makeNpmPackage(release, folder) {
-  const { dist, version, to, date } = release;
+  const { dist, version, to } = release;
   copyDist(dist, [...RUNS, 'share'], folder);
   writePapers(release, folder);
   const root = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
@@ -25,5 +25,5 @@ export function makeNpmPackage(release, folder) {
     man: pages.map((file) => `./share/${file}`),
   };
   writeText(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  makeArchive(folder, join(to, `runner-cli-${version}.tgz`), date);
+  makeArchive(folder, join(to, `runner-cli-${version}.tgz`), release);
 }

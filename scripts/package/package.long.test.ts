@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { distFolder } from '@runner/testing/run';
 import { pathsBelow, temporaryFolder, tree } from '@runner/testing/temp';
@@ -15,8 +15,13 @@ const tools = readdirSync(join(dist, 'bin')).sort();
 /** Where a bundle names a source of a package, in a comment or as a key: the package's name. */
 const SOURCE = /^ *(?:\/\/ |").*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\/[\w./-]*\.[cm]?js\b/gm;
 
-function packageTo(folder: string, env: Record<string, string> = {}): string {
-  execFileSync(process.execPath, [join(checkout, 'scripts/package/main.mjs'), '--to', folder], {
+function packageTo(
+  folder: string,
+  env: Record<string, string> = {},
+  options: readonly string[] = ['--arch', 'all'],
+): string {
+  const script = join(checkout, 'scripts/package/main.mjs');
+  execFileSync(process.execPath, [script, ...options, '--to', folder], {
     env: { ...process.env, ...env },
     stdio: 'pipe',
   });
@@ -24,7 +29,7 @@ function packageTo(folder: string, env: Record<string, string> = {}): string {
 }
 
 const without = (program: string) => spawnSync(program, ['--version']).error !== undefined;
-const missing = ['dpkg-deb', 'tar'].find(without);
+const missing = ['dpkg-deb', 'tar', 'bwrap', 'xz'].find(without);
 const release = join(temporaryFolder('release'), 'release');
 const whenPossible = missing === undefined ? test : test.skip;
 if (missing !== undefined) process.stderr.write(`skipped: ${missing} is not installed\n`);
@@ -112,6 +117,34 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   assert.match(files['usr/share/doc/runner/THIRD-PARTY.txt'] ?? '', /undici [\d.]+ \(MIT\)/);
 });
 
+whenPossible('the packages of an architecture bring their Node, which their programs name', () => {
+  const own = packageTo(join(temporaryFolder('own'), 'release'), {}, [
+    '--arch',
+    'amd64',
+    '--quick',
+  ]);
+  const deb = join(own, `runner_${version}_amd64.deb`);
+  const field = (name: string) => output('dpkg-deb', ['-f', deb, name]).trim();
+  assert.is(field('Architecture'), 'amd64');
+  assert.not.match(field('Depends'), /nodejs/);
+  const place = temporaryFolder('own-node');
+  execFileSync('dpkg-deb', ['-x', deb, place]);
+  execFileSync('tar', ['-xJf', join(own, `runner-${version}-linux-x64.tar.xz`), '-C', place]);
+  const lib = join(place, 'usr/lib/runner');
+  const pinned = JSON.parse(readFileSync(join(checkout, 'packaging/node.json'), 'utf8'));
+  for (const folder of [lib, join(place, `runner-${version}`)]) {
+    const node = join(folder, 'node/bin/node');
+    // That of another processor cannot be asked.
+    if (process.arch === 'x64') assert.is(output(node, ['--version']), `v${pinned.version}\n`);
+    assert.match(readFileSync(join(folder, 'node/LICENSE'), 'utf8'), /Node\.js is licensed/);
+  }
+  for (const name of ['bin/runner-list', 'relay'])
+    assert.match(readFileSync(join(lib, name), 'utf8'), /^#!\/usr\/lib\/runner\/node\/bin\/node\n/);
+  const bom = JSON.parse(readFileSync(join(own, `runner-${version}-linux-x64.cdx.json`), 'utf8'));
+  const named = bom.components.find(({ name }: { name: string }) => name === 'node');
+  assert.equal([named.version, named.licenses[0].license.id], [pinned.version, 'MIT']);
+});
+
 whenPossible('the bell is a package of its own, of units alone', () => {
   const deb = join(release, `runner-bell_${version}_all.deb`);
   const root = temporaryFolder('bell-deb');
@@ -165,14 +198,22 @@ whenPossible('the tarball installs into an empty folder, and what is installed r
   install();
   const bin = join(place, 'opt/x/bin');
   assert.equal(readdirSync(bin).sort(), tools);
-  // The name that is baked in is that of the place where it is going to be.
-  const lib = join(place, 'opt/x/lib/runner/bin');
-  const env = { RUNNER_ROOT: temporaryFolder('root') };
-  assert.is(output(join(lib, 'runner'), ['--version'], env), `runner ${version}\n`);
-  assert.is(output(join(lib, 'runner'), ['list', '--json'], env).trim().slice(0, 1), '{');
   const first = tree(place, { modes: true });
   for (const [path, text] of Object.entries(first))
     assert.match(text, path.endsWith('/') ? /^0755 / : /^(0644 |0755 |-> )/, path);
+  // What is baked in is the place where it is going to be; Node is the one that runs this.
+  const node = join(place, 'opt/x/lib/runner/node/bin/node');
+  rmSync(node);
+  symlinkSync(process.execPath, node);
+  const env = { RUNNER_ROOT: temporaryFolder('root') };
+  const there = ['--dev-bind', '/', '/', '--bind', join(place, 'opt'), '/opt', '/opt/x/bin/runner'];
+  assert.is(output('bwrap', [...there, '--version'], env), `runner ${version}\n`);
+  assert.is(
+    output('bwrap', [...there, 'list', '--json'], env)
+      .trim()
+      .slice(0, 1),
+    '{',
+  );
   install();
   assert.equal(tree(place, { modes: true }), first);
   // What the administrator made of the rotation outlives an upgrade.

@@ -51,7 +51,9 @@ async function docs() {
 
 /** The life of a server, in a booted container; the programs of the checkout are not on its PATH. */
 async function systemTest(args) {
-  const status = (await build()) || (await script('package/main.mjs', []));
+  const own = process.arch === 'x64' ? 'amd64' : process.arch;
+  const options = ['--arch', `all,${own}`, '--quick'];
+  const status = (await build()) || (await script('package/main.mjs', options));
   if (status !== 0) return status;
   return script('bundle/run.mjs', ['tests/system/main.ts', ...args]);
 }

@@ -105,3 +105,19 @@ export async function installFromTarball(server: Server, version: string): Promi
   await type('find /usr/local /etc -name "*runner*" -not -path "/etc/runner*"');
   assert.is(await page(PORT), 'v8');
 }
+
+export async function bringItsNode({ step, type, shows }: Server, version: string): Promise<void> {
+  step('the package that brings its Node runs where there is no other');
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
+  await type(`dpkg --force-confold -i /srv/release/runner_${version}_${arch}.deb`);
+  await type('mv /usr/bin/node /usr/bin/node.away');
+  assert.match(await type('runner --version'), version);
+  assert.match(await type('runner list'), /shop .*v8/);
+  await type('systemctl start runner-fetch.service runner-notify.service');
+  await shows('v8');
+  await type('mv /usr/bin/node.away /usr/bin/node');
+  step('the package for all architectures after it runs on the one of the system');
+  await type(`dpkg -i /srv/release/runner_${version}_all.deb`);
+  assert.is(await type('readlink /usr/lib/runner/node/bin/node'), '/usr/bin/node\n');
+  assert.match(await type('runner list'), /shop .*v8/);
+}

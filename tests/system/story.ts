@@ -6,7 +6,13 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { attackRotation, attackSetup, attackShell, attackTerminal } from './attacks.ts';
 import { addApp, deployByTimer, failAndRollBack, otherWays, restart, rotate } from './deploys.ts';
 import { nextRelease } from './next-release.ts';
-import { install, installFromTarball, uninstall, upgradeAndBack } from './packages.ts';
+import {
+  bringItsNode,
+  install,
+  installFromTarball,
+  uninstall,
+  upgradeAndBack,
+} from './packages.ts';
 import { keepSecrets } from './secrets.ts';
 import { startServer } from './server.ts';
 
@@ -33,6 +39,7 @@ export async function play(): Promise<number> {
     await keepSecrets(server);
     await uninstall(server, version);
     await installFromTarball(server, version);
+    await bringItsNode(server, version);
     return server.steps();
   } catch (error) {
     const { stdout } = await server.container.sh('journalctl --no-pager --quiet --lines=60');
