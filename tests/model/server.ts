@@ -79,7 +79,7 @@ export async function makeServer(git: GitServer): Promise<AppServer> {
     const own = {
       sock: `${file('traffic: { type: socket, drain: 1s }\n')}${more}`,
       proc: `${file('')}${more}${env}`,
-      cmd: `${file('').replace(/start:.*/, 'start: { type: command, run: sh start.sh }\nstop: kill $(cat $PID_FILE)')}${more}${env}`,
+      cmd: `${file('').replace(/start:.*/, 'start: { type: command, run: sh start.sh }\nstop: kill $(cat $PID_FILE) || true')}${more}${env}`,
     };
     const files = { ...trafficFiles(version, behaves), 'start.sh': START, '.deploy.yml': own[app] };
     await git.commit(repo(app), files, version, { tag: version });

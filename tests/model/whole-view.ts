@@ -91,7 +91,8 @@ async function differences(server: AppServer): Promise<string[]> {
 async function recover(server: AppServer): Promise<string> {
   let printed = '';
   for (const app of APPS) {
-    if (!server.state(app).deploying) continue;
+    const { deploying, instances } = server.state(app);
+    if (!deploying && !instances.default?.draining) continue;
     const { stdout, stderr } = await server.runner('deploy', app, '--ref', 'nothing');
     printed += stdout + stderr;
   }
