@@ -26,7 +26,7 @@ class Overtaken extends Error {
 }
 
 /** A deploy that was begun, or why it was not. */
-interface FetchAttempt {
+export interface FetchAttempt {
   readonly result: FetchResult;
   readonly outcome?: DeployOutcome;
 }

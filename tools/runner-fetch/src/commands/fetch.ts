@@ -70,6 +70,8 @@ export const fetch = command({
           follows,
         }) => {
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
+          // The steps of a deploy may be on the screen.
+          progress.end();
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)
             printNextSteps(io, result.app, result.version ?? follows);
