@@ -7,9 +7,9 @@ import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
+import { deployByHand } from '@runner/deploy/pipeline/by-hand';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { planDeploy } from '@runner/deploy/pipeline/check';
-import { deploy as deployApp } from '@runner/deploy/pipeline/deploy';
 import { explainFailure } from '@runner/deploy/pipeline/explanation';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
@@ -99,7 +99,7 @@ async function runDeploy(
   if (!options.force) confirmPaused(io, requireApp(paths, args.app));
   const progress = progressFor(context, options.verbose);
   try {
-    const outcome = await deployApp({
+    const outcome = await deployByHand({
       io,
       paths,
       app: args.app,
