@@ -1,9 +1,10 @@
 /** A deploy that is running: who is refused, who waits, what is shown, and how it is cancelled. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -59,6 +60,27 @@ test('a refusal during a hook after the deploy says that the deploy is about to 
   );
   open();
   assert.is((await first).status, 0);
+});
+
+test('a command waits for a deploy that is about to end, and is not refused', async ({ world }) => {
+  const reached = join(temporaryFolder('ending'), 'reached');
+  await world.push('v1');
+  await world.deploy();
+  const hook = `hooks: { post_deploy: "touch '${reached}'; sleep 0.7" }`;
+  await world.push('v2', { deploy: deployFile(world.port, hook) });
+  for (const args of [
+    ['runner-rollback', 'shop'],
+    ['runner-restart', 'shop'],
+  ] as const) {
+    rmSync(reached, { force: true });
+    const first = world.deploy(['--ref', 'v2']);
+    await until(() => existsSync(reached), 'no hook');
+    const [tool, ...rest] = args;
+    const { status, stderr } = await run(tool, rest, { root: world.root });
+    assert.is(status, 0, stderr);
+    assert.not.match(stderr, 'busy');
+    assert.is((await first).status, 0);
+  }
 });
 
 test('deploy --wait waits for the other one, and gives up when its time is over', async ({

@@ -31,6 +31,8 @@ export interface Operation extends Server {
   readonly log: DeployLog;
   readonly signal: AbortSignal;
   readonly clock: StageClock;
+  /** How it ends is being recorded: a command that wants the lock waits for it. */
+  ending(): void;
   notifier: Notifier;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
@@ -131,6 +133,7 @@ export function contextOf(
     clock: new StageClock(io),
     notifier: silent,
     journal: undefined,
+    ending: () => {},
   };
 }
 
