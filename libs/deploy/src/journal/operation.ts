@@ -30,6 +30,8 @@ export interface Operation extends Server {
   readonly sandbox: Sandbox;
   readonly log: DeployLog;
   readonly signal: AbortSignal;
+  /** Aborted by the next signal of the operator: ends a hook that runs after the end. */
+  next(): AbortSignal;
   readonly clock: StageClock;
   /** How it ends is being recorded: a command that wants the lock waits for it. */
   ending(): void;
@@ -94,6 +96,7 @@ export interface ContextRequest extends Server {
   readonly user?: string | undefined;
   readonly deployId?: string | undefined;
   readonly signal?: AbortSignal;
+  next?(): AbortSignal;
   /** Without a sandbox that config.yml requires, nothing is done. */
   readonly isStrict?: boolean;
 }
@@ -130,6 +133,7 @@ export function contextOf(
     values: 'today',
     sandbox: open({ paths, env: io.env, app: app.app, note: request.note ?? log.line }),
     signal: request.signal ?? new AbortController().signal,
+    next: request.next ?? (() => new AbortController().signal),
     clock: new StageClock(io),
     notifier: silent,
     journal: undefined,

@@ -110,6 +110,7 @@ async function runDeploy(
       wait,
       reporter: progress.reporter,
       signal: interruption.signal,
+      next: interruption.next,
     });
     progress.end();
     if (outcome.result !== 'deployed') {

@@ -64,6 +64,7 @@ export const fetch = command({
         notify: !options['no-notify'],
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
+        next: interruption.next,
         onResult: async ({
           result: { status: _, checks: __, returns: ___, ...result },
           isNews,
