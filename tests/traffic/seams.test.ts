@@ -112,9 +112,11 @@ test('an app that an operator stopped stays stopped after a deploy that fails', 
   assert.is(await versionAt(port), '');
   assert.is(readFileSync(join(world.dir, 'current/VERSION'), 'utf8').trim(), 'v0');
   assert.equal((world.state().stopped as { instances: string[] }).instances, ['default']);
+  assert.match((await world.runner('list')).stdout, / stopped /);
   const started = await world.runner('start', 'shop');
   assert.is(started.status, 0, started.stderr);
   assert.is(await versionAt(port), 'v0');
+  assert.match((await world.runner('list')).stdout, / failing /);
 });
 
 test('a version that dies while the one before drains gives the requests back, and has failed', async ({
