@@ -13,7 +13,7 @@ import type { StepFailure } from '../run/step.ts';
 import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
 import { StageClock } from './clock.ts';
 
-/** What an operation on one app has at hand. All but the last three stay as they are. */
+/** What an operation on one app has at hand. All but the last four stay as they are. */
 export interface Operation extends Server {
   readonly deployId: string;
   readonly trigger: string;
@@ -38,8 +38,8 @@ export interface Operation extends Server {
   notifier: Notifier;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
-  /** Why what it made active got no requests for long. */
-  lost?: StepFailure;
+  /** Instances that went back when what it had made active died, and why. */
+  readonly lost: Map<string, StepFailure>;
 }
 
 /** What an operation does, in the state of its app: what a kill leaves to be undone. */
@@ -138,6 +138,7 @@ export function contextOf(
     notifier: silent,
     journal: undefined,
     ending: () => {},
+    lost: new Map(),
   };
 }
 

@@ -69,11 +69,18 @@ export const deploy = command({
     const how = outcome.rollback_error
       ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : result === 'rolled_back'
-        ? `Rolled back. ${now}`
+        ? rolledBack(outcome, now)
         : now;
     return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}\n`;
   },
 });
+
+/** What went back, where another instance did not. */
+function rolledBack({ instance, kept, version }: DeployOutcome, now: string): string {
+  if (kept === undefined) return `Rolled back. ${now}`;
+  const [back, on] = [harmlessLine(instance), harmlessLine(kept)];
+  return `Rolled back ${back}. ${now.replace(/\.$/, ` on ${back}`)}, ${harmlessLine(version)} on ${on}.`;
+}
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };
