@@ -2,6 +2,7 @@
  * `runner fetch`: asks the code host for the head of each app's branch, a few at a time, decides
  * what that means, deploys what is new if asked to, and announces what changed.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
@@ -22,6 +23,9 @@ import { keepUp } from './upkeep.ts';
 
 /** Concurrent requests to one code host; more of them count as abuse. */
 const AT_ONCE = 4;
+
+/** How long an app that is to be deployed waits for the heads of those before it, in milliseconds. */
+const PATIENCE = 2_000;
 
 const WAITING: ReadonlySet<FetchResult['result']> = new Set([
   'stopped',
@@ -57,9 +61,17 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   const deployIt = deployerFor(request, policy, conclude);
   const isDue = ({ result }: FetchResult) =>
     (result === 'new_commit' || result === 'restored') && request.deploy;
-  const deploys = checks.map(async (checking, at) => {
-    const checked = await checking;
-    if (checked && isDue(checked)) await deployIt(checked, at);
+  let before: Promise<unknown> = Promise.resolve();
+  const deploys = checks.map((checking, at) => {
+    const earlier = before;
+    const queued = checking.then(async (checked) => {
+      if (!checked || !isDue(checked)) return undefined;
+      // In the order of the apps, unless one of them takes long.
+      await Promise.race([earlier, sleep(PATIENCE, undefined, { ref: false })]);
+      return { done: deployIt(checked, at) };
+    });
+    before = Promise.all([earlier, queued]);
+    return queued.then((begun) => begun?.done);
   });
   const others = async () => {
     const checked = await Promise.all(checks);
