@@ -1,9 +1,10 @@
 /** A deploy that is running: who is refused, who waits, what is shown, and how it is cancelled. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -59,6 +60,27 @@ test('a refusal during a hook after the deploy says that the deploy is about to 
   );
   open();
   assert.is((await first).status, 0);
+});
+
+test('a command waits for a deploy that is about to end, and is not refused', async ({ world }) => {
+  const reached = join(temporaryFolder('ending'), 'reached');
+  await world.push('v1');
+  await world.deploy();
+  const hook = `hooks: { post_deploy: "touch '${reached}'; sleep 0.7" }`;
+  await world.push('v2', { deploy: deployFile(world.port, hook) });
+  for (const args of [
+    ['runner-rollback', 'shop'],
+    ['runner-restart', 'shop'],
+  ] as const) {
+    rmSync(reached, { force: true });
+    const first = world.deploy(['--ref', 'v2']);
+    await until(() => existsSync(reached), 'no hook');
+    const [tool, ...rest] = args;
+    const { status, stderr } = await run(tool, rest, { root: world.root });
+    assert.is(status, 0, stderr);
+    assert.not.match(stderr, 'busy');
+    assert.is((await first).status, 0);
+  }
 });
 
 test('deploy --wait waits for the other one, and gives up when its time is over', async ({
@@ -177,6 +199,55 @@ test('cancel ends the deploy of one app, and the fetch goes on with the others',
     readdirSync(join(root, 'locks')).filter((name) => name.endsWith('.cancel')),
     [],
   );
+});
+
+test('a cancel that comes too late says so, and the hook runs to its end', async ({ world }) => {
+  const folder = temporaryFolder('late');
+  const [reached, done] = [join(folder, 'reached'), join(folder, 'done')];
+  const hook = `hooks: { post_deploy: "touch '${reached}'; sleep 2; touch '${done}'" }`;
+  for (const [version, tool, ...args] of [
+    ['v1', 'runner-deploy', 'shop'],
+    ['v2', 'runner-fetch', '--deploy'],
+  ] as const) {
+    for (const file of [reached, done]) rmSync(file, { force: true });
+    await world.push(version, { deploy: deployFile(world.port, hook) });
+    const deploying = run(tool, args, { root: world.root });
+    await until(() => existsSync(reached), 'no hook');
+    const late = await cancel(world);
+    assert.equal([late.status, late.stderr], [1, '']);
+    assert.match(late.stdout, new RegExp(`^Too late: shop ${version} was deployed \\[`));
+    const { status, stderr } = await deploying;
+    assert.is(status, 0, stderr);
+    assert.not.match(stderr, 'interrupted');
+    assert.ok(existsSync(done));
+  }
+});
+
+test('Ctrl-C ends a hook that runs after the end, also when the first one began it', async ({
+  world,
+}) => {
+  const folder = temporaryFolder('hanging');
+  const [building, reached] = [join(folder, 'building'), join(folder, 'reached')];
+  const rows = [
+    [`build: "touch '${building}'; exec sleep 60"`, 'on_failure', 130],
+    ['build: exit 1', 'on_failure', 1],
+    ['', 'post_deploy', 0],
+  ] as const;
+  for (const [at, [build, hook, status]] of rows.entries()) {
+    rmSync(reached, { force: true });
+    const hooks = `hooks: { ${hook}: "touch '${reached}'; exec sleep 60" }`;
+    await world.push(`v${at}`, { deploy: deployFile(world.port, `${build}\n${hooks}`) });
+    const deploying = start('runner-deploy', ['shop'], { root: world.root, timeout: 50_000 });
+    if (at === 0) {
+      await until(() => existsSync(building), 'no build');
+      deploying.kill('SIGINT');
+    }
+    await until(() => existsSync(reached), 'no hook');
+    deploying.kill('SIGINT');
+    const done = await deploying.done;
+    assert.is(done.status, status, done.stderr);
+    assert.match(done.stderr, /hook: `touch .*` was interrupted/);
+  }
 });
 
 test('cancel ends a deploy by fetch, and refuses a rollback', async ({ world }) => {

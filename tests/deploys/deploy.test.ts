@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { startDiscord } from '@runner/testing/discord';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
@@ -232,18 +233,63 @@ for (const [name, prepare, code, sentence] of [
     'the code host refused the connection',
   ],
   [
+    'a repository that is gone',
+    (world: World) => rmSync(world.git.path('acme/shop'), { recursive: true }),
+    'repo_not_found',
+    'the code host has no repository acme/shop, or the token cannot read it',
+  ],
+] as const) {
+  test(`${name} is one sentence, recorded and announced, and changes nothing`, async ({
+    world,
+  }) => {
+    const chat = await startDiscord();
+    const config = `notify: { discord_webhook: "${chat.webhook}" }\n`;
+    appendFileSync(join(world.root, 'config.yml'), config);
+    await world.push('v1');
+    await prepare(world);
+    const done = await world.deploy(['--json', '--deploy-id', 'c0ffee00', '--trigger', 'fleet']);
+    assert.is(done.status, 1);
+    assert.ok(done.stderr.includes(sentence), done.stderr);
+    const object = JSON.parse(done.stdout.trimEnd().split('\n').at(-1) ?? '') as Record<
+      string,
+      unknown
+    >;
+    assert.equal([object.error, object.app, object.result], [code, 'shop', 'failed']);
+    const [event, ...more] = world.events();
+    assert.equal(
+      [event?.event_type, event?.stage, event?.version, event?.deploy_id, event?.trigger, more],
+      ['DeployFailure', 'fetch', 'main', 'c0ffee00', 'fleet', []],
+    );
+    assert.ok(String(event?.error).startsWith(sentence), String(event?.error));
+    assert.is(chat.messages.length, 1);
+    await chat.close();
+    assert.is(world.state().failures, null);
+    // The cause is known.
+    const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
+    assert.is(fetched.status, 1);
+    assert.is(world.events().length, 1);
+    const shown = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+    assert.ok(shown.stdout.includes(sentence), shown.stdout);
+  });
+}
+
+for (const [name, prepare, args, code] of [
+  [
     'a branch that is gone',
     (world: World) => world.git.deleteBranch('acme/shop', 'main'),
+    [],
     'branch_not_found',
-    "the repository acme/shop has no branch 'main'",
   ],
+  ['a mistyped ref', () => {}, ['--ref', 'v11'], 'ref_not_found'],
+  ['a commit that does not exist', () => {}, ['--ref', '0123456'], 'ref_not_found'],
+  ['a ref that git does not allow', () => {}, ['--ref', 'a..b'], 'name_invalid'],
+  ['a mistyped instance', () => {}, ['--instance', 'eu'], 'instance_not_found'],
 ] as const) {
   test(`${name} is one sentence, writes no event and changes nothing`, async ({ world }) => {
     await world.push('v1');
     await prepare(world);
-    const done = await world.deploy(['--json']);
+    const done = await world.deploy(['--json', ...args]);
     assert.is(done.status, 1);
-    assert.ok(done.stderr.includes(sentence), done.stderr);
     const object = JSON.parse(done.stdout.trimEnd().split('\n').at(-1) ?? '') as Record<
       string,
       unknown

@@ -2,9 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { startGitServer } from '@runner/testing/git-server';
 import { CREDENTIAL, pausedAt } from '@runner/testing/killing';
 import { type Ended, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, gate, makeWorld, TOKEN, type World } from './world.ts';
@@ -132,6 +134,35 @@ test('--jobs deploys several apps in parallel and prints their lines in order', 
   );
   const wrong = await fetch(world, ['--jobs', '0']);
   assert.is(wrong.status, 2);
+});
+
+test('a code host that hangs does not delay the deploys of apps of another one', async ({
+  world,
+}) => {
+  const { root } = world;
+  const silent = await startGitServer({ token: TOKEN });
+  const config = `code_host_git_url: ${world.git.url}\ncode_hosts: { silent: { type: git, git_url: "${silent.url}" } }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  // More than are asked at once.
+  for (let at = 1; at <= 5; at += 1) {
+    await silent.createRepo(`acme/a${at}`, { public: true });
+    const add = ['--repo', `silent:acme/a${at}`, '--branch', 'main', '--public'];
+    const added = await run('runner-add', add, { root });
+    assert.is(added.status, 0, added.stderr);
+  }
+  silent.fail('hang', Number.POSITIVE_INFINITY);
+  await world.push('v1');
+  const fetching = start('runner-fetch', ['--deploy', '--jobs', '1'], { root });
+  await until(() => world.kinds().includes('DeploySuccess'), 'shop is not deployed');
+  const [asked] = silent.requests;
+  assert.ok(asked && asked.status === 0, 'the other host is not asked meanwhile');
+  const lines = fetching.stdout[Symbol.asyncIterator]();
+  assert.is((await lines.next()).value, 'shop: deployed v1');
+  assert.is(silent.requests.filter(({ status }) => status !== 0).length, 0);
+  await silent.close();
+  const { status, stdout } = await fetching.done;
+  assert.is(status, 1);
+  assert.match(stdout, /^shop: deployed v1\n(a\d: network error: .*\n){5}$/);
 });
 
 test('max_deploy_retries of config.yml decides how often, and a deploy by hand ignores the block', async ({

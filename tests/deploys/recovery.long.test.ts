@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { run, start } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,6 +29,35 @@ async function deployUntil(world: World, ready: () => boolean) {
 function stageOf(world: World): string | undefined {
   return (world.state().deploying as { stage: string } | null)?.stage;
 }
+
+/** A hook that would go on for a minute, and its process once it runs. */
+function longHook(name: string) {
+  const file = join(temporaryFolder('hook'), 'pid');
+  const pid = () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
+  return { hook: `hooks: { ${name}: "echo $$ > '${file}'; exec sleep 60" }`, pid };
+}
+
+test('a hook that a killed deploy left behind is ended by the next command', async ({ world }) => {
+  await world.push('v1');
+  await world.deploy();
+  const rows: readonly (readonly [hook: string, build: string, tool: string, ...string[]])[] = [
+    ['post_deploy', '', 'runner-rollback', 'shop'],
+    ['on_failure', 'build: exit 1', 'runner-restart', 'shop'],
+    ['post_deploy', '', 'runner-fetch', '--deploy'],
+    ['on_failure', 'build: exit 1', 'runner-deploy', 'shop', '--ref', 'v1'],
+  ];
+  for (const [at, [name, build, tool, ...args]] of rows.entries()) {
+    const { hook, pid } = longHook(name);
+    await world.push(`w${at}`, { deploy: deployFile(world.port, `${build}\n${hook}`) });
+    const killed = await deployUntil(world, () => pid() > 0);
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.done;
+    assert.ok(isAlive(pid()), name);
+    const done = await run(tool, args, { root: world.root });
+    assert.is(done.status, 0, done.stderr);
+    assert.not.ok(isAlive(pid()), tool);
+  }
+});
 
 test('a deploy killed while it builds is reported by the next one, which cleans up and goes on', async ({
   world,

@@ -56,6 +56,44 @@ for (const [when, moment, after] of KILLS) {
   });
 }
 
+/** On the way back after a death in the drain. */
+const WAY_BACK: readonly [when: string, moment: string][] = [
+  ['when it is noted', written('"stage": "drain"')],
+  [
+    'when the requests are back',
+    `name === 'renameSync' && args[1].endsWith('/live') && ++count === 2`,
+  ],
+  ['when its end is recorded', recorded('RollbackSuccess')],
+];
+
+for (const [when, moment] of WAY_BACK) {
+  test(`killed on the way back of a version that died, ${when}, the next command finishes it once`, async ({
+    world,
+  }) => {
+    const file = 'traffic: { type: socket, drain: 60s }\n';
+    await world.ship('v0', 'good', file);
+    void request(world.proxy.port, '/stream');
+    await world.push('v1', { deploy: trafficFile(file), files: trafficFiles('v1', 'fading') });
+    const killed = await world.deploy([], killedAfter(moment));
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    const next = await world.runner('start', 'shop');
+    assert.is(next.status, 0, next.stderr);
+    assert.is((await request(world.proxy.port)).version, 'v0');
+    const { current } = world.instance();
+    assert.is((current as { version: string }).version, 'v0');
+    assert.is(world.state().deploying, null);
+    assert.equal(runningSlots(world), [world.live()]);
+    const ends = world
+      .events()
+      .filter(({ deploy_id }) => deploy_id === world.events()[2]?.deploy_id);
+    assert.equal(
+      ends.map(({ event_type }) => event_type),
+      ['DeployStarted', 'DeploySuccess', 'DeployFailure', 'RollbackSuccess'],
+    );
+    assert.is((await world.runner('audit', 'verify')).status, 0);
+  });
+}
+
 test('a drain that was killed is finished by fetch, and a second fetch does nothing', async ({
   world,
 }) => {

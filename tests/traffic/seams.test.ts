@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
-import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
-import { request, startLoad } from '@runner/testing/traffic-proxy';
+import { type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -112,9 +112,11 @@ test('an app that an operator stopped stays stopped after a deploy that fails', 
   assert.is(await versionAt(port), '');
   assert.is(readFileSync(join(world.dir, 'current/VERSION'), 'utf8').trim(), 'v0');
   assert.equal((world.state().stopped as { instances: string[] }).instances, ['default']);
+  assert.match((await world.runner('list')).stdout, / stopped /);
   const started = await world.runner('start', 'shop');
   assert.is(started.status, 0, started.stderr);
   assert.is(await versionAt(port), 'v0');
+  assert.match((await world.runner('list')).stdout, / failing /);
 });
 
 test('a version that dies while the one before drains gives the requests back, and has failed', async ({
@@ -141,6 +143,41 @@ test('a version that dies while the one before drains gives the requests back, a
   assert.match((await world.runner('history', 'shop', '-n', '1')).stdout, /rolled_back/);
   const again = await world.ship('v2', 'good', file);
   assert.is(again.status, 0, again.stderr);
+});
+
+test('of two instances of which one dies in the drain, the outcome says which went back', async ({
+  world,
+}) => {
+  const file = trafficFile('instances: { a: {}, b: {} }\ntraffic: { type: socket, drain: 20s }\n');
+  // Only in b.
+  const files = (version: string, manner: Manner) => {
+    const made = trafficFiles(version, manner);
+    const server = String(made['server.js']).replace(
+      "if (manner === 'fading')",
+      "if (manner === 'fading' && process.env.RUNNER_INSTANCE === 'b')",
+    );
+    return { ...made, 'server.js': server };
+  };
+  await world.push('v0', { deploy: file, files: files('v0', 'good') });
+  const first = await world.deploy();
+  assert.is(first.status, 0, first.stderr);
+  const socketPath = join(world.root, 'apps/shop/instances/b/live/app.sock');
+  const proxy = await startProxy(() => ({ socketPath }));
+  void request(proxy.port, '/stream');
+  await world.push('v1', { deploy: file, files: files('v1', 'fading') });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1, failed.stderr);
+  assert.match(
+    failed.stdout,
+    /^Failed shop v1 at drain \[.*\]\. Rolled back b\. v0 is active on b, v1 on a\.\n$/,
+  );
+  assert.match(failed.stderr, 'drain: v1 of b ended while it got the requests');
+  const { instances } = world.state() as Record<
+    'instances',
+    Record<string, { current: { version: string } }>
+  >;
+  assert.equal([instances.a?.current.version, instances.b?.current.version], ['v1', 'v0']);
+  proxy.close();
 });
 
 test('a start that fails leaves a stopped app stopped, and the next one starts it', async ({

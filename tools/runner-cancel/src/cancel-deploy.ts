@@ -42,12 +42,19 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
     throw new Failure('locked', `a ${command} is running and cannot be cancelled`);
   // A fetch goes on with its other apps, which a signal would end too.
   const isAmongOthers = running.trigger === 'fetch';
-  if (isAmongOthers) writeUnsynced(paths.cancel(app), JSON.stringify({ deploy_id: id }));
+  // What is left, such as a hook, runs to its end.
+  const isLate = running.ending === true;
+  if (isLate) await untilRecorded(paths, app, running);
+  else if (isAmongOthers) writeUnsynced(paths.cancel(app), JSON.stringify({ deploy_id: id }));
   else interrupt(pid);
   try {
     // The next command may have the lock by then.
     const isIts = ({ pid: other, since }: LiveHolder) => other === pid && since === running.since;
-    for (let now: LiveHolder | undefined = running; now && isIts(now); now = liveHolder(lock))
+    for (
+      let now: LiveHolder | undefined = isLate ? undefined : running;
+      now && isIts(now);
+      now = liveHolder(lock)
+    )
       await new Promise((resolve) => setTimeout(resolve, POLL));
   } finally {
     if (isAmongOthers) removeIfThere(paths.cancel(app));
@@ -63,6 +70,13 @@ function runs(paths: Paths, app: string, holder: LiveHolder): boolean {
   if (marked && marked.boot_id !== bootId()) return false;
   const known = [holder.start_time, marked?.start_time];
   return started !== undefined && known.every((time) => time === undefined || time === started);
+}
+
+/** Its end is in the state, or it has died. */
+async function untilRecorded(paths: Paths, app: string, { deploy_id: id }: LiveHolder) {
+  const isMarked = () => requireApp(paths, app).deploying?.deploy_id === id;
+  while (isMarked() && liveHolder(paths.lock(app))?.deploy_id === id)
+    await new Promise((resolve) => setTimeout(resolve, POLL));
 }
 
 function interrupt(pid: number): void {

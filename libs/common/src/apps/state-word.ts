@@ -8,12 +8,12 @@ import type { AppState, Deploying } from './state.ts';
 
 /**
  * The states, of which the first that holds is shown. `deploying`: a deploy is running; `interrupted`:
- * its process died, the next command cleans up, or an operator ended the last deploy; `broken`: a
- * version failed, and the previous one could not be restarted; `down`: an instance does not run;
- * `blocked`: the newest commit failed too often; `stale`: `fetch` cannot find out what is new;
- * `failing`: the last deploy failed; `stopped`: an operator stopped an instance; `paused`: fetch deploys
- * nothing; `held`: the newest commit is on hold after a manual rollback;
- * `new`: never deployed; `ok`: the last deploy succeeded.
+ * its process died, the next command cleans up; `broken`: a version failed, and the previous one could
+ * not be restarted; `down`: an instance does not run; `blocked`: the newest commit failed too often;
+ * `stale`: `fetch` cannot find out what is new; `stopped`: an operator stopped an instance; `failing`:
+ * the last deploy failed, or `interrupted`: an operator ended it; `paused`: `fetch` deploys nothing;
+ * `held`: the newest commit is on hold after a manual rollback; `new`: never deployed; `ok`: the last
+ * deploy succeeded.
  */
 export type StateWord =
   | 'deploying'
@@ -22,8 +22,8 @@ export type StateWord =
   | 'down'
   | 'blocked'
   | 'stale'
-  | 'failing'
   | 'stopped'
+  | 'failing'
   | 'paused'
   | 'held'
   | 'new'
@@ -40,8 +40,8 @@ export function stateOf(
   const head = headState(app, maxRetries);
   if (head === 'blocked') return 'blocked';
   if (app.check_failed) return 'stale';
-  if (head === 'due') return wasInterrupted(app) ? 'interrupted' : 'failing';
   if (app.stopped) return 'stopped';
+  if (head === 'due') return wasInterrupted(app) ? 'interrupted' : 'failing';
   if (pauseOf(app, now)) return 'paused';
   if (app.held) return 'held';
   return instances.some(({ current }) => current) ? 'ok' : 'new';

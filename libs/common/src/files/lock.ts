@@ -29,6 +29,8 @@ const HELD = 75;
 export interface Lock {
   /** Close-on-exec, so that no child keeps the lock. */
   readonly fd: number;
+  /** Adds to what this process wrote about itself; nothing once it is released. */
+  note(more: Holder): unknown;
   release(): void;
 }
 
@@ -83,7 +85,15 @@ export function takeLock(path: string, waitSeconds: number, holder: Holder = {})
     closeSync(fd);
     throw error;
   }
-  return { fd, release: () => closeSync(fd) };
+  let isHeld = true;
+  return {
+    fd,
+    note: (more) => isHeld && describe(fd, { ...holder, ...more }),
+    release() {
+      isHeld = false;
+      closeSync(fd);
+    },
+  };
 }
 
 /** Like `takeLock`, but a held lock is the Failure `locked`, which names the holder. */

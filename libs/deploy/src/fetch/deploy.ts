@@ -26,7 +26,7 @@ class Overtaken extends Error {
 }
 
 /** A deploy that was begun, or why it was not. */
-interface FetchAttempt {
+export interface FetchAttempt {
   readonly result: FetchResult;
   readonly outcome?: DeployOutcome;
 }
@@ -80,11 +80,11 @@ async function attempt(
   { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
   what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm'>,
 ): Promise<FetchAttempt> {
-  const { io, paths, notify, reporter } = request;
+  const { io, paths, notify, reporter, next } = request;
   const cancelled = cancelledOf(request, app);
   const signal = AbortSignal.any([request.signal, cancelled.signal]);
   try {
-    const options = { trigger: 'fetch' as const, notify, reporter, signal };
+    const options = { trigger: 'fetch' as const, notify, reporter, signal, next };
     const outcome = await deploy({ io, paths, app, ...options, ...what });
     return { result: resultOf(paths, outcome), outcome };
   } catch (error) {

@@ -2,23 +2,30 @@
  * `runner fetch`: asks the code host for the head of each app's branch, a few at a time, decides
  * what that means, deploys what is new if asked to, and announces what changed.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
-import { type Reporter, withoutSteps } from '../report/reporter.ts';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Paths } from '@runner/common/foundation/paths';
+import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
 import { announceChanges } from '../watch/announce.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
-import { deployNew, deployRestored } from './deploy.ts';
-import { inParallel } from './pool.ts';
+import { deployNew, deployRestored, type FetchAttempt } from './deploy.ts';
+import { inOrder, type Limit, limitOf } from './limit.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
 import { shareAnswers } from './shared.ts';
 import { keepUp } from './upkeep.ts';
 
-/** Concurrent requests to the code host; more of them count as abuse. */
+/** Concurrent requests to one code host; more of them count as abuse. */
 const AT_ONCE = 4;
+
+/** How long an app that is to be deployed waits for the heads of those before it, in milliseconds. */
+const PATIENCE = 2_000;
 
 const WAITING: ReadonlySet<FetchResult['result']> = new Set([
   'stopped',
@@ -27,7 +34,10 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
   'checks_failed',
 ]);
 
-/** Checks every app, then deploys what is new. Returns the worst status. */
+/**
+ * Checks every app, and deploys what is new as soon as it is known: a code host that hangs delays only
+ * its own apps. Returns the worst status.
+ */
 export async function fetchApps(request: FetchRequest): Promise<number> {
   const { io, paths, apps, signal, reporter } = request;
   const policy = deployPolicyOf(readConfig(paths));
@@ -46,44 +56,90 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) for (const name of apps) await keepUp(request, name);
   const shared = shareAnswers();
-  const checked: FetchResult[] = [];
-  await inParallel(
-    apps,
-    { atOnce: AT_ONCE, signal },
-    (name) => check(request, name, policy, shared),
-    async (result) => void checked.push(result),
-  );
+  const asking = limitPerHost(paths, signal);
+  const checks = apps.map((name) => asking(name, () => check(request, name, policy, shared)));
+  const deployIt = deployerFor(request, policy, conclude);
   const isDue = ({ result }: FetchResult) =>
     (result === 'new_commit' || result === 'restored') && request.deploy;
-  const settled = checked.filter((result) => !isDue(result));
-  for (const each of await settle(request, settled, policy)) await conclude(each);
-  await deployAll(request, checked.filter(isDue), policy, conclude);
+  let before: Promise<unknown> = Promise.resolve();
+  const deploys = checks.map((checking, at) => {
+    const earlier = before;
+    const queued = checking.then(async (checked) => {
+      if (!checked || !isDue(checked)) return undefined;
+      // In the order of the apps, unless one of them takes long.
+      await Promise.race([earlier, sleep(PATIENCE, undefined, { ref: false })]);
+      return { done: deployIt(checked, at) };
+    });
+    before = Promise.all([earlier, queued]);
+    return queued.then((begun) => begun?.done);
+  });
+  const others = async () => {
+    const checked = await Promise.all(checks);
+    const settled = checked.flatMap((result) => (result && !isDue(result) ? [result] : []));
+    for (const each of await settle(request, settled, policy)) await conclude(each);
+  };
+  await Promise.all([others(), ...deploys]);
   return worst;
 }
 
-/** Deploys several apps at once, and prints their results in order. */
-async function deployAll(
+/** Limits the requests to each code host. */
+function limitPerHost(paths: Paths, signal: AbortSignal) {
+  const limits = new Map<string | undefined, Limit>();
+  return <R>(app: string, work: () => Promise<R>) => {
+    const host = unlessFailure(() => findApp(paths, app)?.host, undefined);
+    const limit = limits.get(host) ?? limitOf(AT_ONCE, signal);
+    limits.set(host, limit);
+    return limit(work);
+  };
+}
+
+/** Deploys apps, a few at once, and prints the results of those at work in the order of the apps. */
+function deployerFor(
   request: FetchRequest,
-  due: readonly FetchResult[],
   policy: DeployPolicy,
   conclude: (settled: Settled) => Promise<void>,
-): Promise<void> {
-  const atOnce = Math.min(due.length, request.jobs ?? jobsFor(availableMemory()));
-  const isQuiet = atOnce > 1;
-  const work = async (result: FetchResult) => {
-    const reporter = isQuiet ? labelled(request.reporter, result.app) : request.reporter;
-    const deployIt = result.result === 'restored' ? deployRestored : deployNew;
-    return deployIt({ ...request, reporter }, result, policy);
-  };
-  await inParallel(due, { atOnce, signal: request.signal }, work, async ({ result, outcome }) => {
+) {
+  const limit = limitOf(request.jobs ?? jobsFor(availableMemory()), request.signal);
+  const alone = stepsAlone(request.reporter);
+  const print = inOrder(async ({ result, outcome }: FetchAttempt) => {
     if (outcome && outcome.result !== 'deployed') request.onFailure(outcome);
     for (const each of await settle(request, [result], policy)) await conclude(each);
   });
+  return (result: FetchResult, at: number) => {
+    const deployIt = result.result === 'restored' ? deployRestored : deployNew;
+    const work = (reporter: Reporter) => deployIt({ ...request, reporter }, result, policy);
+    return limit(() => print(at, () => alone(result.app, work)));
+  };
 }
 
-/** Without the steps, which would mix; each remark names its app. */
-function labelled(reporter: Reporter, app: string): Reporter {
-  return { ...withoutSteps(reporter), note: (text) => reporter.note(`${app}: ${text}`) };
+/** Shows the steps of a deploy that runs alone: those of several would mix. Then each remark names its app. */
+function stepsAlone(reporter: Reporter) {
+  let running = 0;
+  let isMixed = false;
+  return async <R>(app: string, work: (own: Reporter) => Promise<R>): Promise<R> => {
+    running += 1;
+    isMixed ||= running > 1;
+    let isShown = false;
+    const end = (how: 'done' | 'failed') => {
+      if (isShown) reporter[how]();
+      isShown = false;
+    };
+    const own: Reporter = {
+      ...reporter,
+      begin(step) {
+        isShown = !isMixed;
+        if (isShown) reporter.begin(step);
+      },
+      done: () => end('done'),
+      failed: () => end('failed'),
+      note: (text) => reporter.note(isMixed ? `${app}: ${text}` : text),
+    };
+    try {
+      return await work(own);
+    } finally {
+      running -= 1;
+    }
+  };
 }
 
 /** Two deploys at once; one where they would have less than this many bytes. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { followedWords } from '@runner/common/apps/following';
 import type { View } from '@runner/common/apps/instance-summary';
-import type { AppState, CheckFailed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
@@ -13,16 +13,13 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { cutCodePoints } from '@runner/common/text/plain';
 import { whatRuns } from '../instances/running.ts';
 import type { AppChange } from '../watch/announce.ts';
 import { changesOf } from '../watch/changes.ts';
 import { tokenChanges } from '../watch/token.ts';
+import { checkFailed } from '../watch/unfetched.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
-
-/** Limit of an error in the state, in code points. */
-const MESSAGE_MAX = 500;
 
 /** Records results in the states of their apps; all at once, since each change syncs the disk. */
 export async function recordResults(
@@ -39,7 +36,8 @@ export async function recordResults(
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
       if (!app) return { result, isNews: true };
-      const check = checkFailed(app, result, view.now.toISOString());
+      const { error, text } = result;
+      const check = error ? checkFailed(app, { error, text }, view.now.toISOString()) : null;
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = result.result === 'closed' ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
@@ -77,17 +75,6 @@ function withHealth(result: FetchResult, { state, next }: AppSummary): FetchResu
 function headOf({ commit, version }: FetchResult): Pick<AppState, 'head' | 'head_version'> {
   if (commit === null) return {};
   return { head: commit, ...(version !== null && { head_version: { commit, version } }) };
-}
-
-/** The newest error, since the first of consecutive ones. */
-function checkFailed(
-  { check_failed: before }: AppState,
-  { error, text }: FetchResult,
-  now: string,
-): CheckFailed | null {
-  if (!error) return null;
-  const since = before?.since ?? now;
-  return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
 }
 
 // A pipe without a reader must not stop the deploys, nor a link lead out of the root.

@@ -21,7 +21,9 @@ export interface FetchRequest extends Server {
   readonly notify: boolean;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
-  /** Called with each result, in the order of the apps. */
+  /** Aborted by the next signal of the operator. */
+  next(): AbortSignal;
+  /** Called with each result: those that need no deploy together, and each deploy as it ends. */
   onResult(settled: Settled): Promise<void>;
   /** Called with the outcome of a failed deploy, for the end of its output. */
   onFailure(outcome: DeployOutcome): void;

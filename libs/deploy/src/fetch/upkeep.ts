@@ -1,4 +1,4 @@
-/** What `fetch --deploy` finishes for apps with `traffic`: drains that were killed, and a reboot. */
+/** What `fetch --deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
@@ -12,10 +12,11 @@ import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { runSteps } from '../journal/step.ts';
 import { goBack } from '../operation/go-back.ts';
+import { endHooks, hooksOf } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import type { FetchRequest } from './request.ts';
 
-/** Starts what is live after a reboot, and ends what drains. Never throws. */
+/** Ends the hooks of a dead deploy, starts what is live after a reboot, and ends what drains. Never throws. */
 export async function keepUp(request: FetchRequest, name: string): Promise<void> {
   const { io, paths, reporter } = request;
   try {
@@ -28,6 +29,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;
     try {
+      endHooks(paths.app(name).dir);
       for (const instance of downSinceBoot(paths, app)) await startLive(op, instance);
     } finally {
       lock.release();
@@ -40,6 +42,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
 }
 
 function hasWork(paths: FetchRequest['paths'], app: AppState): boolean {
+  if (hooksOf(paths.app(app.app).dir).length > 0) return true;
   const isDraining = Object.values(app.instances).some(({ draining }) => draining);
   return isDraining || downSinceBoot(paths, app).length > 0;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
+import { ENDING } from '../journal/lock.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
@@ -80,7 +81,7 @@ async function finishDrain(op: Operation, drain: Drain, onDeath: OnDeath): Promi
   }
   const { death } = seen;
   const { io } = op;
-  const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString() };
+  const holder = { pid: io.pid, command: 'drain', since: io.now().toISOString(), ...ENDING };
   while (isDue() && !op.signal.aborted) {
     const lock = takeLock(op.paths.lock(op.app.app), 0, holder);
     if (!lock) {

@@ -10,6 +10,7 @@ import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
 import { Failure } from '@runner/common/foundation/failure';
+import { isByHand } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { refuseDetour } from '../sandbox/mounts.ts';
@@ -85,7 +86,9 @@ export function put(op: Operation, target: Target): void {
     started_at: op.io.now().toISOString(),
     boot_id: bootId(),
   };
-  changeInstance(op, instance.name, (now) => ({
+  // As with the journal: only a deploy goes no further without it.
+  const change = op.journal && !isByHand(op.journal) ? changeInstance : noteInstance;
+  change(op, instance.name, (now) => ({
     ...now,
     slots: { ...EMPTY, ...now.slots, [slot]: held },
   }));

@@ -190,10 +190,11 @@ function deaf({ instance, env, file }: Target, started: Started): StepFailure {
   return new StepFailure('health', `health: ${what}${within}: ${why}`);
 }
 
-/** Whether the release of a target still runs in its slot, or from before `traffic`. */
+/** Whether the release of a target still runs: in its slot, from before `traffic`, or because it was never stopped. */
 export function isRunning(op: Operation, target: Target): boolean {
   const { slots, before_traffic: before } = instanceState(op, target.instance.name);
   const held = target.slot === undefined ? before : slots?.[target.slot];
-  if (held?.release !== releaseOf(target)) return false;
+  if (held?.release !== releaseOf(target))
+    return target.slot === undefined && (driverFor(target.start).runs?.(target) ?? false);
   return askNow(driverFor(target.start).status(target)) !== 'stopped';
 }

@@ -107,7 +107,7 @@ export function enterStage(op: Operation, { stage, slot, touched: name }: Journa
 }
 
 /** What an operator does to versions that are kept: it needs no disk, and must not stop for one. */
-function isByHand({ rollback, verb }: Journal): boolean {
+export function isByHand({ rollback, verb }: Journal): boolean {
   return rollback !== undefined || verb !== undefined;
 }
 

@@ -1,7 +1,6 @@
 /** The lock of an app: how to take it, wait for it, and report who holds it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
-import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
 import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
@@ -11,6 +10,8 @@ import { initiatorOf } from '@runner/common/foundation/user';
 
 /** Between two attempts to take the lock, in milliseconds. */
 const POLL = 300;
+/** Longest wait for what has recorded how it ended, in milliseconds: most of the time it is over at once. */
+const END_WAIT = 2_000;
 /** Longest wait until a new holder has written itself into the lock, in milliseconds. */
 const HOLDER_WAIT = 1_000;
 
@@ -24,6 +25,9 @@ export interface LockRequest extends Server {
   /** Is called once if there is something to wait for. */
   note?(text: string): void;
 }
+
+/** Noted in the lock: what remains changes nothing that runs. */
+export const ENDING = { ending: true } as const;
 
 /** What takes it, for others who want it. */
 export interface LockHolder {
@@ -49,14 +53,17 @@ export async function lockApp(
     user: initiatorOf(io, trigger),
     start_time,
   };
-  const until = io.elapsed() + wait;
+  const began = io.elapsed();
   for (let attempt = 1; ; attempt += 1) {
     const lock = takeLock(paths.lock(app), 0, holder);
     if (lock) return lock;
-    const isRunning = deployId !== undefined && holderOf(paths.lock(app)).deploy_id === deployId;
+    const { deploy_id: running, ending } = holderOf(paths.lock(app));
     // The deploy itself, begun by another process: its end is the answer.
-    if (io.elapsed() >= until && !isRunning) throw new Failure('locked', await busyText(request));
-    if (attempt === 1) note?.(`waits: ${await busyText(request)}`);
+    const isRunning = deployId !== undefined && running === deployId;
+    const patience = ending === true ? Math.max(wait, END_WAIT) : wait;
+    if (io.elapsed() - began >= patience && !isRunning)
+      throw new Failure('locked', await busyText(request));
+    if (attempt === 1 && !ending) note?.(`waits: ${await busyText(request)}`);
     await sleep(POLL);
     if (signal?.aborted) throw new Failure('interrupted', 'interrupted');
   }
@@ -80,23 +87,16 @@ export async function underLock<T>(
 /** `'shop' is busy: deploy of v4, at build after 42 s, begun by ada, process 7; see: …`. */
 async function busyText({ io, paths, app }: LockRequest): Promise<string> {
   const holder = await awaitHolder(paths.lock(app));
-  const { pid, command, since, user } = holder;
+  const { pid, command, since, user, ending } = holder;
   if (pid === undefined) return `'${app}' is busy`;
-  const state = findApp(paths, app);
-  const { deploying } = state ?? {};
+  const { deploying } = findApp(paths, app) ?? {};
   const isMarked = deploying && deploying.deploy_id === holder.deploy_id;
   const what = isMarked ? `${command} of ${deploying.version}` : `${command}`;
-  const unmarked = state && isRecorded(state, holder.deploy_id) ? 'its end' : 'fetch';
-  const stage = isMarked ? deploying.stage : command === 'deploy' ? unmarked : undefined;
+  const unmarked = ending ? 'its end' : command === 'deploy' ? 'fetch' : undefined;
+  const stage = isMarked ? deploying.stage : unmarked;
   const progress = progressText(stage, since ?? '', io.now());
   const by = user === undefined ? 'begun by' : `begun by ${user},`;
   return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}`;
-}
-
-/** Whether the state has how a deploy ended: what it does afterwards, it does under the lock too. */
-function isRecorded({ instances, last_failure }: AppState, deployId: unknown): boolean {
-  const currents = Object.values(instances).map(({ current }) => current);
-  return [...currents, last_failure].some((known) => known && known.deploy_id === deployId);
 }
 
 /** The holder writes itself into the file after taking the lock. */

@@ -13,7 +13,7 @@ import type { StepFailure } from '../run/step.ts';
 import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
 import { StageClock } from './clock.ts';
 
-/** What an operation on one app has at hand. All but the last three stay as they are. */
+/** What an operation on one app has at hand. All but the last four stay as they are. */
 export interface Operation extends Server {
   readonly deployId: string;
   readonly trigger: string;
@@ -30,12 +30,16 @@ export interface Operation extends Server {
   readonly sandbox: Sandbox;
   readonly log: DeployLog;
   readonly signal: AbortSignal;
+  /** Aborted by the next signal of the operator: ends a hook that runs after the end. */
+  next(): AbortSignal;
   readonly clock: StageClock;
+  /** How it ends is being recorded: a command that wants the lock waits for it. */
+  ending(): void;
   notifier: Notifier;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
-  /** Why what it made active got no requests for long. */
-  lost?: StepFailure;
+  /** Instances that went back when what it had made active died, and why. */
+  readonly lost: Map<string, StepFailure>;
 }
 
 /** What an operation does, in the state of its app: what a kill leaves to be undone. */
@@ -92,6 +96,7 @@ export interface ContextRequest extends Server {
   readonly user?: string | undefined;
   readonly deployId?: string | undefined;
   readonly signal?: AbortSignal;
+  next?(): AbortSignal;
   /** Without a sandbox that config.yml requires, nothing is done. */
   readonly isStrict?: boolean;
 }
@@ -128,9 +133,12 @@ export function contextOf(
     values: 'today',
     sandbox: open({ paths, env: io.env, app: app.app, note: request.note ?? log.line }),
     signal: request.signal ?? new AbortController().signal,
+    next: request.next ?? (() => new AbortController().signal),
     clock: new StageClock(io),
     notifier: silent,
     journal: undefined,
+    ending: () => {},
+    lost: new Map(),
   };
 }
 

@@ -54,9 +54,9 @@ export async function changeRunning(
     return { redact, secrets: secretsAnyway(io, paths, app.app) };
   };
   const own = { ...request, trigger: 'manual', notify: true };
-  let lost: () => StepFailure | undefined = () => undefined;
+  let lost: Operation['lost'] = new Map();
   const outcome = await operate(own, verb, open, async (op) => {
-    lost = () => op.lost;
+    lost = op.lost;
     const { app, reporter } = op;
     const chosen = chosenInstances(app, request.instance);
     const [[, { commit, version }]] = chosen as [[string, Deployed]];
@@ -77,10 +77,12 @@ export async function changeRunning(
     const duration_ms = Math.round(io.elapsed() - began);
     return { app: app.app, result, instances, duration_ms };
   });
-  const error = lost()?.message;
-  if (error === undefined) return outcome;
-  const failed = (each: LifeInstance) => ({ ...each, result: 'failed' as const, error });
-  return { ...outcome, result: 'failed', instances: outcome.instances.map(failed) };
+  if (lost.size === 0) return outcome;
+  const instances = outcome.instances.map((each) => {
+    const error = lost.get(each.instance)?.message;
+    return error === undefined ? each : { ...each, result: 'failed' as const, error };
+  });
+  return { ...outcome, result: 'failed', instances };
 }
 
 async function one(

@@ -28,6 +28,7 @@ export function conclude(
   { events, hasStarted, state, mustSave = false }: OperationEnding,
   written: readonly LogRecord[] = [],
 ): void {
+  op.ending();
   const known = events.map((event) => written.find((record) => isSame(record, event)));
   const missing = recordAnyway(
     op,

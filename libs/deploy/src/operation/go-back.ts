@@ -29,7 +29,7 @@ export async function goBack(op: Operation, name: string, how: string): Promise<
   const words = `drain: ${current.version} of ${name} ${how} while it got the requests`;
   const error = new StepFailure('drain', words);
   say(op, `${words}; ${held.version} gets them again`);
-  op.lost = error;
+  op.lost.set(name, error);
   const to = previous.find(({ release }) => release === held.release);
   const now = uninterrupted({ ...op, app });
   if (to) return recordLoss(now, { name, live, dead, current, to, error });

@@ -7,7 +7,7 @@ import { removeTree } from '@runner/common/files/tree-change';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { drainAll } from '../instances/drain.ts';
 import { StageClock } from '../journal/clock.ts';
-import { lockApp } from '../journal/lock.ts';
+import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { announceOver } from '../watch/over.ts';
@@ -54,7 +54,8 @@ export async function operate<T>(
   try {
     const known = requireApp(paths, request.app);
     const context = contextOf({ ...request, deployId }, known, await open(known));
-    op = { ...context, app: await recover(context), clock: new StageClock(io) };
+    const ending = () => lock.note(ENDING);
+    op = { ...context, app: await recover(context), clock: new StageClock(io), ending };
     return await body(op);
   } finally {
     lock.release();

@@ -27,7 +27,7 @@ import { clearJournal } from '../journal/journal.ts';
 import { type Deploy, type Journal, type Operation, uninterrupted } from '../journal/operation.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
-import { endDeploy } from '../run/processes.ts';
+import { endDeploy, endHooks } from '../run/processes.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
 import { conclude, type OperationEnding } from './conclude.ts';
 import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
@@ -46,6 +46,8 @@ interface Dead {
 export async function recover(op: Operation): Promise<AppState> {
   const { paths, app } = op;
   const journal = app.deploying;
+  // What comes after the end is in no journal.
+  endHooks(paths.app(app.app).dir);
   if (!journal) return app;
   const records = eventsOfDeploy(paths, journal.deploy_id);
   const dead = { op: deployOf(op, journal, records), journal, records };

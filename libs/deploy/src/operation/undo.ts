@@ -112,11 +112,12 @@ function isStopped({ app }: Operation, name: string): boolean {
   return app.stopped?.instances.includes(name) ?? false;
 }
 
-/** Whether a slot has what this operation started, and another one gets the requests. */
+/** Whether a slot has what this operation started, and another one has got the requests all along. */
 function isWaiting(op: Operation, name: string): boolean {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
-  const { slots } = instanceState(op, name);
-  return SLOTS.some((slot) => slot !== live && slots?.[slot]?.deploy_id === op.deployId);
+  const { slots, draining } = instanceState(op, name);
+  const others = SLOTS.filter((slot) => slot !== live && slot !== draining?.slot);
+  return others.some((slot) => slots?.[slot]?.deploy_id === op.deployId);
 }
 
 /** A command that failed may have sent some requests to what was started. */

@@ -15,7 +15,7 @@ import { checkReady } from '../instances/ready.ts';
 import { type ActiveStage, activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { secretsStarting } from '../journal/journal.ts';
-import type { Deploy } from '../journal/operation.ts';
+import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { operate } from '../operation/operate.ts';
@@ -42,9 +42,9 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     source = opened;
     return secrets;
   };
-  let lost: () => StepFailure | undefined = () => undefined;
+  let lost: Operation['lost'] = new Map();
   const outcome = await operate({ ...request, isStrict: true }, 'deploy', open, async (op) => {
-    lost = () => op.lost;
+    lost = op.lost;
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     tidyUp(op);
@@ -52,8 +52,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     checkSpace(paths.app(name));
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents);
   });
-  const error = lost();
-  return error ? lostAfterAll(outcome, error) : outcome;
+  return lostAfterAll(outcome, lost);
 }
 
 /** Makes the release and makes it active in its instances. */

@@ -82,7 +82,7 @@ function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): Ste
   return withEnding(error, `; ${serving}${unswitched}`);
 }
 
-/** Uninterrupted. Without a release it runs in the folder of the app. */
+/** Only the next signal ends it: one may be why the deploy failed. Without a release it runs in the folder of the app. */
 async function runFailureHook(
   op: Deploy,
   file: DeployFile,
@@ -91,7 +91,7 @@ async function runFailureHook(
 ): Promise<void> {
   const { version, commit } = op;
   const [first] = file.instances as [Instance];
-  const calm = { ...uninterrupted(op), values: 'today' as const };
+  const calm = { ...uninterrupted(op), values: 'today' as const, signal: op.next() };
   const what = { file, instance: first, release: release ?? 'none', version, commit };
   const target = targetOf(calm, what);
   const folder = release === undefined ? op.paths.app(op.app.app).dir : target.release;
@@ -104,8 +104,10 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
   const { release, seen } = made;
   conclude(op, deploySucceeded(op, made));
   const outcome = { ...aboutDeploy(op), active_version: version, ...seen };
+  // A `cancel` that came too late ends nothing.
+  const calm = { ...op, signal: op.next() };
   for (const name of op.instances) {
-    const target = keptTarget(op, name, { release, version, commit }) as Target;
+    const target = keptTarget(calm, name, { release, version, commit }) as Target;
     const hooks = hookSteps(op, target, 'post_deploy');
     await runHookAnyway(op, hooks, 'the deploy succeeded, but ');
   }

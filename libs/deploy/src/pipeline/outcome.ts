@@ -1,7 +1,6 @@
 /** What the commands print of a deploy that ended. */
 import { previousOfAll } from '../instances/target.ts';
-import type { Deploy } from '../journal/operation.ts';
-import type { StepFailure } from '../run/step.ts';
+import type { Deploy, Operation } from '../journal/operation.ts';
 
 /** The last object of `runner deploy --json`. */
 export interface DeployOutcome {
@@ -11,6 +10,8 @@ export interface DeployOutcome {
   commit: string;
   deploy_id: string;
   instance: string;
+  /** Instances on which the new version stays, although `instance` went back. */
+  kept?: string;
   previous_version: string | null;
   /** What is active now; null if nothing is. */
   active_version: string | null;
@@ -32,16 +33,20 @@ export interface DeployOutcome {
 }
 
 /** The outcome of a deploy whose version died while the one before drained, and serves again. */
-export function lostAfterAll(
-  outcome: DeployOutcome,
-  { stage, message: error }: StepFailure,
-): DeployOutcome {
+export function lostAfterAll(outcome: DeployOutcome, lost: Operation['lost']): DeployOutcome {
+  const errors = [...lost.values()];
+  const [first] = errors;
+  if (!first) return outcome;
+  const names = outcome.instance.split(',');
+  const kept = names.filter((name) => !lost.has(name)).join(',');
   return {
     ...outcome,
     result: 'rolled_back',
+    instance: names.filter((name) => lost.has(name)).join(','),
+    ...(kept !== '' && { kept }),
     active_version: outcome.previous_version,
-    stage,
-    error,
+    stage: first.stage,
+    error: errors.map(({ message }) => message).join('; '),
   };
 }
 

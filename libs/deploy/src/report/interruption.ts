@@ -5,6 +5,8 @@ import type { Io } from '@runner/common/foundation/io';
 export interface Interruption {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
+  /** Aborted by the next signal: for what the first one must not end. */
+  next(): AbortSignal;
   /** The first signal; undefined if there was none. */
   readonly by: NodeJS.Signals | undefined;
   /** Restores Node's handling of signals. */
@@ -14,13 +16,19 @@ export interface Interruption {
 /** From now on a signal only aborts `signal`. */
 export function interruptionOf(io: Io): Interruption {
   const controller = new AbortController();
+  const later: AbortController[] = [];
   let by: NodeJS.Signals | undefined;
   const remove = io.onSignal((signal) => {
     by ??= signal;
-    controller.abort();
+    for (const each of [controller, ...later]) each.abort();
   });
   return {
     signal: controller.signal,
+    next() {
+      const own = new AbortController();
+      later.push(own);
+      return own.signal;
+    },
     get by() {
       return by;
     },

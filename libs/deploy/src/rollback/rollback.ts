@@ -39,9 +39,9 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
   const ended = rollbackInLog(paths, name, deployId);
   if (ended) return ended;
   const open = (app: Operation['app']) => secretsOf(request, app);
-  let lost: () => StepFailure | undefined = () => undefined;
+  let lost: Operation['lost'] = new Map();
   const outcome = await operate(request, 'rollback', open, async (op) => {
-    lost = () => op.lost;
+    lost = op.lost;
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     const { app } = op;
@@ -52,9 +52,22 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     for (const line of staying) op.reporter.note(line);
     return moveAll(op, moves, request.notify);
   });
-  const error = lost()?.message;
-  if (error === undefined) return outcome;
-  return { ...outcome, result: 'failed', version: outcome.from_version, error };
+  return lost.size === 0 ? outcome : lostAfterAll(outcome, lost);
+}
+
+/** What died while the version before drained: that one serves again. */
+function lostAfterAll(outcome: RollbackOutcome, lost: Operation['lost']): RollbackOutcome {
+  const { instances = [], from_version: version } = outcome;
+  return {
+    ...outcome,
+    result: 'failed',
+    version,
+    instance: [...lost.keys()].join(','),
+    instances: instances.map((each) =>
+      lost.has(each.instance) ? { ...each, version: each.from_version } : each,
+    ),
+    error: [...lost.values()].map(({ message }) => message).join('; '),
+  };
 }
 
 function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {

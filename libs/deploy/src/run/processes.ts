@@ -9,6 +9,9 @@ import { orElse } from '@runner/common/foundation/attempt';
 /** Set for every program that a deploy runs to its end: apps of `start.type: process` lack it. */
 export const STEP = 'RUNNER_STEP';
 
+/** Set for hooks alone. */
+const OF_HOOKS = 'RUNNER_PROJECT';
+
 const POLL = 20;
 /** How often processes forked in the meantime are searched for. */
 const ROUNDS = 5;
@@ -126,6 +129,20 @@ export function endDeploy(
       return release !== undefined && isWanted(release);
     }),
   );
+}
+
+/** What runs of the hooks of the app whose folder this is. */
+export function hooksOf(app: string): number[] {
+  return processesWhere((env) => {
+    const { [STEP]: step, [OF_HOOKS]: project, RUNNER_RELEASE: release } = env;
+    if (step === undefined || project === undefined) return false;
+    return release === app || releaseIn(env, app) !== undefined;
+  });
+}
+
+/** Kills the hooks of an app that a dead process left: under the app's lock no other process runs one. */
+export function endHooks(app: string): void {
+  killAll(() => hooksOf(app));
 }
 
 /**

@@ -7,9 +7,9 @@ import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
+import { deployByHand } from '@runner/deploy/pipeline/by-hand';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { planDeploy } from '@runner/deploy/pipeline/check';
-import { deploy as deployApp } from '@runner/deploy/pipeline/deploy';
 import { explainFailure } from '@runner/deploy/pipeline/explanation';
 import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
@@ -69,11 +69,18 @@ export const deploy = command({
     const how = outcome.rollback_error
       ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
       : result === 'rolled_back'
-        ? `Rolled back. ${now}`
+        ? rolledBack(outcome, now)
         : now;
     return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}\n`;
   },
 });
+
+/** What went back, where another instance did not. */
+function rolledBack({ instance, kept, version }: DeployOutcome, now: string): string {
+  if (kept === undefined) return `Rolled back. ${now}`;
+  const [back, on] = [harmlessLine(instance), harmlessLine(kept)];
+  return `Rolled back ${back}. ${now.replace(/\.$/, ` on ${back}`)}, ${harmlessLine(version)} on ${on}.`;
+}
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };
@@ -99,7 +106,7 @@ async function runDeploy(
   if (!options.force) confirmPaused(io, requireApp(paths, args.app));
   const progress = progressFor(context, options.verbose);
   try {
-    const outcome = await deployApp({
+    const outcome = await deployByHand({
       io,
       paths,
       app: args.app,
@@ -110,6 +117,7 @@ async function runDeploy(
       wait,
       reporter: progress.reporter,
       signal: interruption.signal,
+      next: interruption.next,
     });
     progress.end();
     if (outcome.result !== 'deployed') {

@@ -64,12 +64,15 @@ export const fetch = command({
         notify: !options['no-notify'],
         reporter: isQuiet ? withoutSteps(progress.reporter) : progress.reporter,
         signal: interruption.signal,
+        next: interruption.next,
         onResult: async ({
           result: { status: _, checks: __, returns: ___, ...result },
           isNews,
           follows,
         }) => {
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
+          // The steps of a deploy may be on the screen.
+          progress.end();
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)
             printNextSteps(io, result.app, result.version ?? follows);

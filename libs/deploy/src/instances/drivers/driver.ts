@@ -112,6 +112,8 @@ export interface Driver<S extends Start = Start> {
   live?(target: Target<S>): Promise<void>;
   /** Stops what runs for the instance, if anything does. */
   stop(target: Target<S>): Promise<unknown>;
+  /** Whether what runs was started from the target's release; absent: no one can say. */
+  runs?(target: Target<S>): boolean;
   /** Whether the instance runs, or whom to ask. Starts nothing, not even a supervisor. */
   status(asked: Asked<S>): InstanceStatus | SupervisorQuestion;
 }

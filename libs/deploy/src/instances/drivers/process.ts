@@ -5,7 +5,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, fstatSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBelowInstance } from '@runner/common/apps/instance-folder';
 import { STOP_TIMEOUTS, type StartOf } from '@runner/common/deploy-file/start';
@@ -218,6 +218,12 @@ export const processDriver = {
     return { death, strangerOn: (port) => strangerTo(pids(), port), pids };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
+  runs({ paths, release }: Target) {
+    const pid = runningPid(paths.run);
+    return (
+      pid !== undefined && releaseIn(environmentOf(pid), appFolderOf(paths)) === basename(release)
+    );
+  },
   status: ({ paths }: Pick<Target, 'paths'>) =>
     runningPid(paths.run) === undefined ? 'stopped' : 'running',
 } satisfies Driver<StartOfProcess>;

@@ -1,0 +1,69 @@
+/** A commit that could not be fetched: what the state keeps of it, and the failure of a deploy by hand. */
+import { changeApp } from '@runner/common/apps/change';
+import type { AppState, CheckFailed } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import { Failure } from '@runner/common/foundation/failure';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { cutCodePoints } from '@runner/common/text/plain';
+import { type Announcing, announceChanges } from './announce.ts';
+
+/** Limit of an error in the state, in code points. */
+const MESSAGE_MAX = 500;
+
+/** The newest error, since the first of consecutive ones. */
+export function checkFailed(
+  { check_failed: before }: AppState,
+  { error, text }: { readonly error: string; readonly text: string },
+  now: string,
+): CheckFailed {
+  const since = before?.since ?? now;
+  return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
+}
+
+/** A deploy by hand that got no commit. */
+interface UnfetchedDeploy extends Announcing {
+  readonly app: string;
+  readonly trigger: string;
+  readonly deployId?: string | undefined;
+}
+
+/**
+ * Records and announces the failure as `fetch --deploy` does, which does not announce the same cause
+ * again; also on a full disk, where the state cannot be written. Any trouble with it is only noted.
+ */
+export async function announceUnfetched(
+  request: UnfetchedDeploy,
+  { code, message: text }: Failure,
+): Promise<void> {
+  const { io, paths, reporter, app: name, trigger, deployId } = request;
+  const now = io.now().toISOString();
+  const noted = (app: AppState): AppState => ({
+    ...app,
+    last_checked: now,
+    check_failed: checkFailed(app, { error: code, text }, now),
+    reported: {
+      ...app.reported,
+      check: [...new Set([...(app.reported?.check ?? []), code])],
+    },
+  });
+  try {
+    const app = findApp(paths, name);
+    if (!app) return;
+    try {
+      changeApp({ io, paths, command: 'deploy', app: name }, noted);
+    } finally {
+      const { message: error } = checkFailed(app, { error: code, text }, now);
+      const deploy = {
+        trigger,
+        user: initiatorOf(io, trigger),
+        ...(deployId && { deploy_id: deployId }),
+      };
+      const failure = { event_type: 'DeployFailure', stage: 'fetch', error, ...deploy } as const;
+      await announceChanges(request, [{ app, change: failure }]);
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    reporter.note(`${error.message} (${error.code})`);
+  }
+}
