@@ -30,8 +30,8 @@ const TEXT_FIELDS = [
   'source',
 ] as const;
 
-/** Other names of a field; and an event's place in a chain, which belongs to the log it came from. */
-const LEFT_OUT = new Set(['event', 'app', 'seq', 'prev']);
+/** An event's place in a chain, which belongs to the log it came from. */
+const LEFT_OUT = new Set(['seq', 'prev']);
 
 /** Longest name or version. */
 const SHORT_MAX = 200;
@@ -68,6 +68,8 @@ export function completeEvent(input: unknown, completion: RecordDefaults): Deplo
     instance: instance === undefined ? 'default' : shortText(instance, 'instance'),
     version: shortText(input.version, 'version'),
     deploy_id: isOperator ? null : deployIdOf(kind as EventType, id, completion),
+    event: kind as EventType,
+    app: project,
   };
   for (const field in input) {
     const value = input[field];

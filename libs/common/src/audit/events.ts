@@ -46,6 +46,9 @@ export interface DeployEvent {
   version: string;
   /** 8 characters, the same in all events and messages of one deploy; null without a deploy. */
   deploy_id: string | null;
+  /** `event_type` and `project` under their other names; absent in older records. */
+  event?: DeployEvent['event_type'];
+  app?: string;
   commit?: string;
   /** What triggered it: `manual`, `fetch`. */
   trigger?: string;

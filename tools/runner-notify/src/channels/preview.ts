@@ -19,6 +19,9 @@ const BLANK_MAX = 0x20;
 export interface Preview {
   readonly event_type: string;
   readonly project: string;
+  /** The same under their other names. */
+  readonly event: string;
+  readonly app: string;
   readonly deploy_id: string;
   readonly channel: ChannelName;
   readonly method: string;
@@ -84,6 +87,8 @@ function previewsOf(
   return messages.map((message, index) => ({
     event_type: notice.eventType,
     project: notice.project,
+    event: notice.eventType,
+    app: notice.project,
     deploy_id: notice.deployId,
     channel,
     method,
