@@ -107,9 +107,12 @@ function isFirstSwitched({ previous_version: previous, stage, steps }: PastDeplo
   return !previous && stage !== 'switch' && steps.some((step) => step.stage === 'switch');
 }
 
-/** Older versions wrote no `deploy_id`: one deploy of an app at a time. */
+/**
+ * Older versions wrote no `deploy_id`: one deploy of an app at a time. Another tool may give its deploy
+ * the ID of one of runner's.
+ */
 function keyOf(record: LogRecord): string {
-  return `${projectOf(record)} ${textOf(record, 'deploy_id')}`;
+  return `${projectOf(record)} ${textOf(record, 'deploy_id')} ${textOf(record, 'source')}`;
 }
 
 /** Fields that a later record of the same deploy may update. */
