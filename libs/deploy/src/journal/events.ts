@@ -89,8 +89,18 @@ export function rolledBackEvents<M extends Move>(
 
 /** What recording needs. */
 type Recorder = Pick<Operation, 'paths'> & {
-  readonly reporter: Pick<Operation['reporter'], 'note'>;
+  readonly reporter: Pick<Operation['reporter'], 'note' | 'recorded'>;
 };
+
+/** Records events, and reports them. Throws `audit_busy`, `audit_unwritable`. */
+export function record(
+  { paths, reporter }: Recorder,
+  events: readonly DeployEvent[],
+): readonly DeployEvent[] {
+  const recorded = appendEvents(paths, events);
+  for (const event of recorded) reporter.recorded?.(event);
+  return recorded;
+}
 
 /**
  * Records events without holding up the operation: those that cannot be appended are kept for the
@@ -101,7 +111,7 @@ export function recordAnyway(
   events: readonly DeployEvent[],
 ): readonly DeployEvent[] {
   try {
-    return appendEvents(paths, events);
+    return record({ paths, reporter }, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     for (const event of events) keepOrLose({ paths, reporter }, event, error);
@@ -111,7 +121,7 @@ export function recordAnyway(
 
 function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Failure): void {
   try {
-    keepForLater(paths, event);
+    reporter.recorded?.(keepForLater(paths, event));
     reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
   } catch {
     reporter.note(
