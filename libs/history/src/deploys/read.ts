@@ -1,41 +1,61 @@
-/** Reads the deploys of this server from its audit log. */
+/** Reads deploys from the audit log of this server, or from records in a pipe. */
 
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
+import type { LogRecord } from '@runner/common/audit/record';
 import { liveHolder } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
+import type { InputStream } from '@runner/common/foundation/io';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { allRecords } from '../log/filter.ts';
+import { allRecords, streamedRecords } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
 import type { PastDeploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
+/** Which deploys are wanted, and where their records are. */
+export interface DeploysRequest {
+  readonly paths: Paths;
+  /** Undefined: all apps. */
+  readonly project?: string | undefined;
+  /** A stream of records, instead of the log. */
+  readonly input?: InputStream | undefined;
+  /** Reports what could not be read. */
+  note(text: string): void;
+}
+
 /**
- * All deploys (of `project`), oldest first; none without an audit log. `note` reports what could not be read. Throws
- * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys.
+ * All deploys, oldest first; none without an audit log. Throws `file_unreadable`, and `app_not_found`
+ * for an app that is not registered and has no deploys in the log.
  */
-export async function readDeploys(
-  paths: Paths,
-  project: string | undefined,
-  note: (text: string) => void,
-): Promise<PastDeploy[]> {
+export async function readDeploys(request: DeploysRequest): Promise<PastDeploy[]> {
+  const { paths, project, input, note } = request;
   const unread = new Unread();
+  const deploys = new Deploys();
+  const blocks = input
+    ? streamedRecords(input, { project }, unread)
+    : loggedRecords(request, unread);
+  for await (const records of blocks) for (const record of records) deploys.add(record);
+  unread.report(note);
+  if (!input && project !== undefined && deploys.all.length === 0)
+    requireRegistered(paths, project);
+  settle(paths, deploys.all);
+  return deploys.all;
+}
+
+async function* loggedRecords(
+  { paths, project }: DeploysRequest,
+  unread: Unread,
+): AsyncGenerator<LogRecord[]> {
   const waiting = appendWaiting(paths);
   const none = logFiles(paths).length === 0;
   const logs = none ? [] : openLogs(paths, (path, why) => unread.skipped(path, why));
-  const deploys = new Deploys();
   try {
-    for await (const records of allRecords({ logs, waiting }, { project }, unread))
-      for (const record of records) deploys.add(record);
+    yield* allRecords({ logs, waiting }, { project }, unread);
   } finally {
     closeLogs(logs);
   }
-  unread.report(note);
-  if (project !== undefined && deploys.all.length === 0) requireRegistered(paths, project);
-  settle(paths, deploys.all);
-  return deploys.all;
 }
 
 function requireRegistered(paths: Paths, project: string): void {

@@ -14,7 +14,8 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none
 
 export function pageOf(report: Report): string {
   const { since, until } = report.period;
-  const title = `Deploys of ${report.app ?? 'all apps'} on ${report.server}`;
+  const where = report.server === undefined ? '' : ` on ${report.server}`;
+  const title = `Deploys of ${report.app ?? 'all apps'}${where}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,7 +29,7 @@ export function pageOf(report: Report): string {
 </head>
 <body>
 ${symbols()}
-<header><h1>Deploys <span>${report.app === undefined ? undefined : html`of ${foreign(report.app, 63)} `}on ${foreign(report.server, 63)}</span></h1>
+<header><h1>Deploys <span>${report.app === undefined ? undefined : html`of ${foreign(report.app, 63)} `}${report.server === undefined ? undefined : html`on ${foreign(report.server, 63)}`}</span></h1>
 <p>${dayOf(since, true)} – ${dayOf(until, true)}, in UTC</p></header>
 <main>
 ${figuresList(report)}
