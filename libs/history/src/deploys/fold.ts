@@ -14,6 +14,8 @@ import type { PastDeploy, StageDuration } from './deploy.ts';
 export class Deploys {
   /** In the order of the log. */
   readonly all: PastDeploy[] = [];
+  /** Those of which an end came first. */
+  readonly unstarted = new Set<PastDeploy>();
   readonly #byId = new Map<string, PastDeploy>();
 
   add(record: LogRecord): void {
@@ -61,6 +63,7 @@ export class Deploys {
     if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
     const duration = numberOf(record, 'duration_ms');
     const deploy = known ?? this.#make(record, timeOf(record) - (duration ?? 0));
+    if (!known) this.unstarted.add(deploy);
     addInstance(deploy, record);
     Object.assign(deploy, described(record));
     deploy.end = timeOf(record);

@@ -49,13 +49,15 @@ export const history = command({
     const count = options.lines === undefined ? undefined : lineCount(options.lines);
     const { project, isPiped } = deploysOf(args);
     const input = isPiped ? io.stdin : undefined;
-    const all = await readDeploys({ paths, project, input, note });
+    const last = since === undefined ? (count ?? COUNT) : count;
+    const newest = since === undefined ? last : undefined;
+    const all = await readDeploys({ paths, project, input, last: newest, note });
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
-    const last = count ?? (since === undefined ? COUNT : wanted.length);
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];
     if (last === 0) return {};
-    for (const deploy of wanted.slice(-last)) rows.push(await cleanRow(deploy, cleaner));
+    for (const deploy of wanted.slice(last === undefined ? 0 : -last))
+      rows.push(await cleanRow(deploy, cleaner));
     if (format !== 'human') for (const row of rows) await context.print(row);
     else io.stdout.write(textOf(rows, style, io.stdout.isTTY ? io.stdout.columns : undefined));
     return {};
