@@ -231,6 +231,21 @@ test('fields that are not known are kept', async () => {
   assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
 });
 
+test('long integers stay as they are: on disk, echoed, listed, and as YAML', async () => {
+  const root = newRoot();
+  const ids =
+    '"run_id":9007199254740993,"all":[-12345678901234567890,1],"text":"x: 9007199254740993"';
+  const stdin = `{"event":"DeployStarted","app":"shop","version":"v1",${ids}}\n`;
+  const { stdout } = await emit(root, [], { stdin });
+  assert.match(stdout, ids);
+  assert.is(logOf(root), stdout);
+  const list = (...args: string[]) => run('runner-audit', ['list', ...args], { root });
+  assert.match((await list('--json')).stdout, ids);
+  assert.match((await list('-o', 'yaml')).stdout, /^run_id: 9007199254740993$/m);
+  const number = { stdin: '{"event":"DeployStarted","app":"shop","version":9007199254740993}' };
+  assert.match((await emit(root, [], number)).stderr, 'needs a text in version');
+});
+
 test('bad lines are reported by number, the others are logged, and the status is 1', async () => {
   const root = newRoot();
   const bad = [

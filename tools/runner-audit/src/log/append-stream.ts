@@ -9,7 +9,7 @@ import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
-import { isObject } from '@runner/common/text/json';
+import { isObject, parseJson } from '@runner/common/text/json';
 import { LoggedRecords } from './logged.ts';
 import { readyReader } from './ready-input.ts';
 
@@ -168,7 +168,7 @@ class EventReader {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new Failure('event_invalid', 'the event is not JSON');
   }
