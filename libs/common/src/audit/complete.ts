@@ -7,6 +7,7 @@ import {
   type DeployEvent,
   EMITTED_TYPES,
   type EventType,
+  isDeployId,
   isStateEvent,
   newDeployId,
   OPERATOR_EVENTS,
@@ -125,7 +126,7 @@ function timestampOf(value: unknown, now: () => Date): string {
 function deployIdOf(kind: EventType, value: unknown, completion: RecordDefaults): string | null {
   if (isStateEvent(kind) && (value === undefined || value === null)) return null;
   if (value === undefined) return newDeployId(completion.random);
-  if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;
+  if (isDeployId(value)) return value;
   throw invalid('needs a deploy_id of 8 letters or digits');
 }
 

@@ -100,6 +100,11 @@ export interface DeployEvent {
   [field: string]: unknown;
 }
 
+/** Whether a value is a deploy_id: 8 characters. */
+export function isDeployId(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value);
+}
+
 /** A new deploy_id: 8 hexadecimal characters. */
 export function newDeployId(random: () => number): string {
   return Math.floor(random() * 2 ** 32)
