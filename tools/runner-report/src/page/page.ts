@@ -91,7 +91,7 @@ const DEFINITIONS = [
   ['Lead time', 'from the commit to the success of its deploy.'],
   [
     'Time to restore',
-    'from the failure, or from the success of a version that was later rolled back manually, to the next success or rollback of the app.',
+    'how long the app did not answer until an automatic rollback; else from the failure, or from the success of a version that was later rolled back manually, to the next success or rollback of the app.',
   ],
   ['p50, p90, p95', '50 %, 90 % and 95 % of the values are at or below it.'],
 ] as const;
