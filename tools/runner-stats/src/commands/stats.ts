@@ -29,9 +29,10 @@ export const stats = command({
     const { project, isPiped } = deploysOf(args);
     const input = isPiped ? io.stdin : undefined;
     const history = await readDeploys({ paths, project, input, note });
+    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
     if (options.prometheus) io.stdout.write(prometheusText(history, period));
     else if (format !== 'human') return { value: figuresOf(history, period) };
-    else io.stdout.write(statsText({ history, period, app: project }, style, io.stdout.isTTY));
+    else io.stdout.write(statsText({ history, period, app: project }, style, width));
     return {};
   },
 });
