@@ -67,6 +67,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly details?: string;
   readonly positionals?: P;
   readonly options?: O;
+  /** Options of which it needs one, for the usage line. */
+  readonly oneOf?: readonly (keyof O & string)[];
   /** Answers words beyond the positionals, which may be secret. */
   readonly surplus?: string;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
