@@ -61,6 +61,8 @@ export interface DeployEvent {
   projects?: string[];
   /** Of a failure at one of several instances. */
   failed_instance?: string;
+  /** Of a fleet's deploy or rollback: the id of the order. */
+  order?: string;
   /** Who began it: the user, before sudo; `timer`. */
   user?: string;
   /** First line of the commit's message. */

@@ -5,6 +5,7 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { orderIn } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { Deploy, Move, Operation } from './operation.ts';
 
@@ -33,6 +34,7 @@ export function eventsOf(
   fields: EventFields | ((instance: string) => EventFields),
 ): DeployEvent[] {
   const { io, app, redact, deployId, trigger, user, commit, version, about } = origin;
+  const order = trigger === 'fleet' ? orderIn(io.env) : undefined;
   const common = {
     // The same time in all: they are one event.
     timestamp: io.now().toISOString(),
@@ -43,6 +45,7 @@ export function eventsOf(
     commit,
     trigger,
     user,
+    ...(order !== undefined && { order }),
     ...about,
   };
   return instances.map((instance) => {
