@@ -83,6 +83,21 @@ test('emit in a pipe prints the records of this server, and writes none of them 
     assert.is(verified.status, 0, verified.stdout);
   }));
 
+test('notify send takes the records of a deploy', () =>
+  inWorld(async (world) => {
+    await world.push('v1');
+    const piped = 'runner-deploy shop --no-notify --events | runner-notify send --json';
+    const results = recordsOf(await sh(world, piped));
+    assert.equal(
+      results.map(({ event, app, result, reason }) => [event, app, result, reason]),
+      [
+        ['DeployStarted', 'shop', 'skipped', 'not_configured'],
+        ['DeploySuccess', 'shop', 'skipped', 'not_configured'],
+      ],
+    );
+    assert.is(results[0]?.deploy_id, world.events()[0]?.deploy_id);
+  }));
+
 test('emit on another server takes the records as those of another tool', () =>
   inWorld(async (world) => {
     await world.push('v1');

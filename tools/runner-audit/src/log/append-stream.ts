@@ -84,6 +84,7 @@ class EventReader {
     const batch: Read[] = [];
     // Secrets are read once per batch: `edit` may replace a token while a stream runs.
     const cleaner = new RecordCleaner({ paths, env: io.env });
+    this.#logged.newBatch();
     for (const line of lines) {
       this.#number += 1;
       try {

@@ -14,9 +14,16 @@ export class LoggedRecords {
   /** Numbers of the records that were read. */
   #newest = 0;
   #oldest = Number.POSITIVE_INFINITY;
+  /** The end of the log was read since the last batch. */
+  #isNew = false;
 
   constructor(paths: Paths) {
     this.#paths = paths;
+  }
+
+  /** What is asked for next may have been written meanwhile, but before it came through the pipe. */
+  newBatch(): void {
+    this.#isNew = false;
   }
 
   /** Whether a record stands in the log like this. Only one that a log printed is looked up. */
@@ -28,9 +35,11 @@ export class LoggedRecords {
   }
 
   #read(wanted: number | undefined): void {
-    if (wanted !== undefined && wanted >= this.#oldest && wanted <= this.#newest) return;
     // Records in another order than the log's: read all of it, once.
-    const isEarlier = wanted !== undefined && wanted < this.#oldest && this.#newest > 0;
+    const isOld = wanted !== undefined && wanted <= this.#newest;
+    const isEarlier = isOld && wanted < this.#oldest;
+    if (!isEarlier && (isOld || this.#isNew)) return;
+    this.#isNew = true;
     const known = isEarlier ? 0 : this.#newest;
     let newest = 0;
     for (const line of chainedLines(this.#paths)) {
