@@ -127,8 +127,15 @@ test('an unhealthy version is rolled back: the version before answers again', as
     String(failure?.error),
     /^health: http:\/\/127\.0\.0\.1:\d+\/health answered 503 instead of 200-299, not healthy within 2 s\nnot ready: the database/,
   );
+  assert.equal(String(failure?.cause).split('\n'), [
+    'health: answered 503 instead of 200-299',
+    'not ready: the database does not answer',
+  ]);
   assert.is(rollback?.version, 'v1');
   assert.is(rollback?.from_version, 'v2');
+  const stats = await run('runner-stats', ['--json'], world);
+  const down = Number(failure?.gap_ms) / 1000;
+  assert.equal(JSON.parse(stats.stdout).time_to_restore_s, { p50: down, p90: down });
   // The kept log has the answer and the verdict, in front of what the way back printed.
   const log = readFileSync(String(failure?.log), 'utf8');
   assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);

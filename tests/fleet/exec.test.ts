@@ -144,6 +144,10 @@ test('hold pauses the app, and a paused app is not deployed; rollback is never r
   assert.equal(await judged(world, await deploy()), [0, 'up_to_date', 'up_to_date']);
   const back = operator.signed('rollback', 'shop');
   const first = await exec(world, back);
+  // The log alone leads to the order.
+  for (const record of world.events().filter(({ trigger }) => trigger === 'fleet'))
+    assert.match(String(record.order), /^r-[0-9a-f]{8}$/, String(record.event));
+  assert.is(world.events().at(-1)?.order, resultIn(first.stdout).order);
   assert.equal([resultIn(first.stdout).status, await world.page()], ['rolled_back', 'v1']);
   assert.is((await exec(world, back)).stdout, first.stdout);
   assert.equal(await judged(world, await deploy()), [1, 'held', 'held'], 'rolled back from v2');

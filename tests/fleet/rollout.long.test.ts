@@ -115,7 +115,9 @@ withBroker('a canary that fails: the others are never ordered', async (stage) =>
 });
 
 withBroker('hold and unhold answer from all; a held server is not deployed', async (stage) => {
-  assert.is((await stage.fleet('hold', 'shop', '--on', 'web2')).status, 0);
+  assert.is((await stage.fleet('hold', 'shop', '--on', 'web2', '--reason', 'sale')).status, 0);
+  const seen = await stage.operator.fleet(['status', '--on', 'web2']);
+  assert.match(seen.stdout, /shop .*paused by alice: sale$/m);
   const { status, lines: all } = await stage.fleet(
     'deploy',
     'shop',

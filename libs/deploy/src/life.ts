@@ -1,6 +1,6 @@
 /** What the commands start, stop and restart share: options, exit statuses, the text for people. */
 import { missingRoot } from '@runner/common/apps/store';
-import type { CommandResult, Context } from '@runner/common/cli/command';
+import { type CommandResult, type Context, EVENTS_OPTION } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
@@ -10,6 +10,7 @@ import type { LifecycleVerb, LifeInstance } from './operation/verbs.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
+  ...EVENTS_OPTION,
   instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
   wait: {
     placeholder: 'TIME',
@@ -22,7 +23,11 @@ export const LIFE_EXITS = [
 ] as const;
 
 type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
-  readonly options: { readonly instance: string | undefined; readonly wait: string | undefined };
+  readonly options: {
+    readonly events: boolean;
+    readonly instance: string | undefined;
+    readonly wait: string | undefined;
+  };
 };
 
 /** Runs one of the commands. */

@@ -96,7 +96,9 @@ function extraction(
   const ended = explainEnding(options);
   // A bare `Killed` says less than how the step ended.
   const killed = ended?.grave === true && said?.class === 'killed';
-  const ranked = killed ? all.filter(({ candidate }) => candidate.rule !== said) : all;
+  const ranked = all.filter(
+    (each) => !(killed && each.candidate.rule === said) && (ended === null || saysMore(each)),
+  );
   const [leader] = ranked;
   const silent = said === undefined || said.use === 'wrapper';
   const first = ended?.grave === true && !TELLS_END.has(said?.class ?? 'silent');
@@ -139,6 +141,11 @@ function lead(
 
 function isTrusted({ score, candidate }: Ranked): boolean {
   return score >= TRUSTED[candidate.rule.use];
+}
+
+/** Than how the step ended: a line without a letter says nothing, unless a rule knows it. */
+function saysMore(each: Ranked): boolean {
+  return isMatched(each) || /\p{L}/u.test(each.candidate.row.trimmed);
 }
 
 /** Below this score the line may only look like a cause: how the step ended is added. */

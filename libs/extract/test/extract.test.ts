@@ -21,6 +21,16 @@ test('a compiler: the first error leads, the other errors follow with their plac
   });
 });
 
+test('a log of numbers alone has no cause but how the step ended', () => {
+  const log = Array.from({ length: 400 }, (_, n) => n + 1).join('\n');
+  const ending = { step: 'build', command: './count', exit: { code: 3 } };
+  const { text, lines } = extractError(log, ending);
+  assert.equal([text, lines], ['step build (./count) ended with exit status 3', []]);
+  assert.is(extractError(log).lines.length, 1);
+  const matched = extractError(`${log}\nerror: no price\n`, ending);
+  assert.match(matched.text, /^error: no price/);
+});
+
 test('Python: the exception at the root, its place, and the exception that it led to', () => {
   const log = [
     'Traceback (most recent call last):',

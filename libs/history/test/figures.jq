@@ -28,6 +28,7 @@ def four: (. * 10000 | round) / 10000;
     + { ended: ((if $by_hand then $back else $ending end) | if . then .timestamp | ms else null end) }
     + { restored: (if $by_hand or $back == null then null else $back.timestamp | ms end) }
     + { changed: (($by_hand | not) and ($success != null or ($failure | has("rolled_back")? // false))) }
+    + { gap: ($failure.gap_ms // 0), back: ([$failure.steps // [] | .[] | select(.stage == "rollback") | .ms] | first // 0) }
     + { took: $ending.duration_ms, steps: ($ending.steps // []) }
     + { committed: ($started[0].committed_at // null | if . then ms else null end) }
   )
@@ -38,7 +39,7 @@ def four: (. * 10000 | round) / 10000;
     | ([$all[] | select(.by_hand and .good and .app == $change.app and (.left | index($change.version))
         and .line > $change.line)] != []) as $left
     | select((.good | not) or $left)] as $failed
-| [$failed[] | . as $failure | if .restored then .restored - .ended else
+| [$failed[] | . as $failure | if .restored then (if .gap > 0 then .gap else .restored - .ended + .back end) else
     ([$all[] | select(.app == $failure.app and .line != $failure.line)
       | if .good then .ended else .restored end
       | select(. != null and . >= $failure.ended)] | min) as $next

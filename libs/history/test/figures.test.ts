@@ -18,7 +18,7 @@ function nearest(values: readonly number[], part: number): number | null {
 
 /** The seconds until an app was well again after a failed change; undefined if it was no failed change. */
 function restoreOf(fact: Fact, facts: readonly Fact[]): number | undefined {
-  if (fact.kind === 'rolled_back') return ((fact.restored ?? 0) - (fact.end ?? 0)) / 1000;
+  if (fact.kind === 'rolled_back') return (fact.down ?? 0) / 1000;
   const next = facts.find(
     ({ app, start, kind }) =>
       app === fact.app &&

@@ -12,6 +12,8 @@ export interface Fact {
   readonly lead?: number;
   readonly took?: number;
   readonly restored?: number;
+  /** Of a rolled back deploy: how long the app was down. */
+  readonly down?: number;
   readonly left?: string;
 }
 
@@ -85,11 +87,17 @@ export function storyOf(seed: number): { records: LogRecord[]; facts: Fact[] } {
       });
       facts.push({ ...fact, kind: 'failed' });
     } else if (chance < 0.85) {
-      const rolledBack = { duration_ms: took, stage: 'health', error: 'no', rolled_back: true };
+      // Some were probed, some have the time of their rollback, some neither.
+      const seen = [{ gap_ms: 5000 }, { steps: [{ stage: 'rollback', ms: 900 }], gap_ms: 0 }, {}];
+      const rolledBack = {
+        ...{ duration_ms: took, stage: 'health', error: 'no', rolled_back: true },
+        ...seen[number % 3],
+      };
       add('DeployFailure', end, rolledBack);
       now += 2000;
       add('RollbackSuccess', now, { version: 'older', from_version: version });
-      facts.push({ ...fact, kind: 'rolled_back', restored: now });
+      const down = [5000, 2900, 2000][number % 3] as number;
+      facts.push({ ...fact, kind: 'rolled_back', restored: now, down });
     } else if (chance < 0.95) {
       add('DeployFailure', end, {
         duration_ms: took,

@@ -23,7 +23,7 @@ import {
 } from './log.ts';
 
 /** A record of another tool. */
-const record = (version: string, more: object = {}) =>
+const record = (version: string, more: Readonly<Record<string, unknown>> = {}) =>
   runnerRecord(version, { ...more, source: 'make' });
 
 const emit = (root: string, args: readonly string[], options: RunOptions = {}) =>
@@ -43,6 +43,8 @@ test('an event is completed, appended and echoed as the same line of JSON', asyn
     project: 'shop',
     instance: 'default',
     version: 'v1',
+    event: 'DeployStarted',
+    app: 'shop',
     source: 'emit',
     seq: 1,
     prev: '0'.repeat(32),
@@ -83,6 +85,8 @@ test('every option sets the documented field', async () => {
     instance: 'eu-1',
     version: 'v2',
     deploy_id: 'A1b2-_d4',
+    event: 'DeployFailure',
+    app: 'shop',
     previous_version: 'v1',
     from_version: 'v3',
     commit: '0123456789ab',
@@ -206,12 +210,15 @@ test('lines of JSON on standard input are appended and echoed in their order', a
   assert.is(logOf(root), stdout);
 });
 
-test('either naming is taken, and event_type and project are written', async () => {
+test('either naming is taken, and both are written', async () => {
   const given = { event: 'DeploySuccess', app: 'shop', version: 'v1', deploy_id: 'a1b2c3d4' };
   const root = newRoot();
   const { stdout } = await emit(root, [], { stdin: line(given) });
   const { event_type, project, event, app } = JSON.parse(stdout);
-  assert.equal([event_type, project, event, app], ['DeploySuccess', 'shop', undefined, undefined]);
+  assert.equal(
+    [event_type, project, event, app],
+    ['DeploySuccess', 'shop', 'DeploySuccess', 'shop'],
+  );
   const both = { ...record('v1'), event: 'DeployStarted', app: 'shop' };
   assert.is((await emit(root, [], { stdin: line(both) })).status, 0);
 });
@@ -222,6 +229,21 @@ test('fields that are not known are kept', async () => {
   assert.equal(JSON.parse(unlinked(stdout)), given);
   const proto = '{"event":"DeployStarted","app":"shop","version":"v1","__proto__":{"x":1}}\n';
   assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
+});
+
+test('long integers stay as they are: on disk, echoed, listed, and as YAML', async () => {
+  const root = newRoot();
+  const ids =
+    '"run_id":9007199254740993,"all":[-12345678901234567890,1],"text":"x: 9007199254740993"';
+  const stdin = `{"event":"DeployStarted","app":"shop","version":"v1",${ids}}\n`;
+  const { stdout } = await emit(root, [], { stdin });
+  assert.match(stdout, ids);
+  assert.is(logOf(root), stdout);
+  const list = (...args: string[]) => run('runner-audit', ['list', ...args], { root });
+  assert.match((await list('--json')).stdout, ids);
+  assert.match((await list('-o', 'yaml')).stdout, /^run_id: 9007199254740993$/m);
+  const number = { stdin: '{"event":"DeployStarted","app":"shop","version":9007199254740993}' };
+  assert.match((await emit(root, [], number)).stderr, 'needs a text in version');
 });
 
 test('bad lines are reported by number, the others are logged, and the status is 1', async () => {
@@ -332,7 +354,7 @@ test('-o yaml echoes a document for each event; the log is still JSON', async ()
     .split('\n')
     .map((each) => JSON.parse(each).prev);
   const document = (version: string, seq: number) =>
-    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\nsource: make\nseq: ${seq}\nprev: "?${prevs[seq - 1]}"?\n`;
+    `---\ntimestamp: "2026-05-04T09:30:00.000Z"\nevent_type: DeployStarted\nproject: shop\ninstance: default\nversion: ${version}\ndeploy_id: a1b2c3d4\nevent: DeployStarted\napp: shop\nsource: make\nseq: ${seq}\nprev: "?${prevs[seq - 1]}"?\n`;
   assert.match(stdout, new RegExp(`^${document('v1', 1)}${document('v2', 2)}$`));
   assert.is(unlinked(logOf(root)), stdin);
   const one = await emit(root, ['DeployStarted', ...SHOP, '-o', 'yaml']);

@@ -11,7 +11,11 @@ export function newRoot(): string {
 }
 
 /** A record as `emit` writes it. */
-export function record(version: string, more: object = {}): Record<string, unknown> {
+export function record(
+  version: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const { event_type = 'DeployStarted', project = 'shop' } = more;
   return {
     timestamp: '2026-05-04T09:30:00.000Z',
     event_type: 'DeployStarted',
@@ -19,6 +23,8 @@ export function record(version: string, more: object = {}): Record<string, unkno
     instance: 'default',
     version,
     deploy_id: 'a1b2c3d4',
+    event: event_type,
+    app: project,
     ...more,
   };
 }

@@ -50,6 +50,18 @@ test('the labels are aligned, and further lines of the error are indented under 
   assert.equal([status, stderr], [0, '']);
 });
 
+test('what a record does not say is a dash', async () => {
+  const root = rootWithLog({ event: 'DeployFailure', app: 'shop', error: 'boom' });
+  const { stdout } = await lastError(root, 'shop');
+  const lines = [
+    'Last DeployFailure for shop:',
+    '  version:    -',
+    '  timestamp:  -',
+    '  error:      boom',
+  ];
+  assert.is(stdout, `${lines.join('\n')}\n`);
+});
+
 test('JSON and YAML have the five fields that are required first, and those of the deploy', async () => {
   const error = 'one\ntwo';
   const root = rootWithLog(

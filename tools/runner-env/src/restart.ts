@@ -12,7 +12,7 @@ export async function restartFor(
   instance: string | undefined,
   stored: SetSecrets,
 ): Promise<CommandResult> {
-  const options = { instance, wait: undefined };
+  const options = { instance, wait: undefined, events: false };
   const { value, status = 0 } = await runLife({ ...context, options }, 'restart', app);
   const names = stored.secrets.map(({ name }) => name);
   const secrets = listSecrets(context, app).secrets.filter(({ name }) => names.includes(name));

@@ -132,6 +132,7 @@ test('with --json each deploy is an object; -n, --since and the app filter them'
   assert.equal(JSON.parse(stdout), {
     timestamp: '2026-11-20T13:00:00.000Z',
     project: 'shop',
+    app: 'shop',
     instance: 'default',
     version: 'v1',
     previous_version: 'v5',

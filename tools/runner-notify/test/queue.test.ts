@@ -74,6 +74,7 @@ test('JSON has every field of a message, and show adds the event', async () => {
     state: 'waiting',
     event_type: 'DeployStarted',
     project: 'shop',
+    app: 'shop',
     instance: 'prod-1',
     version: 'v1.3.0',
     deploy_id: 'a1b2c3d4',

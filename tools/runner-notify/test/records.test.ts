@@ -72,6 +72,14 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['{"event_type":"DeployStarted"}', 'the record has no project'],
   ['{"event_type":"DeployStarted","project":""}', 'the record has no project'],
   ['{"event_type":"DeployStarted","project":{}}', 'the record has no project'],
+  [
+    '{"event":"DeployStarted","app":"a","deploy_id":"x"}',
+    'the deploy_id does not have 8 letters or digits',
+  ],
+  [
+    '{"event":"DeployStarted","app":"a","deploy_id":7}',
+    'the deploy_id does not have 8 letters or digits',
+  ],
 ];
 
 for (const [line, problem] of PROBLEMS) {

@@ -89,7 +89,7 @@ test('the four kinds arrive in Discord, in order, with their fields and colours'
   assert.equal([ended.status, ended.stderr], [0, '']);
   assert.is(
     ended.stdout.split('\n')[0],
-    '{"event_type":"DeployStarted","project":"shop","instance":"prod-1","version":"v1.3.0","deploy_id":"a1b2c3d4","channel":"discord","result":"delivered","messages":1}',
+    '{"event_type":"DeployStarted","project":"shop","event":"DeployStarted","app":"shop","instance":"prod-1","version":"v1.3.0","deploy_id":"a1b2c3d4","channel":"discord","result":"delivered","messages":1}',
   );
   assert.equal(
     chats.hook.messages.map(({ payload }) => payload),

@@ -77,6 +77,7 @@ test('--json holds everything by name', async () => {
     channel: 'telegram',
     configured: true,
     active: true,
+    named_by: [],
     missing: [],
     secret: '123456789:…otte',
     chat_id: String(CHAT_ID),

@@ -75,10 +75,33 @@ test('secrets are redacted: of any shape, and the values of this server', async 
   for (const secret of [shaped, value]) assert.not.ok(stdout.includes(secret));
 });
 
+test('numbers of the slowest deploys that were moved aside have a line to their point', async () => {
+  const same = [1, 2, 3].flatMap((hour) => deployOf(hour, { version: `v${hour}` }, {}));
+  const { stdout } = await run('runner-report', ['--html', '-'], { root: rootWith(same) });
+  const [, leads = ''] = /<g class="leads">(.*?)<\/g>/.exec(stdout) ?? [];
+  assert.is(leads.match(/<line /g)?.length, 2);
+});
+
+test('records of another server can come through a pipe', async () => {
+  const stdin = STORY.map((each) => `${JSON.stringify(each)}\n`).join('');
+  const root = join(temporaryFolder('report'), 'missing');
+  const { status, stdout, stderr } = await run('runner-report', ['-', '--html', '-'], {
+    root,
+    stdin,
+  });
+  assert.equal([status, stderr], [0, '']);
+  const text = textOf(stdout);
+  assert.match(stdout, '<h1>Deploys <span></span></h1>');
+  assert.match(text, /What runs now shop v6/);
+});
+
 test('a server without deploys has a page too; long lists say what they leave out', async () => {
   const none = await run('runner-report', ['--html', '-'], { root: temporaryFolder('report') });
   assert.is(none.status, 0);
-  assert.match(textOf(none.stdout), /Nothing has been deployed yet\..*No deploys\./);
+  assert.match(
+    textOf(none.stdout),
+    /Nothing has been deployed yet\..*No version was active\..*No deploys\./,
+  );
   const many = Array.from({ length: 300 }, (_, index) =>
     deployOf(1 + index / 10, { version: `v${300 - index}`, project: `app-${index % 70}` }, {}),
   ).flat();

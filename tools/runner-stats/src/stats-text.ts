@@ -20,35 +20,57 @@ export interface StatsSource {
 }
 
 const DAY = 86_400_000;
-/** Days of a sparkline, and cells of the bar of outcomes. */
+/** Most days of a sparkline, and cells of the bar of outcomes. */
 const COLUMNS = 40;
+/** Cells before a value. */
+const LABEL = 20;
 const LEVELS = '▁▂▃▄▅▆▇█';
 
-export function statsText(source: StatsSource, style: Style, isTerminal: boolean): string {
+/** `width` is that of the terminal; undefined in a pipe. */
+export function statsText(source: StatsSource, style: Style, width: number | undefined): string {
   const { history, period, app } = source;
   const figures = figuresOf(history, period);
   const { lead_time_s: lead, time_to_restore_s: restore, duration_ms: took } = figures;
   const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
   const outcomes = outcomesOf(deploys);
-  const isDrawn = isTerminal && deploys.length > 0;
+  const isDrawn = width !== undefined && deploys.length > 0;
+  const room = Math.max(1, (width ?? Number.POSITIVE_INFINITY) - LABEL);
+  const cells = Math.min(COLUMNS, room);
   const drawn = (lines: () => string[]) =>
     isDrawn ? lines().map((line): [string, string] => ['', line]) : [];
   const rows: [string, string][] = [
     ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
-    ...drawn(() => [sparkline(countsOf(deploys, period)), bar(outcomes, deploys.length, style)]),
+    ...drawn(() => [
+      sparkline(columnsOf(deploys, period, cells).map(({ length }) => length)),
+      bar(outcomes, cells, style),
+    ]),
     ...(outcomes.length > 0 ? [['', inWords(outcomes)] as [string, string]] : []),
     ['changes:', `${figures.changes}${failures(figures)}`],
     ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
     ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
-    ...drawn(() => [sparkline(mediansOf(deploys, period))]),
+    ...drawn(() => [sparkline(columnsOf(deploys, period, cells).map(medianOf))]),
     ...steps(figures).map((line, index): [string, string] => [index ? '' : 'slowest steps:', line]),
   ];
   // Of a short period a date alone says too little.
   const isShort = period.until - period.since < 2 * DAY;
   const since = figures.since.slice(0, isShort ? 16 : 10).replace('T', ' ');
   const heading = `${app ?? 'All apps'} since ${since}`;
-  return `${style.bold(harmlessLine(heading))}\n${fields(rows)}`;
+  const folded = rows.map(([label, value]) => [label, fold(value, room)] as const);
+  return `${style.bold(harmlessLine(heading))}\n${fields(folded)}`;
+}
+
+/** Breaks a text that is too long between its words. */
+function fold(text: string, room: number): string {
+  const isPicture = !/[a-z]/i.test(text.replace(/\x1b\[\d+m/g, ''));
+  if (isPicture || text.length <= room) return text;
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && longer.length <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.join('\n');
 }
 
 function number(value: number): string {
@@ -81,24 +103,22 @@ function steps({ slowest_steps }: Figures): string[] {
 }
 
 /** The deploys of each day; of several days where the period is long. */
-function columnsOf(deploys: readonly PastDeploy[], { since, until }: Period): PastDeploy[][] {
-  const count = Math.min(COLUMNS, Math.max(1, Math.ceil((until - since) / DAY)));
+function columnsOf(
+  deploys: readonly PastDeploy[],
+  { since, until }: Period,
+  most: number,
+): PastDeploy[][] {
+  const count = Math.min(most, Math.max(1, Math.ceil((until - since) / DAY)));
   const columns = Array.from({ length: count }, (): PastDeploy[] => []);
   for (const deploy of deploys)
     columns[Math.floor(((deploy.start - since) / (until - since)) * count)]?.push(deploy);
   return columns;
 }
 
-function countsOf(deploys: readonly PastDeploy[], period: Period): number[] {
-  return columnsOf(deploys, period).map(({ length }) => length);
-}
-
-/** The median duration of each column. */
-function mediansOf(deploys: readonly PastDeploy[], period: Period): number[] {
-  return columnsOf(deploys, period).map((column) => {
-    const took = column.flatMap(({ duration_ms }) => duration_ms ?? []);
-    return percentile(took, 50) ?? 0;
-  });
+/** The median duration of a column. */
+function medianOf(column: readonly PastDeploy[]): number {
+  const took = column.flatMap(({ duration_ms }) => duration_ms ?? []);
+  return percentile(took, 50) ?? 0;
 }
 
 /** A cell for each value, empty for 0. */
@@ -128,11 +148,14 @@ function inWords(outcomes: Outcomes): string {
   return outcomes.map(({ name, count }) => `${count} ${name}`).join(', ');
 }
 
-/** The part of each result. */
-function bar(outcomes: Outcomes, total: number, style: Style): string {
+/** The part of each result; the largest gets what the others leave. */
+function bar(outcomes: Outcomes, most: number, style: Style): string {
+  const total = outcomes.reduce((sum, { count }) => sum + count, 0);
+  const largest = outcomes.toSorted((one, other) => other.count - one.count)[0];
+  const others = outcomes.filter((each) => each !== largest);
+  const lengthOf = (count: number) => Math.max(1, Math.round((count / total) * most));
+  const left = most - others.reduce((sum, { count }) => sum + lengthOf(count), 0);
   return outcomes
-    .map(({ colour, count }) =>
-      style[colour]('█'.repeat(Math.max(1, Math.round((count / total) * COLUMNS)))),
-    )
+    .map((each) => style[each.colour]('█'.repeat(each === largest ? left : lengthOf(each.count))))
     .join('');
 }

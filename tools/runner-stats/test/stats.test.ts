@@ -88,6 +88,17 @@ test('people read it in seven lines, plain in a pipe and with pictures on a term
   assert.match(text, / 3 succeeded, 2 failed\r\n/);
 });
 
+test('on a narrow terminal no line is wider than it', async () => {
+  for (const columns of [30, 40, 50]) {
+    const options = { root, columns };
+    const { text } = await runOnTerminal('runner-stats', ['--since', '10d'], options);
+    const shown = text.replace(/\x1b\[\d+m/g, '');
+    for (const line of shown.split('\r\n'))
+      assert.ok([...line].length <= columns, `${columns}: ${line}`);
+    assert.match(shown.replace(/\s+/g, ' '), 'time to restore: p50 2.0 s, p90 1 h 00 m');
+  }
+});
+
 test('--prometheus prints the figures of each app', async () => {
   const { stdout } = await stats('--since', '10d', '--prometheus');
   const samples = stdout.split('\n').filter((line) => line.startsWith('runner_'));

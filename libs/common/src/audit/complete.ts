@@ -7,6 +7,7 @@ import {
   type DeployEvent,
   EMITTED_TYPES,
   type EventType,
+  isDeployId,
   isStateEvent,
   newDeployId,
   OPERATOR_EVENTS,
@@ -30,8 +31,8 @@ const TEXT_FIELDS = [
   'source',
 ] as const;
 
-/** Other names of a field; and an event's place in a chain, which belongs to the log it came from. */
-const LEFT_OUT = new Set(['event', 'app', 'seq', 'prev']);
+/** An event's place in a chain, which belongs to the log it came from. */
+const LEFT_OUT = new Set(['seq', 'prev']);
 
 /** Longest name or version. */
 const SHORT_MAX = 200;
@@ -68,6 +69,8 @@ export function completeEvent(input: unknown, completion: RecordDefaults): Deplo
     instance: instance === undefined ? 'default' : shortText(instance, 'instance'),
     version: shortText(input.version, 'version'),
     deploy_id: isOperator ? null : deployIdOf(kind as EventType, id, completion),
+    event: kind as EventType,
+    app: project,
   };
   for (const field in input) {
     const value = input[field];
@@ -123,7 +126,7 @@ function timestampOf(value: unknown, now: () => Date): string {
 function deployIdOf(kind: EventType, value: unknown, completion: RecordDefaults): string | null {
   if (isStateEvent(kind) && (value === undefined || value === null)) return null;
   if (value === undefined) return newDeployId(completion.random);
-  if (typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value)) return value;
+  if (isDeployId(value)) return value;
   throw invalid('needs a deploy_id of 8 letters or digits');
 }
 

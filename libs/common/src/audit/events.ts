@@ -46,6 +46,9 @@ export interface DeployEvent {
   version: string;
   /** 8 characters, the same in all events and messages of one deploy; null without a deploy. */
   deploy_id: string | null;
+  /** `event_type` and `project` under their other names; absent in older records. */
+  event?: DeployEvent['event_type'];
+  app?: string;
   commit?: string;
   /** What triggered it: `manual`, `fetch`. */
   trigger?: string;
@@ -58,6 +61,8 @@ export interface DeployEvent {
   projects?: string[];
   /** Of a failure at one of several instances. */
   failed_instance?: string;
+  /** Of a fleet's deploy or rollback: the id of the order. */
+  order?: string;
   /** Who began it: the user, before sudo; `timer`. */
   user?: string;
   /** First line of the commit's message. */
@@ -95,6 +100,11 @@ export interface DeployEvent {
   /** Hash of what precedes it in the log. */
   prev?: string;
   [field: string]: unknown;
+}
+
+/** Whether a value is a deploy_id: 8 characters. */
+export function isDeployId(value: unknown): value is string {
+  return typeof value === 'string' && /^[A-Za-z0-9_-]{8}$/.test(value);
 }
 
 /** A new deploy_id: 8 hexadecimal characters. */

@@ -24,6 +24,16 @@ export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;
 }
 
+/** A record as JSON output has it, with its kind and its app under both names. */
+export function withBothNames<T extends LogRecord>(record: T): T {
+  const [kind, app] = [kindOf(record), projectOf(record)];
+  const names = { event_type: kind, project: app, event: kind, app };
+  const missing = Object.entries(names).filter(
+    ([name, value]) => value !== undefined && record[name] === undefined,
+  );
+  return missing.length === 0 ? record : { ...record, ...Object.fromEntries(missing) };
+}
+
 /** All instances of the event of a record; as of 0.1.0, one record names them all. */
 export function instancesOf(record: LogRecord): string[] {
   const { instances } = record;

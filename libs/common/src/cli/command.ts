@@ -67,12 +67,14 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly details?: string;
   readonly positionals?: P;
   readonly options?: O;
+  /** Options of which it needs one, for the usage line. */
+  readonly oneOf?: readonly (keyof O & string)[];
   /** Answers words beyond the positionals, which may be secret. */
   readonly surplus?: string;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
-  /** Without the root there is no answer: `file_unreadable`. */
-  readonly needsRoot?: true;
+  /** Whether there is no answer without the root: `file_unreadable`. */
+  readonly needsRoot?: true | ((args: PositionalValues<P>) => boolean);
   /** Root may run it in another user's root: it writes nothing there, or hands over all that it writes. */
   readonly safeInForeignRoot?: true;
   /** Never coloured. */
@@ -133,6 +135,14 @@ export const COMMON_OPTIONS = {
     about: 'When to use colours [default: auto]',
   },
   help: { short: 'h', about: 'Print help' },
+} as const satisfies Options;
+
+/** The option of commands that write to the audit log. The answer for people then goes to stderr. */
+export const EVENTS_OPTION = {
+  events: {
+    about: 'Print the audit records it writes, one JSON object a line; all else goes to stderr',
+    conflicts: ['json', 'output'],
+  },
 } as const satisfies Options;
 
 /** All options of a command: its own first, then the common ones. */

@@ -1,6 +1,6 @@
 /** The help text of a tool and of a command, made from their definitions. */
 import { COMMON_OPTIONS, type Command, positionalTitle, type Tool, titleOf } from './command.ts';
-import { type Options, optionTitle } from './option.ts';
+import { type Option, type Options, optionTitle } from './option.ts';
 
 /** Longest line of a help text, in characters; examples are printed as they are. */
 const WIDTH = 80;
@@ -81,10 +81,16 @@ export function positionalRows({ positionals = {} }: Command): HelpRow[] {
   ]);
 }
 
-/** `runner status [OPTIONS] <APP>`. */
+/** `runner add [OPTIONS] --repo <OWNER/NAME> <--branch <BRANCH>|--tags <PATTERN>>`. */
 export function usageLine(tool: Tool, definition: Command): string {
+  const { options = {}, oneOf = [] } = definition;
+  const titleIn = (name: string) => optionTitle(name, options[name] as Option);
+  const required = Object.entries(options).flatMap(([name, option]) =>
+    option.placeholder && option.required ? [titleIn(name)] : [],
+  );
+  const one = oneOf.length === 0 ? [] : [`<${oneOf.map(titleIn).join('|')}>`];
   const titles = positionalRows(definition).map(([title]) => title);
-  return [titleOf(tool, definition), '[OPTIONS]', ...titles].join(' ');
+  return [titleOf(tool, definition), '[OPTIONS]', ...required, ...one, ...titles].join(' ');
 }
 
 /** Help of one command: what it does, usage, arguments, options, exit statuses. */
@@ -94,7 +100,7 @@ export function commandHelp(tool: Tool, definition: Command): string {
   const parts = [
     `${definition.about}\n`,
     definition.details ? `${filled(definition.details)}\n` : '',
-    `Usage: ${usageLine(tool, definition)}\n`,
+    `Usage: ${wrap(usageLine(tool, definition), WIDTH - 7).join('\n       ')}\n`,
     positionals.length > 0 ? `Arguments:\n${columns(positionals)}` : '',
     `Options:\n${columns(optionRows(options, '    '))}`,
     `Exit status:\n${columns(exitRows(definition))}`,

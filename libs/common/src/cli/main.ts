@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { refuseForeignRoot } from '../files/foreign-root.ts';
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
-import { type Io, processIo } from '../foundation/io.ts';
+import { type Io, processIo, type Sink } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
 import { harmless, jsonLine } from '../text/harmless.ts';
 import { nearest } from '../text/nearest.ts';
@@ -11,7 +11,7 @@ import { type Command, type Context, optionsOf, type Tool, titleOf } from './com
 import { enableCompileCache } from './compile-cache.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
-import { parse } from './parse.ts';
+import { type ParsedCommandLine, parse } from './parse.ts';
 
 declare const __VERSION__: string;
 
@@ -73,7 +73,9 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   }
   const context = await contextOf(tool, definition, parsed, io);
   const { root } = context.paths;
-  if (definition.needsRoot && !existsSync(root))
+  const { needsRoot = false } = definition;
+  const isNeeded = typeof needsRoot === 'function' ? needsRoot(context.args) : needsRoot;
+  if (isNeeded && !existsSync(root))
     throw new Failure('file_unreadable', `the root ${root} does not exist`);
   if (!definition.safeInForeignRoot)
     refuseForeignRoot(io, context.paths, typedLine(definition, context));
@@ -121,7 +123,7 @@ function choose(
 async function contextOf(
   tool: Tool,
   definition: Command,
-  parsed: ReturnType<typeof parse>,
+  parsed: ParsedCommandLine,
   io: Io,
 ): Promise<Context> {
   const { options, args } = parsed;
@@ -137,21 +139,27 @@ async function contextOf(
     title,
     note: (text) => io.stderr.write(`${title}: ${harmless(text)}\n`),
     print: (record) => write(record, definition, context, '---\n'),
-    style: definition.plain ? PLAIN : await styleFor(when, io.env, io.stdout),
+    style: definition.plain ? PLAIN : await styleFor(when, io.env, answerSink(io, options)),
     errStyle: definition.plain ? PLAIN : await styleFor(when, io.env, io.stderr),
   };
   return context;
 }
 
-/** Writes a record to stdout in the wanted format; `separator` begins a document of YAML. */
+/** With `--events`, stdout belongs to the audit records. */
+function answerSink({ stdout, stderr }: Io, { events }: ParsedCommandLine['options']): Sink {
+  return events === true ? stderr : stdout;
+}
+
+/** Writes an answer in the wanted format; `separator` begins a document of YAML. */
 async function write(
   record: unknown,
   definition: Command,
   context: Context,
   separator = '',
 ): Promise<void> {
-  const { io, format, style } = context;
-  if (format === 'json') io.stdout.write(`${jsonLine(record)}\n`);
-  else if (format === 'yaml') io.stdout.write(separator + (await yamlText(record)));
-  else io.stdout.write((await definition.human?.(record as never, style, context)) ?? '');
+  const { io, format, options, style } = context;
+  const sink = answerSink(io, options);
+  if (format === 'json') sink.write(`${jsonLine(record)}\n`);
+  else if (format === 'yaml') sink.write(separator + (await yamlText(record)));
+  else sink.write((await definition.human?.(record as never, style, context)) ?? '');
 }

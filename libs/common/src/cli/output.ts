@@ -2,6 +2,7 @@
 
 import type { Env } from '../foundation/io.ts';
 import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
+import { plainData } from '../text/json.ts';
 
 /** How an answer is rendered. */
 export type Format = 'human' | 'json' | 'yaml';
@@ -16,7 +17,7 @@ const VALUE = { tag: 'tag:yaml.org,2002:value', default: true, test: /^=$/, reso
 export async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
   const json = JSON.stringify(value);
-  const plain: unknown = JSON.parse(json);
+  const plain = plainData(json);
   // A block would lose a leading space.
   const blockQuote = !/(?:^|[:[,])"(?:\\n)* /.test(json);
   const text = stringify(plain, {

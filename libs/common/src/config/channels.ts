@@ -61,6 +61,12 @@ export function channelsIn(list: string): readonly ChannelName[] {
   );
 }
 
+/** The channels that a text names one by one; `all` and `both` mean those that are active. */
+export function namedChannels(list: string): readonly ChannelName[] {
+  const words = list.split(',');
+  return CHANNEL_NAMES.filter((name) => words.includes(name));
+}
+
 /** What each section says once it is complete. */
 export interface SectionSettings {
   readonly slack: { readonly webhook: Secret };

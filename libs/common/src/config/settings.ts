@@ -5,8 +5,10 @@ import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
 import { check, type Schema, type SectionEntry, section } from '../yaml/schema.ts';
 import {
+  CHANNEL_NAMES,
   type ChannelChoice,
   type ChannelName,
+  channelsOf,
   SECTION_NAMES,
   type SectionSettings,
   sectionSettings,
@@ -154,6 +156,15 @@ export function notifySettingsOf(config: Config, env: Env): NotifySettings {
     template: (kind, channel) =>
       section(templates ?? new Map(), kind)?.get(channel) as string | undefined,
   };
+}
+
+/** Channels whose credentials are set and that the global `notify.channel`, if set, includes. */
+export function activeChannels(settings: NotifySettings): ChannelName[] {
+  const { channel } = settings;
+  return CHANNEL_NAMES.filter(
+    (name) =>
+      settings[name] !== undefined && (channel === undefined || channelsOf(channel).includes(name)),
+  );
 }
 
 /** Whether the code host gets the result on the commit. */

@@ -96,8 +96,8 @@ export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
 }
 
 function notifyOf(channel: unknown): NotifyChoice {
-  const names = [channel ?? []].flat() as string[];
-  return names.join(',') || 'all';
+  const names = [channel ?? 'all'].flat() as string[];
+  return names.join(',') || 'none';
 }
 
 function instancesOf(

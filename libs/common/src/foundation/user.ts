@@ -14,3 +14,8 @@ export function initiatorOf(io: Pick<Io, 'env' | 'uid' | 'stderr'>, trigger: str
   // A terminal that systemd started has the variable too.
   return trigger === 'fetch' && unit && !io.stderr.isTTY ? 'timer' : loginName(io);
 }
+
+/** The id of the order that a fleet's agent carries out by this process. */
+export function orderIn({ RUNNER_ORDER: order = '' }: Io['env']): string | undefined {
+  return /^r-[0-9a-f]{8}$/.test(order) ? order : undefined;
+}

@@ -9,6 +9,7 @@ const NAMES = new Set([
   ...[
     'command',
     'user',
+    'order',
     'uid',
     'sudo_user',
     'instances',

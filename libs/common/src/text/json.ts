@@ -8,9 +8,55 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
+/** Before the digits of an integer, in a text that stands for it; a character that no text has. */
+const MARK = '\u{10fffe}';
+const MARKED = new RegExp(`^${MARK}-?\\d+$`, 'u');
+/** Outside of a text: digits enough for an integer that a number of JavaScript may change. */
+const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
+/** Texts, which stay as they are, and long integers. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+
+/** An integer over 2^53 or under -2^53, as it was written. */
+class LongInteger {
+  readonly digits: string;
+
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+
+  toJSON(): string {
+    return `${MARK}${this.digits}`;
+  }
+}
+
+/** Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError. */
+export function parseJson(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+  const marked = text.replace(TOKENS, (token) =>
+    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
+  );
+  return JSON.parse(marked, (_, value) =>
+    typeof value === 'string' && value.startsWith(MARK) ? new LongInteger(value.slice(2)) : value,
+  );
+}
+
+/** The output of JSON.stringify with long integers as they were read. */
+export function withLongIntegers(json: string): string {
+  if (!json.includes(MARK)) return json;
+  return json.replace(new RegExp(`"${MARK}(-?\\d+)"`, 'gu'), '$1');
+}
+
+/** The output of JSON.stringify as plain data, with long integers as BigInt. */
+export function plainData(json: string): unknown {
+  if (!json.includes(MARK)) return JSON.parse(json);
+  return JSON.parse(json, (_, value) =>
+    typeof value === 'string' && MARKED.test(value) ? BigInt(value.slice(2)) : value,
+  );
+}
+
 /** Undefined when the text is not a JSON object. */
 export function jsonObject(text: string): JsonObject | undefined {
   // An error of JSON.parse costs as much as reading a hundred lines.
   if (!/^\s*\{/.test(text)) return undefined;
-  return orElse(() => JSON.parse(text) as JsonObject, undefined);
+  return orElse(() => parseJson(text) as JsonObject, undefined);
 }

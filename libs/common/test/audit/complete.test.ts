@@ -24,6 +24,8 @@ test('timestamp, deploy_id and instance are completed when they are missing', ()
     instance: 'default',
     version: 'v1',
     deploy_id: 'abababab',
+    event: 'DeployStarted',
+    app: 'blog',
   });
 });
 
@@ -35,6 +37,8 @@ test('given fields are kept, unknown ones too', () => {
     instance: 'eu',
     version: 'v2',
     deploy_id: 'Ab_-1234',
+    event: 'DeployFailure',
+    app: 'blog',
     commit: 'c0ffee',
     trigger: 'manual',
     previous_version: 'v1',

@@ -106,6 +106,25 @@ test('the only command of a tool is called by the name of the tool', () => {
   assert.match(help, /^Usage: runner do \[OPTIONS\]$/m);
 });
 
+test('the usage names the options that a command needs, on several lines if it must', () => {
+  const only = command({
+    about: 'Do it',
+    options: {
+      repo: { placeholder: 'OWNER/NAME', required: true, about: 'Where' },
+      branch: { placeholder: 'BRANCH', about: 'One' },
+      tags: { placeholder: 'PATTERN', about: 'Or the other' },
+    },
+    oneOf: ['branch', 'tags'],
+    run: async () => ({}),
+  });
+  const help = commandHelp({ name: 'runner-do', about: 'Do it', commands: [only] }, only);
+  const usage = /^Usage: .*\n( {7}.*\n)*/m.exec(help)?.[0] ?? '';
+  const wanted =
+    'Usage: runner do [OPTIONS] --repo <OWNER/NAME> <--branch <BRANCH>|--tags <PATTERN>> ';
+  assert.is(usage.replace(/\s+/g, ' '), wanted);
+  for (const line of usage.split('\n')) assert.ok(line.length <= 80, line);
+});
+
 test('the help of a tool lists its commands', () => {
   assert.fixture(
     toolHelp(post),

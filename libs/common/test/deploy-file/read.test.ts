@@ -148,6 +148,7 @@ test('notify selects one channel, all of them, or none', () => {
     ['notify: {channel: telegram}\n', 'telegram'],
     ['notify: {channel: discord}\n', 'discord'],
     ['notify: {channel: [discord, slack]}\n', 'discord,slack'],
+    ['notify: {channel: []}\n', 'none'],
   ] as const) {
     assert.is(read(text).notify, choice, text);
   }

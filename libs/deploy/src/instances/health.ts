@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
-import { loggedFailure, StepFailure, shellStep, tryStep } from '../run/step.ts';
+import { loggedFailure, StepFailure, shellStep, tryStep, withSeen } from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
 import { connect } from './reach.ts';
@@ -14,6 +14,8 @@ type HealthProblem =
   | {
       words: string;
       output: string;
+      /** An answer with a wrong status: that, which a body need not say. */
+      answer?: string;
       /** There was no answer in time. */
       late?: boolean;
       /** Nothing listens at the address. */
@@ -48,7 +50,8 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       // The output of a command is in the log already.
       if (health.kind === 'cmd')
         throw new StepFailure('health', headline, { output: problem.output });
-      throw loggedFailure(log, 'health', headline, problem.output);
+      const failure = loggedFailure(log, 'health', headline, problem.output);
+      throw withSeen(failure, problem.answer && `health: ${problem.answer}`);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});
   }
@@ -112,7 +115,11 @@ function askUrl(
         response.on('error', () => {});
         response.on('close', () => {
           if (status >= low && status <= high) resolve(undefined);
-          else fail(`answered ${status} instead of ${wanted}`, redact(body).slice(0, 2_048));
+          else {
+            const answer = `answered ${status} instead of ${wanted}`;
+            const output = redact(body).slice(0, 2_048);
+            resolve({ words: `${address} ${answer}`, output, answer });
+          }
         });
       },
     );

@@ -5,6 +5,7 @@ import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { orderIn } from '@runner/common/foundation/user';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { Deploy, Move, Operation } from './operation.ts';
 
@@ -33,6 +34,7 @@ export function eventsOf(
   fields: EventFields | ((instance: string) => EventFields),
 ): DeployEvent[] {
   const { io, app, redact, deployId, trigger, user, commit, version, about } = origin;
+  const order = trigger === 'fleet' ? orderIn(io.env) : undefined;
   const common = {
     // The same time in all: they are one event.
     timestamp: io.now().toISOString(),
@@ -43,6 +45,7 @@ export function eventsOf(
     commit,
     trigger,
     user,
+    ...(order !== undefined && { order }),
     ...about,
   };
   return instances.map((instance) => {
@@ -89,8 +92,18 @@ export function rolledBackEvents<M extends Move>(
 
 /** What recording needs. */
 type Recorder = Pick<Operation, 'paths'> & {
-  readonly reporter: Pick<Operation['reporter'], 'note'>;
+  readonly reporter: Pick<Operation['reporter'], 'note' | 'recorded'>;
 };
+
+/** Records events, and reports them. Throws `audit_busy`, `audit_unwritable`. */
+export function record(
+  { paths, reporter }: Recorder,
+  events: readonly DeployEvent[],
+): readonly DeployEvent[] {
+  const recorded = appendEvents(paths, events);
+  for (const event of recorded) reporter.recorded?.(event);
+  return recorded;
+}
 
 /**
  * Records events without holding up the operation: those that cannot be appended are kept for the
@@ -101,7 +114,7 @@ export function recordAnyway(
   events: readonly DeployEvent[],
 ): readonly DeployEvent[] {
   try {
-    return appendEvents(paths, events);
+    return record({ paths, reporter }, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     for (const event of events) keepOrLose({ paths, reporter }, event, error);
@@ -111,7 +124,7 @@ export function recordAnyway(
 
 function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Failure): void {
   try {
-    keepForLater(paths, event);
+    reporter.recorded?.(keepForLater(paths, event));
     reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
   } catch {
     reporter.note(

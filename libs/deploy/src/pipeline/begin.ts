@@ -1,7 +1,6 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
-import { appendEvents } from '@runner/common/audit/append';
 import { appendKept } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
@@ -12,7 +11,7 @@ import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activeFile, onlyInstance } from '../instances/target.ts';
-import { eventsOf } from '../journal/events.ts';
+import { eventsOf, record } from '../journal/events.ts';
 import { beginJournal, clearJournal } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import { previousFields } from '../operation/endings.ts';
@@ -155,7 +154,7 @@ function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }:
     changes: op.changes,
   }));
   try {
-    for (const event of appendEvents(paths, events)) op.notifier.send(event);
+    for (const event of record(op, events)) op.notifier.send(event);
   } catch (error) {
     clearJournal(op);
     throw error;

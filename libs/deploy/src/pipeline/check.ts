@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import { namedChannels } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
@@ -126,6 +128,7 @@ async function planOf(
     warnings: [
       ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
       ...hiddenServices({ io, paths }, app.app, file),
+      ...inactiveChannels({ io, paths }, file),
     ],
     repo: app.repo,
     ref: ref ?? followedWords(app),
@@ -158,6 +161,14 @@ function hiddenServices({ io: { env }, paths }: Server, app: string, file: Deplo
   const { mode, allow } = sandboxSettingOf(readConfig(paths), app, modeIn(env));
   const isConfined = mode !== 'off' && 'program' in bubblewrap(env);
   return isConfined ? keptPrograms(app, file, allow) : [];
+}
+
+/** Channels that the file names but that get no messages. */
+function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile): string[] {
+  const active = activeChannels(notifySettingsOf(readConfig(paths), env));
+  return namedChannels(notify)
+    .filter((name) => !active.includes(name))
+    .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
 }
 
 /** Shared files that exist neither in `shared/` nor in the commit. */

@@ -2,6 +2,8 @@
  * The steps of a deploy as they run: a line with a spinner and the time on a terminal, elsewhere one
  * plain line per step, with `--json` a line of JSON. Drawn on stderr; only JSON goes to stdout.
  */
+import { lineOf } from '@runner/common/audit/append';
+import type { DeployEvent } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { harmless, harmlessLine, jsonLine } from '@runner/common/text/harmless';
 import type { Reporter } from './reporter.ts';
@@ -17,10 +19,22 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 /** Between two frames, in milliseconds. */
 const FRAME_TIME = 100;
 
-type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'>;
+type ProgressContext = Pick<Context, 'io' | 'format' | 'note' | 'errStyle'> & {
+  readonly options: { readonly events: boolean };
+};
 
-/** Progress that suits the format and the terminal; `verbose` shows the output of steps too. */
+/**
+ * Progress that suits the format and the terminal; `verbose` shows the output of steps too. With
+ * `--events` each event is a line on stdout once it is recorded.
+ */
 export function progressFor(context: ProgressContext, verbose: boolean): ProgressDisplay {
+  const display = displayFor(context, verbose);
+  if (!context.options.events) return display;
+  const recorded = (event: DeployEvent) => context.io.stdout.write(lineOf(event));
+  return { ...display, reporter: { ...display.reporter, recorded } };
+}
+
+function displayFor(context: ProgressContext, verbose: boolean): ProgressDisplay {
   if (context.format === 'json') return jsonProgress(context);
   return context.io.stderr.isTTY && !verbose
     ? terminalProgress(context)

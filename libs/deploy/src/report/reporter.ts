@@ -1,4 +1,5 @@
 /** Reporting the progress of a deploy, which the tools draw. */
+import type { DeployEvent } from '@runner/common/audit/events';
 
 /** Gets each step as it begins and ends. */
 export interface Reporter {
@@ -12,6 +13,8 @@ export interface Reporter {
   output(text: string): void;
   /** A remark for the user; it changes nothing. */
   note(text: string): void;
+  /** An event as it stands in the audit log, or waits to be appended. */
+  recorded?(event: DeployEvent): void;
 }
 
 /** Runs a step between `begin` and `done` or `failed`. */

@@ -93,6 +93,12 @@ export function seenOnServer(error: StepFailure, seen: string): StepFailure {
   return new StepFailure(stage, `${message}: ${seen}`, { blame: 'server', output, ended, seen });
 }
 
+/** The same failure, whose cause begins with what was seen. */
+export function withSeen(error: StepFailure, seen: string | undefined): StepFailure {
+  const { stage, message, blame, output, ended } = error;
+  return new StepFailure(stage, message, { blame, output, ended, seen });
+}
+
 /**
  * The failure of something that printed elsewhere: an app to its own output, a health check into its
  * answer. Its output is copied to the log, since it will not stay there.

@@ -18,7 +18,7 @@ export interface AppChange {
 
 /** What announcing needs. */
 export interface Announcing extends Server {
-  readonly reporter: Pick<Reporter, 'note'>;
+  readonly reporter: Pick<Reporter, 'note' | 'recorded'>;
   readonly notify: boolean;
 }
 

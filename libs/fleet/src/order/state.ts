@@ -24,6 +24,9 @@ export interface AppOnServer {
   readonly version: string | null;
   readonly commit: string | null;
   readonly held: 'paused' | 'stopped' | null;
+  /** By whom, and why; not every agent says it. */
+  readonly held_by?: string | null | undefined;
+  readonly held_reason?: string | null | undefined;
 }
 
 /** The signed JSON. */
@@ -69,6 +72,8 @@ export const stateField: FieldReader<ServerState> = object({
       version: nullable(versionField),
       commit: nullable(commitField),
       held: nullable(oneOf('paused', 'stopped')),
+      held_by: optional(nullable(sentence)),
+      held_reason: optional(nullable(sentence)),
     }),
     APPS_MAX,
   ),

@@ -51,6 +51,8 @@ export interface PastDeploy {
 export interface HistoryRow {
   timestamp: string;
   project: string;
+  /** The same under its other name. */
+  app: string;
   /** Several names are joined by commas. */
   instance: string;
   version: string | null;
@@ -75,6 +77,7 @@ export function rowOf(deploy: PastDeploy): HistoryRow {
   return {
     timestamp,
     project,
+    app: project,
     instance: instances.join(','),
     version: deploy.version ?? null,
     previous_version: deploy.previous_version ?? null,

@@ -14,6 +14,8 @@ import type { PastDeploy, StageDuration } from './deploy.ts';
 export class Deploys {
   /** In the order of the log. */
   readonly all: PastDeploy[] = [];
+  /** Those of which an end came first. */
+  readonly unstarted = new Set<PastDeploy>();
   readonly #byId = new Map<string, PastDeploy>();
 
   add(record: LogRecord): void {
@@ -61,6 +63,7 @@ export class Deploys {
     if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
     const duration = numberOf(record, 'duration_ms');
     const deploy = known ?? this.#make(record, timeOf(record) - (duration ?? 0));
+    if (!known) this.unstarted.add(deploy);
     addInstance(deploy, record);
     Object.assign(deploy, described(record));
     deploy.end = timeOf(record);
@@ -107,9 +110,12 @@ function isFirstSwitched({ previous_version: previous, stage, steps }: PastDeplo
   return !previous && stage !== 'switch' && steps.some((step) => step.stage === 'switch');
 }
 
-/** Older versions wrote no `deploy_id`: one deploy of an app at a time. */
+/**
+ * Older versions wrote no `deploy_id`: one deploy of an app at a time. Another tool may give its deploy
+ * the ID of one of runner's.
+ */
 function keyOf(record: LogRecord): string {
-  return `${projectOf(record)} ${textOf(record, 'deploy_id')}`;
+  return `${projectOf(record)} ${textOf(record, 'deploy_id')} ${textOf(record, 'source')}`;
 }
 
 /** Fields that a later record of the same deploy may update. */

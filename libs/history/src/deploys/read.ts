@@ -1,41 +1,107 @@
-/** Reads the deploys of this server from its audit log. */
+/** Reads deploys from the audit log of this server, or from records in a pipe. */
 
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
 import { liveHolder } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
+import type { InputStream } from '@runner/common/foundation/io';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { allRecords } from '../log/filter.ts';
+import { allRecords, newestRecords, type Sources, streamedRecords } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
 import type { PastDeploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
+/** Which deploys are wanted, and where their records are. */
+export interface DeploysRequest {
+  readonly paths: Paths;
+  /** Undefined: all apps. */
+  readonly project?: string | undefined;
+  /** A stream of records, instead of the log. */
+  readonly input?: InputStream | undefined;
+  /** Only the newest deploys are wanted, so that the log is not read to its beginning. */
+  readonly last?: number | undefined;
+  /** Reports what could not be read. */
+  note(text: string): void;
+}
+
+/** Records that are read back for each deploy that is wanted, and in any case. */
+const WINDOW = { each: 16, least: 2_000 } as const;
+/** More than this are not read back: the records would fill the memory. */
+const LAST_MAX = 5_000;
+/** The first records of a window may belong to deploys that began before it. */
+const CUT = 200;
+
 /**
- * All deploys (of `project`), oldest first; none without an audit log. `note` reports what could not be read. Throws
- * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys.
+ * All deploys, or at least the newest `last`, oldest first; none without an audit log. Throws
+ * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys in the log.
  */
-export async function readDeploys(
-  paths: Paths,
-  project: string | undefined,
-  note: (text: string) => void,
-): Promise<PastDeploy[]> {
+export async function readDeploys(request: DeploysRequest): Promise<readonly PastDeploy[]> {
+  const { paths, project, input } = request;
+  const all = (await newestDeploys(request)) ?? (await allDeploys(request));
+  if (!input && project !== undefined && all.length === 0) requireRegistered(paths, project);
+  settle(paths, all);
+  return all;
+}
+
+async function allDeploys(request: DeploysRequest): Promise<readonly PastDeploy[]> {
+  const { paths, project, input, note } = request;
   const unread = new Unread();
+  const deploys = new Deploys();
+  const filter = { project };
+  const { sources, close } = input ? NOTHING : openSources(paths, unread);
+  const blocks = input
+    ? streamedRecords(input, filter, unread)
+    : allRecords(sources, filter, unread);
+  try {
+    for await (const records of blocks) for (const record of records) deploys.add(record);
+  } finally {
+    close();
+  }
+  unread.report(note);
+  return deploys.all;
+}
+
+/**
+ * The newest deploys, from the end of the log. Undefined if only the whole log can say which they are:
+ * the beginning of one of them is further back, or was never recorded.
+ */
+async function newestDeploys(request: DeploysRequest): Promise<readonly PastDeploy[] | undefined> {
+  const { paths, project, input, last, note } = request;
+  if (input || last === undefined || last > LAST_MAX) return undefined;
+  const size = WINDOW.least + WINDOW.each * last;
+  const unread = new Unread();
+  const { sources, close } = openSources(paths, unread);
+  const records = await newestRecords(sources, { project }, size, unread).finally(close);
+  const deploys = new Deploys();
+  let cut = 0;
+  for (const [index, record] of records.entries()) {
+    deploys.add(record);
+    if (index < CUT) cut = deploys.all.length;
+  }
+  const found = deploys.all.slice(
+    records.length < size ? 0 : Math.max(cut, deploys.all.length - last),
+  );
+  const isKnown = found.length >= last && !found.some((deploy) => deploys.unstarted.has(deploy));
+  if (records.length === size && !isKnown) return undefined;
+  unread.report(note);
+  return found;
+}
+
+/** The open log, and the events that wait for it; `close` closes it. */
+interface OpenSources {
+  readonly sources: Sources;
+  close(): void;
+}
+
+const NOTHING: OpenSources = { sources: { logs: [], waiting: [] }, close: () => {} };
+
+function openSources(paths: Paths, unread: Unread): OpenSources {
   const waiting = appendWaiting(paths);
   const none = logFiles(paths).length === 0;
   const logs = none ? [] : openLogs(paths, (path, why) => unread.skipped(path, why));
-  const deploys = new Deploys();
-  try {
-    for await (const records of allRecords({ logs, waiting }, { project }, unread))
-      for (const record of records) deploys.add(record);
-  } finally {
-    closeLogs(logs);
-  }
-  unread.report(note);
-  if (project !== undefined && deploys.all.length === 0) requireRegistered(paths, project);
-  settle(paths, deploys.all);
-  return deploys.all;
+  return { sources: { logs, waiting }, close: () => closeLogs(logs) };
 }
 
 function requireRegistered(paths: Paths, project: string): void {

@@ -108,11 +108,11 @@ function goodMoments(history: readonly PastDeploy[]): Map<string, GoodMoment[]> 
   return moments;
 }
 
-/** From the end of a failed change to the app's next success or rollback. */
+/** How long a failed change lasted: until it was rolled back, else the app's next success or rollback. */
 function restoreOf(failed: PastDeploy, good: Map<string, GoodMoment[]>): number | undefined {
   const { end, project, restored } = failed;
   if (end === undefined || Number.isNaN(end)) return undefined;
-  if (restored !== undefined) return Math.max(0, restored - end);
+  if (restored !== undefined) return downOf(failed, restored - end);
   const moments = good.get(project) ?? [];
   let [from, to] = [0, moments.length];
   while (from < to) {
@@ -122,6 +122,16 @@ function restoreOf(failed: PastDeploy, good: Map<string, GoodMoment[]>): number 
   }
   const next = moments[from]?.deploy === failed ? moments[from + 1] : moments[from];
   return next && next.time - end;
+}
+
+/**
+ * How long an app was down until its rollback: what the probes saw, else from the step that failed. The
+ * failure is recorded after the rollback, `sinceEnd` ms before the rollback is.
+ */
+function downOf({ gap_ms: gap, steps }: PastDeploy, sinceEnd: number): number {
+  if (gap) return gap;
+  const back = steps.find(({ stage }) => stage === 'rollback');
+  return Math.max(0, sinceEnd) + (back?.ms ?? 0);
 }
 
 function slowest(deploys: readonly PastDeploy[]): Figures['slowest_steps'] {

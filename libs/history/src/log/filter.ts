@@ -9,7 +9,8 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
-import type { SplitLine } from '@runner/common/files/lines-forward';
+import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
+import type { InputStream } from '@runner/common/foundation/io';
 import { timeOfIso } from '@runner/common/text/time';
 import { isBlank, linesOf, type OpenLog } from './lines.ts';
 
@@ -100,6 +101,19 @@ export async function* allRecords(
       yield reader.records(lines);
   }
   yield reader.records(waiting.map((line) => Buffer.from(line)));
+}
+
+/** The matching records of a stream, one JSON object per line. */
+export function* streamedRecords(
+  input: InputStream,
+  filter: RecordFilter,
+  unread: Unread,
+): Generator<LogRecord[]> {
+  const reader = new RecordReader(filter, unread);
+  const splitter = new LineSplitter();
+  for (let chunk = input.read(); chunk; chunk = input.read())
+    yield reader.records(splitter.take(Buffer.from(chunk)));
+  yield reader.records(splitter.rest());
 }
 
 /** The newest `count` matching records, oldest first. The log is read from its end. */

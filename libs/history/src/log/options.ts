@@ -17,6 +17,29 @@ export const EVENT = {
   about: 'Only events of this kind, or of these: A,B',
 } as const;
 
+/** Which deploys a command is about, and where their records come from. */
+export const DEPLOYS_OF = {
+  app: { about: 'Only deploys of this app' },
+  input: { choices: ['-'], about: 'Read the records from standard input, not from the log' },
+} as const;
+
+/** The words of a command line: the first may be the second. */
+interface DeploysOf {
+  readonly app: string | undefined;
+  readonly input: string | undefined;
+}
+
+/** The app whose deploys are wanted, and whether their records are on standard input. */
+export function deploysOf({ app, input }: DeploysOf): {
+  readonly project: string | undefined;
+  readonly isPiped: boolean;
+} {
+  return { project: app === '-' ? undefined : app, isPiped: app === '-' || input === '-' };
+}
+
+/** For `needsRoot`: records in a pipe may come from another server. */
+export const readsLog = (words: DeploysOf): boolean => !deploysOf(words).isPiped;
+
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

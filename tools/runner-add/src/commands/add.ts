@@ -45,6 +45,7 @@ export const add = command({
       about: "Also encrypt the token with the app's own key (ckey), wrapped by the master key",
     },
   },
+  oneOf: ['branch', 'tags'],
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',

@@ -73,7 +73,7 @@ export async function carryOut(
   const began = agent.io.elapsed();
   const tool = argumentsOf(order, deployIdOf(order, agent.config.server));
   const { status, last } = await runTool(agent, tool, {
-    env: { RUNNER_INITIATOR: sealed.by },
+    env: { RUNNER_INITIATOR: sealed.by, RUNNER_ORDER: order.id },
     each: ({ step, status: word }) => {
       if (word === 'started') agent.step?.(order, String(step));
     },

@@ -23,6 +23,9 @@ declare const __VERSION__: string;
 /** The stored state, which `fleet status` shows for an offline server, is renewed after this time, in ms. */
 const STATE_AGE = 60_000;
 
+/** Of the reason of a pause, in characters. */
+const REASON_MAX = 300;
+
 /** Replies to pings. Returns a function that stores the state if it has changed or is old. */
 export function answerPings(
   agent: Agent,
@@ -76,13 +79,18 @@ function appsOf({ io, paths }: Agent): AppOnServer[] {
   return listApps(paths).apps.map((app) => {
     const [current] = Object.values(app.instances).map((each) => each.current);
     const { version = null, commit = null } = current ?? {};
-    return { app: app.app, version, commit, held: heldWord(app, io.now()) };
+    return { app: app.app, version, commit, ...holdOf(app, io.now()) };
   });
 }
 
-function heldWord(app: AppState, now: Date): AppOnServer['held'] {
-  if (app.stopped) return 'stopped';
-  return pauseOf(app, now) ? 'paused' : null;
+function holdOf(app: AppState, now: Date): Pick<AppOnServer, 'held' | 'held_by' | 'held_reason'> {
+  const hold = app.stopped ?? pauseOf(app, now);
+  const held = app.stopped ? 'stopped' : hold && 'paused';
+  return {
+    held,
+    held_by: hold?.by ?? null,
+    held_reason: hold?.reason?.slice(0, REASON_MAX) ?? null,
+  };
 }
 
 /** Resolves `ref`, or the app's branch, with `runner-deploy --check`, or for `fetch` with `runner-fetch`. */

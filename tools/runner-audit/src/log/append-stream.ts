@@ -8,7 +8,9 @@ import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
-import { isObject } from '@runner/common/text/json';
+import { jsonLine } from '@runner/common/text/harmless';
+import { isObject, parseJson } from '@runner/common/text/json';
+import { LoggedRecords } from './logged.ts';
 import { readyReader } from './ready-input.ts';
 
 type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>;
@@ -56,12 +58,15 @@ interface Read {
   readonly event: DeployEvent;
   /** The event as a line of the log. */
   readonly line: string;
+  /** It stands in the log already. */
+  readonly isLogged?: true;
 }
 
 /** Parses lines into events, and reports invalid ones with their line number. */
 class EventReader {
   readonly #context: StreamContext;
   readonly #completion: RecordDefaults;
+  readonly #logged: LoggedRecords;
   #number = 0;
   /** Within an object that is spread over lines, which is reported once. */
   #isSpread = false;
@@ -69,7 +74,8 @@ class EventReader {
 
   constructor(context: StreamContext) {
     this.#context = context;
-    const { io } = context;
+    const { io, paths } = context;
+    this.#logged = new LoggedRecords(paths);
     this.#completion = { now: () => io.now(), random: () => io.random(), isForeign: true };
   }
 
@@ -78,6 +84,7 @@ class EventReader {
     const batch: Read[] = [];
     // Secrets are read once per batch: `edit` may replace a token while a stream runs.
     const cleaner = new RecordCleaner({ paths, env: io.env });
+    this.#logged.newBatch();
     for (const line of lines) {
       this.#number += 1;
       try {
@@ -91,21 +98,25 @@ class EventReader {
     return batch;
   }
 
-  /** Appends a batch, or keeps it for later while the log is busy; returns it as recorded. */
+  /** Appends the new ones of a batch, or keeps them for later while the log is busy; returns all as recorded. */
   record(batch: readonly Read[]): readonly Read[] {
     const { paths, note } = this.#context;
-    if (batch.length === 0) return [];
+    const fresh = batch.filter(({ isLogged }) => !isLogged);
+    if (fresh.length === 0) return batch;
     try {
       const lines = appendLines(
         paths,
-        batch.map(({ line }) => line),
+        fresh.map(({ line }) => line),
+      )[Symbol.iterator]();
+      return batch.map((read) =>
+        read.isLogged ? read : { ...read, line: lines.next().value as string },
       );
-      return batch.map((read, index) => ({ ...read, line: lines[index] as string }));
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'audit_busy') throw error;
-      const kept = batch.flatMap((read) => this.#keep(read, error));
-      if (kept.length > 0)
-        note(`${error.message}; ${kept.length} event(s) are kept and will be appended later`);
+      const kept = batch.flatMap((read) => (read.isLogged ? read : this.#keep(read, error)));
+      const count = kept.filter(({ isLogged }) => !isLogged).length;
+      if (count > 0)
+        note(`${error.message}; ${count} event(s) are kept and will be appended later`);
       return kept;
     }
   }
@@ -142,6 +153,13 @@ class EventReader {
     const parsed = parse(text);
     // Redact before shortening: half a secret would not be recognised.
     const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
+    if (isObject(clean) && this.#logged.has(clean))
+      return {
+        number: this.#number,
+        event: clean as DeployEvent,
+        line: `${jsonLine(clean)}\n`,
+        isLogged: true,
+      };
     const event = completeEvent(clean, this.#completion);
     const record = lineOf(event);
     if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
@@ -151,7 +169,7 @@ class EventReader {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw new Failure('event_invalid', 'the event is not JSON');
   }

@@ -2,7 +2,7 @@
 
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import { logFiles, openLog, Unread } from '@runner/common/audit/files';
-import { readRecord } from '@runner/common/audit/record';
+import { readRecord, withBothNames } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { isThere, readRange } from '@runner/common/files/read';
@@ -86,7 +86,7 @@ async function printLines(context: FollowContext, bytes: Buffer): Promise<Buffer
   const cleaner = new RecordCleaner({ paths: context.paths, env: context.io.env });
   for (const line of bytes.subarray(0, Math.max(0, end)).toString('utf8').split('\n')) {
     const record = readRecord(line);
-    if (record) await context.print(await cleaner.clean(record));
+    if (record) await context.print(withBothNames(await cleaner.clean(record)));
     else if (/[^ \t\r]/.test(line)) unread.lines += 1;
   }
   unread.report(context.note);

@@ -1,7 +1,7 @@
 import { appNames, hintFor } from '@runner/common/apps/store';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
-import type { LogRecord } from '@runner/common/audit/record';
+import { type LogRecord, withBothNames } from '@runner/common/audit/record';
 import type { CommandResult, Context } from '@runner/common/cli/command';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
@@ -38,7 +38,7 @@ export async function listEvents(context: ListContext): Promise<CommandResult> {
     for await (const block of blocks) {
       found ||= block.length > 0;
       const records: LogRecord[] = [];
-      for (const record of block) records.push(await cleaner.clean(record));
+      for (const record of block) records.push(withBothNames(await cleaner.clean(record)));
       if (format === 'human') table.add(records);
       else if (format === 'json')
         io.stdout.write(records.map((record) => `${jsonLine(record)}\n`).join(''));

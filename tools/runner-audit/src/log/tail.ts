@@ -1,6 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
+import { withBothNames } from '@runner/common/audit/record';
 import type { CommandResult, Context } from '@runner/common/cli/command';
 import { lineStart } from '@runner/common/files/lines-backward';
 import { Failure } from '@runner/common/foundation/failure';
@@ -28,7 +29,7 @@ export async function tailEvents(context: TailContext): Promise<CommandResult> {
   if (live && options.follow) live.end = lineStart(live.fd, fstatSync(live.fd).size);
   const records = await newestRecords({ logs, waiting }, {}, count, unread);
   const cleaner = new RecordCleaner({ paths, env: io.env });
-  for (const record of records) await print(await cleaner.clean(record));
+  for (const record of records) await print(withBothNames(await cleaner.clean(record)));
   unread.report(note);
   noteWaiting(waiting, note);
   closeLogs(logs.filter((log) => log !== live));

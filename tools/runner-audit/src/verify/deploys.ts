@@ -49,10 +49,12 @@ export class DeployCheck {
 
   check(record: LogRecord, place: LinePosition): void {
     // Kept in memory, so bounded.
-    const id = short(textOf(record, 'deploy_id'));
+    const own = short(textOf(record, 'deploy_id'));
     const kind = kindOf(record);
     // Old versions wrote no ID.
-    if (id === '') return;
+    if (own === '') return;
+    // Another tool may give its deploy the ID of one of runner's.
+    const id = isForeign(record) ? `${own} of ${short(textOf(record, 'source'))}` : own;
     if (kind === 'DeployStarted') this.#start(id, record, place);
     // A check that failed has no deploy.
     else if (kind === 'DeployFailure' && record.stage === 'fetch') return;

@@ -54,8 +54,8 @@ export const lastError = command({
     if (failure === null) return `No DeployFailure found for ${context.args.app}.\n`;
     const heading = style.bold(`Last DeployFailure for ${failure.app}:`);
     return `${heading}\n${fields([
-      ['version:', harmlessLine(failure.version)],
-      ['timestamp:', harmlessLine(failure.timestamp)],
+      ['version:', harmlessLine(failure.version) || '-'],
+      ['timestamp:', harmlessLine(failure.timestamp) || '-'],
       ['error:', harmless(withoutEndings(failure.error))],
       ...furtherFields(failure),
     ])}`;

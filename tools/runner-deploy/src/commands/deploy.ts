@@ -1,7 +1,12 @@
 import { pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { type CommandResult, type Context, command } from '@runner/common/cli/command';
+import {
+  type CommandResult,
+  type Context,
+  command,
+  EVENTS_OPTION,
+} from '@runner/common/cli/command';
 import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
@@ -40,6 +45,7 @@ export const deploy = command({
       about: 'Wait up to this long (30s, 10m, 1h) for another deploy of the app to end',
     },
     ...ID_OPTIONS,
+    ...EVENTS_OPTION,
     verbose: { short: 'v', about: 'Show the output of the steps as it arrives' },
   },
   exits: [
@@ -47,7 +53,12 @@ export const deploy = command({
     [75, 'Another deploy of the app is running; --wait waits for it'],
     [130, 'Interrupted (Ctrl-C); what had been switched was rolled back'],
   ],
-  examples: ['runner deploy shop', 'runner deploy shop --ref v1.4.2', 'runner deploy shop --check'],
+  examples: [
+    'runner deploy shop',
+    'runner deploy shop --ref v1.4.2',
+    'runner deploy shop --check',
+    'runner deploy shop --events --no-notify | runner-notify send --channel telegram',
+  ],
   async run(context) {
     const interruption = interruptionOf(context.io);
     try {
@@ -92,6 +103,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly force: boolean;
     readonly 'deploy-id': string | undefined;
     readonly trigger: string | undefined;
+    readonly events: boolean;
     readonly verbose: boolean;
   };
 };

@@ -12,6 +12,7 @@ interface ChatStatus {
   readonly channel: string;
   readonly configured: boolean;
   readonly active: boolean;
+  readonly named_by: readonly string[];
   readonly missing: readonly string[];
   readonly healthy: boolean | null;
   readonly stopped: boolean;
@@ -38,12 +39,19 @@ export async function chats(context: CheckContext): Promise<readonly CheckResult
 }
 
 function troubles(each: ChatStatus): CheckResult[] {
-  const { channel, configured, active, missing, healthy, stopped, advice } = each;
+  const { channel, configured, active, missing, healthy, stopped, advice, named_by: apps } = each;
   // No credential at all is a choice; one of two is an unfinished setup.
   if (!configured && missing.length > 0 && missing.length < NEEDED[channel as keyof typeof NEEDED])
     return [
       warning(
         `${channel} lacks ${missing.join(' and ')}`,
+        `runner notify setup --channel ${channel}`,
+      ),
+    ];
+  if (!active && apps.length > 0)
+    return [
+      warning(
+        `the .deploy.yml of ${apps.join(', ')} names ${channel}, which is not active`,
         `runner notify setup --channel ${channel}`,
       ),
     ];

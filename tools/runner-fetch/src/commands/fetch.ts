@@ -1,5 +1,5 @@
 import { appNames, requireApp } from '@runner/common/apps/store';
-import { command } from '@runner/common/cli/command';
+import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { FetchResult } from '@runner/deploy/fetch/decide';
@@ -34,6 +34,7 @@ export const fetch = command({
       placeholder: 'N',
       about: 'Deploys to run at once [default: 2; 1 with less than 2 GiB of free memory]',
     },
+    ...EVENTS_OPTION,
     'no-notify': { about: 'Send no notifications about these deploys' },
   },
   exits: [

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { isOfKind, kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
+import {
+  isOfKind,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  textOf,
+  withBothNames,
+} from '@runner/common/audit/record';
 import { type Context, command } from '@runner/common/cli/command';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { readAll } from '@runner/common/foundation/io';
@@ -158,7 +165,7 @@ async function show(
         else
           for (const line of bytes.toString('utf8').split('\n')) {
             const record = recordIn(line);
-            if (record && isWanted(record)) found.push({ ...record, server });
+            if (record && isWanted(record)) found.push({ ...withBothNames(record), server });
           }
       }
     }

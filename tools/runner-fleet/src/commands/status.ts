@@ -95,6 +95,14 @@ function isBehind({ commit }: AppOnServer, wanted: string | undefined): boolean 
   return wanted !== undefined && commit !== wanted;
 }
 
+/** `shop v1.4.0 behind, paused by ada: release party`. */
+function appText({ app, version, behind, held, ...why }: ServerRow['apps'][number]): string {
+  const by = why.held_by ? ` by ${why.held_by}` : '';
+  const reason = why.held_reason ? `: ${why.held_reason}` : '';
+  const states = [behind ? 'behind' : '', held ? `${held}${by}${reason}` : ''].filter(Boolean);
+  return `${app} ${[version ?? '-', states.join(', ')].filter(Boolean).join(' ')}`;
+}
+
 function rowText({
   server,
   groups,
@@ -118,9 +126,6 @@ function rowText({
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`
       : '';
-  const list = apps.map(
-    ({ app, version, behind, held }) =>
-      `  ${harmlessLine(app)} ${harmlessLine(version ?? '-')}${behind ? ' behind' : ''}${held ? ` ${harmlessLine(held)}` : ''}`,
-  );
+  const list = apps.map((each) => `  ${harmlessLine(appText(each))}`);
   return `${server.padEnd(12)}  ${groups.join(',').padEnd(8)}  ${there}${why}${clock}${late}${discarded}${list.join('')}\n`;
 }

@@ -5,21 +5,29 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type HistoryRow, type PastDeploy, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
-import { lineCount, periodSince, SINCE } from '@runner/history/log/options';
+import {
+  DEPLOYS_OF,
+  deploysOf,
+  lineCount,
+  periodSince,
+  readsLog,
+  SINCE,
+} from '@runner/history/log/options';
 
 /** Without `--since` and `-n`. */
 const COUNT = 20;
 
 export const history = command({
-  needsRoot: true,
+  needsRoot: readsLog,
   about: 'List the deploys, one per line',
   details:
     'Oldest first, from the audit log. RESULT is success, failed (before the switch, or the rollback\n' +
     'failed), rolled_back, interrupted, running or unknown (another tool recorded no end). A ← marks the\n' +
     'version of a manual rollback.\n' +
     'TIME is ISO 8601 (UTC unless it has a zone), a date, or how long ago: 30m, 2h, 7d. With --json each\n' +
-    'deploy is one line.',
-  positionals: { app: { about: 'Only deploys of this app' } },
+    'deploy is one line. With - the records come from standard input, as runner audit list --json or\n' +
+    'runner fleet events --json prints them.',
+  positionals: DEPLOYS_OF,
   options: {
     since: SINCE,
     lines: {
@@ -28,20 +36,28 @@ export const history = command({
       about: `Only the last N, up to 100000 [default: ${COUNT}, or all with --since]`,
     },
   },
-  examples: ['runner history shop', 'runner history --since 7d --json'],
+  examples: [
+    'runner history shop',
+    'runner history --since 7d --json',
+    'runner audit list --until 2026-01-01 --json | runner history -',
+  ],
   safeInForeignRoot: true,
   async run(context) {
     const { io, paths, args, options, format, note, style } = context;
     const since =
       options.since === undefined ? undefined : periodSince(options.since, io.now()).since;
     const count = options.lines === undefined ? undefined : lineCount(options.lines);
-    const all = await readDeploys(paths, args.app, note);
+    const { project, isPiped } = deploysOf(args);
+    const input = isPiped ? io.stdin : undefined;
+    const last = since === undefined ? (count ?? COUNT) : count;
+    const newest = since === undefined ? last : undefined;
+    const all = await readDeploys({ paths, project, input, last: newest, note });
     const wanted = all.filter(({ start }) => since === undefined || start >= since);
-    const last = count ?? (since === undefined ? COUNT : wanted.length);
     const cleaner = new RecordCleaner({ paths, env: io.env });
     const rows: HistoryRow[] = [];
     if (last === 0) return {};
-    for (const deploy of wanted.slice(-last)) rows.push(await cleanRow(deploy, cleaner));
+    for (const deploy of wanted.slice(last === undefined ? 0 : -last))
+      rows.push(await cleanRow(deploy, cleaner));
     if (format !== 'human') for (const row of rows) await context.print(row);
     else io.stdout.write(textOf(rows, style, io.stdout.isTTY ? io.stdout.columns : undefined));
     return {};

@@ -68,15 +68,6 @@ export function connect(
   return CHANNELS[name].connect(credentials, lineOf(credentials, env, signal));
 }
 
-/** Channels whose credentials are set and that the global `notify.channel`, if set, includes. */
-export function activeChannels(settings: NotifySettings): ChannelName[] {
-  const { channel } = settings;
-  return CHANNEL_NAMES.filter(
-    (name) =>
-      settings[name] !== undefined && (channel === undefined || channelsOf(channel).includes(name)),
-  );
-}
-
 /** One sentence on `wanted` channels of which none is active: the first key in the way, else what to run. */
 export function whyInactive(
   config: Config,

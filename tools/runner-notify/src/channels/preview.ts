@@ -4,11 +4,15 @@ import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
-import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
+import {
+  activeChannels,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
 import { type Notice, noticeOf } from '../message/notice.ts';
 import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
-import { activeChannels, redactorOf } from './credentials.ts';
+import { redactorOf } from './credentials.ts';
 import { CHANNELS } from './index.ts';
 import { checkTemplates } from './templates.ts';
 
@@ -19,6 +23,9 @@ const BLANK_MAX = 0x20;
 export interface Preview {
   readonly event_type: string;
   readonly project: string;
+  /** The same under their other names. */
+  readonly event: string;
+  readonly app: string;
   readonly deploy_id: string;
   readonly channel: ChannelName;
   readonly method: string;
@@ -84,6 +91,8 @@ function previewsOf(
   return messages.map((message, index) => ({
     event_type: notice.eventType,
     project: notice.project,
+    event: notice.eventType,
+    app: notice.project,
     deploy_id: notice.deployId,
     channel,
     method,

@@ -3,7 +3,11 @@
 import type { ChannelName, DestinationName } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
-import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
+import {
+  activeChannels,
+  type NotifySettings,
+  notifySettingsOf,
+} from '@runner/common/config/settings';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -11,13 +15,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
-import {
-  activeChannels,
-  connect,
-  destinationDigest,
-  redactorOf,
-  whyInactive,
-} from '../channels/credentials.ts';
+import { connect, destinationDigest, redactorOf, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
@@ -80,9 +78,9 @@ export class OpenChannels {
     this.#noted.add(text);
   };
 
-  /** Why no channel is active. */
-  whyInactive(): string {
-    return whyInactive(this.#config, this.#settings);
+  /** Why none of the wanted channels is active. */
+  whyInactive(wanted?: readonly ChannelName[]): string {
+    return whyInactive(this.#config, this.#settings, wanted);
   }
 
   subjectOf(record: Announceable): NoticeSubject {

@@ -12,6 +12,9 @@ import type { SkipReason } from './selection.ts';
 export interface SendResult extends Partial<ServiceProblem> {
   readonly event_type: MessageKind;
   readonly project: string;
+  /** The same under their other names. */
+  readonly event: MessageKind;
+  readonly app: string;
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
@@ -60,6 +63,8 @@ export function headOf(subject: NoticeSubject, channel: DestinationName | null) 
   return {
     event_type: subject.eventType,
     project: subject.project,
+    event: subject.eventType,
+    app: subject.project,
     instance: subject.instance,
     version: subject.version,
     deploy_id: subject.deployId,

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
-import { type ChannelName, channelsIn } from '@runner/common/config/channels';
+import { type ChannelName, channelsIn, namedChannels } from '@runner/common/config/channels';
 import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file/read';
 import { isThere, readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -18,9 +18,12 @@ export type SkipReason =
   | 'events_off';
 
 /** The channels that announce an event, or why none does. */
-export type Selection =
-  | { readonly channels: readonly ChannelName[] }
-  | { readonly channels: readonly []; readonly reason: SkipReason };
+export interface Selection {
+  readonly channels: readonly ChannelName[];
+  readonly reason?: SkipReason;
+  /** Channels that were named but are not active. */
+  readonly inactive?: readonly ChannelName[];
+}
 
 /** `asked` is `--channel`, names and words separated by commas; without it `app`, what the app's `.deploy.yml` says, decides. */
 export function select(
@@ -34,7 +37,8 @@ export function select(
   if (wanted === 'none') return { channels: [], reason: 'app_without_notify' };
   const named = channelsIn(wanted);
   const channels = active.filter((name) => named.includes(name));
-  return channels.length > 0 ? { channels } : { channels: [], reason: 'channel_not_active' };
+  const inactive = namedChannels(wanted).filter((name) => !active.includes(name));
+  return { channels, inactive, ...(channels.length === 0 && { reason: 'channel_not_active' }) };
 }
 
 /** Larger than any hand-written file, in bytes. */

@@ -99,7 +99,8 @@ function destinationsOf(
   const selection = select(active, channel, () =>
     appChoice(paths, record.project, instance, opened.noteOnce),
   );
-  if (!('reason' in selection) || status.length > 0) return [...selection.channels, ...status];
+  for (const name of selection.inactive ?? []) opened.noteOnce(opened.whyInactive([name]));
+  if (!selection.reason || status.length > 0) return [...selection.channels, ...status];
   if (selection.reason === 'not_configured') opened.noteOnce(opened.whyInactive());
   return selection.reason;
 }

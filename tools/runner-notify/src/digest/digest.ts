@@ -71,7 +71,7 @@ export async function digestText(
   period: Period,
   note: (text: string) => void,
 ): Promise<string> {
-  const history = await readDeploys(paths, undefined, note);
+  const history = await readDeploys({ paths, note });
   const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
   const { deploys: count, time_to_restore_s: restore } = figuresOf(history, period);
   const failed = deploys.filter(isFailed);

@@ -1,6 +1,6 @@
 /** The records on standard input, line by line as they arrive. */
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
-import { EVENT_TYPES, type EventType, isStateEvent } from '@runner/common/audit/events';
+import { EVENT_TYPES, type EventType, isDeployId, isStateEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
@@ -102,6 +102,8 @@ export function announceableOf(fields: LogRecord): Announceable | string | undef
   if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
   if (typeof project !== 'string' || project.trim() === '') return 'the record has no project';
+  const id = fields.deploy_id ?? undefined;
+  if (id !== undefined && !isDeployId(id)) return 'the deploy_id does not have 8 letters or digits';
   return { kind: kind as MessageKind, project, fields };
 }
 

@@ -10,10 +10,10 @@ import {
 } from '@runner/common/config/channels';
 import { changedConfig, editConfig, requireWritable } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
-import { notifySettingsOf } from '@runner/common/config/settings';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import { isThere } from '@runner/common/files/read';
 import { canAsk } from '@runner/common/tokens/prompt';
-import { activeChannels, connect, lineOf } from '../channels/credentials.ts';
+import { connect, lineOf } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';

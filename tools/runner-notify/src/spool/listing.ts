@@ -16,6 +16,8 @@ export interface WaitingMessage
   readonly state: 'queued' | 'waiting' | 'dead' | 'damaged';
   readonly event_type: string;
   readonly project: string;
+  /** The same under its other name. */
+  readonly app: string;
   readonly instance: string;
   readonly version: string;
   readonly deploy_id: string;
@@ -72,6 +74,7 @@ export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMess
     state: !sound ? 'damaged' : place === 'dead' ? 'dead' : live,
     event_type: String(kindOf(event) ?? ''),
     project: String(projectOf(event) ?? ''),
+    app: String(projectOf(event) ?? ''),
     instance: textOf(event, 'instance') || 'default',
     version: textOf(event, 'version'),
     deploy_id: textOf(event, 'deploy_id'),

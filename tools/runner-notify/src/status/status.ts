@@ -1,28 +1,28 @@
 /** What `runner notify status` prints about each channel. */
 
+import { appNames } from '@runner/common/apps/store';
 import {
   CHANNEL_NAMES,
   type ChannelName,
   type DestinationName,
+  namedChannels,
 } from '@runner/common/config/channels';
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
+  activeChannels,
   maxDeployRetries,
   type NotifySettings,
   notifySettingsOf,
 } from '@runner/common/config/settings';
+import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import {
-  activeChannels,
-  connect,
-  credentialAt,
-  destinationDigest,
-  whyInactive,
-} from '../channels/credentials.ts';
+import { connect, credentialAt, destinationDigest, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
+import { appChoice } from '../deliver/selection.ts';
 import type { ServiceProblem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
 import { Spool } from '../spool/spool.ts';
@@ -50,6 +50,8 @@ export interface ChannelStatus extends Backlog {
   readonly configured: boolean;
   /** Configured, and included by `notify.channel`. */
   readonly active: boolean;
+  /** Apps whose `.deploy.yml` names it. */
+  readonly named_by: readonly string[];
   /** Credentials that are missing. */
   readonly missing: readonly string[];
   /** The masked token, or the webhook's id; null when there is none. */
@@ -90,7 +92,7 @@ export async function notifyStatus(
 ): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
-  const from = { paths, settings, io };
+  const from = { paths, settings, io, choices: choicesOf(paths) };
   const templates = checkTemplates(config, settings);
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, config, from, offline)),
@@ -119,6 +121,14 @@ interface From {
   readonly paths: Paths;
   readonly settings: NotifySettings;
   readonly io: Io;
+  /** Each app, and the channels that its active release chooses. */
+  readonly choices: readonly (readonly [app: string, choice: NotifyChoice])[];
+}
+
+/** None if this user may not read the registry. */
+function choicesOf(paths: Paths): From['choices'] {
+  const names = unlessFailure(() => appNames(paths), []);
+  return names.map((app) => [app, appChoice(paths, app, 'default', () => {})]);
 }
 
 async function channelStatus(
@@ -140,6 +150,9 @@ async function channelStatus(
     channel,
     configured: settings[channel] !== undefined,
     active: activeChannels(settings).includes(channel),
+    named_by: from.choices.flatMap(([app, choice]) =>
+      namedChannels(choice).includes(channel) ? [app] : [],
+    ),
     missing: credentials.filter((key) => credentialAt(config, key) === ''),
     secret: secret === '' ? null : mask(secret),
     ...shownOf(settings),
@@ -152,7 +165,10 @@ async function channelStatus(
 }
 
 /** A damaged state, or one of other credentials, counts as empty. */
-function backlogOf(channel: DestinationName, { paths, settings, io }: From): Backlog {
+function backlogOf(
+  channel: DestinationName,
+  { paths, settings, io }: Omit<From, 'choices'>,
+): Backlog {
   const spool = new Spool(paths);
   const { until, last_success, last_error, stopped } = readState(paths, channel, () =>
     destinationDigest(settings, channel),

@@ -50,15 +50,26 @@ function isBegun({ secret, missing, channel }: ChannelStatus): boolean {
 
 /** Nothing of it is configured, and nothing waits for it. */
 function isUnused(channel: ChannelStatus): boolean {
-  return !channel.configured && !isBegun(channel) && channel.queued + channel.dead === 0;
+  const isLeft = channel.queued + channel.dead > 0 || channel.named_by.length > 0;
+  return !channel.configured && !isBegun(channel) && !isLeft;
 }
 
 function channelText(channel: ChannelStatus, style: Style): string {
   const [mark, words] = verdictOf(channel, style);
   const head = `${mark} ${style.bold(CHANNELS[channel.channel].title)}: ${words}\n`;
-  const advice = [...channel.advice, ...(channel.problem?.hint ? [channel.problem.hint] : [])];
+  const advice = [
+    ...channel.advice,
+    ...namedAdvice(channel),
+    ...(channel.problem?.hint ? [channel.problem.hint] : []),
+  ];
   const arrows = advice.map((text) => `  ${style.yellow('→')} ${harmlessLine(text)}\n`);
   return [head, ...rowsOf(channel).map(rowText), ...arrows].join('');
+}
+
+function namedAdvice({ active, channel, named_by: apps }: ChannelStatus): string[] {
+  if (active || apps.length === 0) return [];
+  const names = `the .deploy.yml of ${apps.join(', ')} names it, so messages are lost`;
+  return [`${names}: \`runner notify setup --channel ${channel}\``];
 }
 
 function verdictOf(channel: ChannelStatus, style: Style): readonly [string, string] {

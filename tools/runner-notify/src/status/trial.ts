@@ -3,16 +3,11 @@
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
 import { editConfig } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
-import { notifySettingsOf } from '@runner/common/config/settings';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import {
-  activeChannels,
-  connect,
-  destinationDigest,
-  whyInactive,
-} from '../channels/credentials.ts';
+import { connect, destinationDigest, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
 import type { Credentials, SendOutcome, ServiceProblem } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';

@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { writeWhole } from '@runner/common/files/write';
 import { usage } from '@runner/common/foundation/failure';
 import { OFFLINE } from '@runner/deploy/instances/view';
-import { periodSince, SINCE } from '@runner/history/log/options';
+import { DEPLOYS_OF, deploysOf, periodSince, readsLog, SINCE } from '@runner/history/log/options';
 
 interface Drawn {
   /** Absolute; `-` for standard output. */
@@ -15,13 +15,14 @@ interface Drawn {
 }
 
 export const report = command({
-  needsRoot: true,
+  needsRoot: readsLog,
   about: 'Write an HTML report of the deploys',
   details:
     'One HTML file without scripts: active versions, outcomes per day, durations, version history, causes\n' +
     'of failures, and the newest deploys with links to their changes. TIME is ISO 8601 (UTC unless it has\n' +
-    'a zone), a date, or how long ago: 30m, 2h, 7d. An existing file is replaced.',
-  positionals: { app: { about: 'Only deploys of this app' } },
+    'a zone), a date, or how long ago: 30m, 2h, 7d. An existing file is replaced.\n' +
+    'With - the records come from standard input, and what runs is what they say.',
+  positionals: DEPLOYS_OF,
   options: {
     html: {
       placeholder: 'FILE',
@@ -40,7 +41,7 @@ export const report = command({
     if (toStdout && format !== 'human')
       throw usage("the argument '--html -' cannot be used with '--output <FORMAT>'");
     const { draw } = await import('../page/draw.ts');
-    const wanted = { app: args.app, period, offline: options.offline };
+    const wanted = { ...deploysOf(args), period, offline: options.offline };
     const { page, deploys } = await draw({ io, paths, note }, wanted);
     const bytes = Buffer.from(page);
     if (toStdout) {

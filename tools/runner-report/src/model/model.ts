@@ -105,7 +105,8 @@ export interface DeployRow {
 }
 
 export interface Report {
-  readonly server: string;
+  /** Undefined: the records came from standard input. */
+  readonly server: string | undefined;
   /** Undefined: all apps. */
   readonly app: string | undefined;
   readonly period: Period;

@@ -17,6 +17,9 @@ export interface Registry {
   readonly compareOf: CompareOf;
 }
 
+/** No app is known. */
+export const UNKNOWN: Registry = { apps: undefined, compareOf: () => undefined };
+
 type RegistrySource = Readonly<{ io: Io; paths: Paths }>;
 
 /** The registered apps, or only `app`; `note` reports what cannot be read. */
@@ -29,12 +32,11 @@ export async function registryOf(
     if (!(error instanceof Failure)) throw error;
     note(`${error.message} (${error.code})`);
   };
-  const none: Registry = { apps: undefined, compareOf: () => undefined };
   try {
     const { apps: all, unreadable } = listApps(paths);
     for (const { failure } of unreadable) noted(failure);
     const apps = all.filter((each) => app === undefined || each.app === app);
-    if (apps.length === 0) return none;
+    if (apps.length === 0) return UNKNOWN;
     const view = await viewOf({ io, paths }, apps, offline);
     const hosts = codeHostsOf(readConfig(paths), io.env);
     const hostOf = (wanted = DEFAULT_HOST) => hosts.find((host) => host.name === wanted);
@@ -49,6 +51,6 @@ export async function registryOf(
     };
   } catch (error) {
     noted(error);
-    return none;
+    return UNKNOWN;
   }
 }

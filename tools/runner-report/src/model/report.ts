@@ -11,7 +11,8 @@ import { type CompareOf, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
 
 export interface ReportSource {
-  readonly server: string;
+  /** Undefined: the records came from standard input. */
+  readonly server: string | undefined;
   readonly app: string | undefined;
   readonly period: Period;
   /** All known deploys, oldest first. */

@@ -5,13 +5,15 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { readDeploys } from '@runner/history/deploys/read';
 import type { Period } from '@runner/history/figures/figures';
-import { registryOf } from '../model/registry.ts';
+import { registryOf, UNKNOWN } from '../model/registry.ts';
 import { redacted, reportOf } from '../model/report.ts';
 import { pageOf } from './page.ts';
 
 export interface ReportRequest {
   /** Undefined: all apps. */
-  readonly app: string | undefined;
+  readonly project: string | undefined;
+  /** The records are on standard input, perhaps those of another server. */
+  readonly isPiped: boolean;
   readonly period: Period;
   /** Do not query the supervisors. */
   readonly offline: boolean;
@@ -20,12 +22,13 @@ export interface ReportRequest {
 /** `note` reports files that cannot be read. */
 export async function draw(
   { io, paths, note }: { readonly io: Io; readonly paths: Paths; note(text: string): void },
-  { app, period, offline }: ReportRequest,
+  { project: app, isPiped, period, offline }: ReportRequest,
 ): Promise<{ page: string; deploys: number }> {
-  const history = await readDeploys(paths, app, note);
-  const registry = await registryOf({ io, paths }, { app, offline }, note);
+  const input = isPiped ? io.stdin : undefined;
+  const history = await readDeploys({ paths, project: app, input, note });
+  const registry = isPiped ? UNKNOWN : await registryOf({ io, paths }, { app, offline }, note);
   const cleaner = new RecordCleaner({ paths, env: io.env });
-  const source = { ...registry, server: hostname(), app, period, history };
+  const source = { ...registry, server: isPiped ? undefined : hostname(), app, period, history };
   const report = await redacted(reportOf(source), (record) => cleaner.clean(record));
   return { page: pageOf(report), deploys: report.figures.deploys };
 }

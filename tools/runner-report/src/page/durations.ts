@@ -36,13 +36,18 @@ function picture({ took, median, slowest, period, figures }: Report): Html {
       : html`<svg class="failed" x="${percent(x(at))}" y="${percent(y(ms))}"><use href="#m-failed"/></svg>`,
   );
   const ticks = roundBetween(Math.max(1, least / 1.25), most * 1.25);
-  const pins = apart(slowest.map(({ at, ms }) => [x(at), y(ms)] as const)).map(
+  const places = slowest.map(({ at, ms }) => [x(at), y(ms)] as const);
+  const moved = apart(places);
+  const pins = moved.map(
     ([left, top], index) =>
       html`<b class="pin" style="left:${percent(left)};top:${percent(top)}">${index + 1}</b>`,
   );
+  const leads = places.map(([from, height], index) =>
+    leadOf(from, moved[index]?.[0] ?? from, height),
+  );
   const inWords = `Durations: half of the deploys took ${lengthOf(figures.duration_ms.p50)} or less, the slowest ${lengthOf(most)}`;
   return html`<div class="plot" role="img" aria-label="${inWords}">
-<svg aria-hidden="true">${timeLines(period)}<g class="grid">${ticks.map((ms) => heightLine(y(ms)))}</g><g class="points">${points}</g>${medianLine(median, x, y)}</svg>
+<svg aria-hidden="true">${timeLines(period)}<g class="grid">${ticks.map((ms) => heightLine(y(ms)))}</g><g class="points">${points}</g><g class="leads">${leads}</g>${medianLine(median, x, y)}</svg>
 ${pins}${ticks.map((ms) => heightLabel(y(ms), roundLabel(ms)))}${timeLabels(period)}
 </div>`;
 }
@@ -59,6 +64,13 @@ function apart(places: readonly (readonly [number, number])[]): (readonly [numbe
     placed.push([left, y]);
   }
   return placed;
+}
+
+/** From a point to its number, if that stands elsewhere. */
+function leadOf(from: number, to: number, height: number): Html | undefined {
+  if (from === to) return undefined;
+  const y = percent(height);
+  return html`<line x1="${percent(from)}" x2="${percent(to)}" y1="${y}" y2="${y}"/>`;
 }
 
 function medianLine(

@@ -14,7 +14,8 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none
 
 export function pageOf(report: Report): string {
   const { since, until } = report.period;
-  const title = `Deploys of ${report.app ?? 'all apps'} on ${report.server}`;
+  const where = report.server === undefined ? '' : ` on ${report.server}`;
+  const title = `Deploys of ${report.app ?? 'all apps'}${where}`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,7 +29,7 @@ export function pageOf(report: Report): string {
 </head>
 <body>
 ${symbols()}
-<header><h1>Deploys <span>${report.app === undefined ? undefined : html`of ${foreign(report.app, 63)} `}on ${foreign(report.server, 63)}</span></h1>
+<header><h1>Deploys <span>${report.app === undefined ? undefined : html`of ${foreign(report.app, 63)} `}${report.server === undefined ? undefined : html`on ${foreign(report.server, 63)}`}</span></h1>
 <p>${dayOf(since, true)} – ${dayOf(until, true)}, in UTC</p></header>
 <main>
 ${figuresList(report)}
@@ -90,7 +91,7 @@ const DEFINITIONS = [
   ['Lead time', 'from the commit to the success of its deploy.'],
   [
     'Time to restore',
-    'from the failure, or from the success of a version that was later rolled back manually, to the next success or rollback of the app.',
+    'how long the app did not answer until an automatic rollback; else from the failure, or from the success of a version that was later rolled back manually, to the next success or rollback of the app.',
   ],
   ['p50, p90, p95', '50 %, 90 % and 95 % of the values are at or below it.'],
 ] as const;

@@ -17,6 +17,7 @@ export const PICTURES = `
 .plot svg{overflow:visible}
 .plot>svg{position:absolute;inset:0;width:100%;height:100%}
 .plot rect.rolled_back{opacity:.55}
+.leads line{stroke:var(--ink);stroke-width:1}
 .grid line{stroke:var(--line);stroke-width:1;shape-rendering:crispEdges}
 .base{stroke:var(--soft);stroke-width:1;shape-rendering:crispEdges}
 .x,.y{position:absolute;font-size:.75rem;line-height:1;color:var(--soft);white-space:nowrap}

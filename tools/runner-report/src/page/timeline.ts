@@ -17,12 +17,17 @@ export function timelineCard({ lanes, period }: Report): Html {
     lanes.shown.some(({ marks }) => marks.some((mark) => mark.outcome === outcome)),
   );
   const legend = used.map((outcome) => html`<li>${markOf(outcome)} ${WORDS[outcome]}</li>`);
-  const { omitted } = lanes;
+  const { shown, omitted } = lanes;
+  const heading = html`<h2 id="h-versions">Versions <small>what was active when</small></h2>`;
+  if (shown.length === 0)
+    return html`<section class="card wide" aria-labelledby="h-versions">
+${heading}<p class="none">No version was active.</p>
+</section>`;
   return html`<section class="card wide" aria-labelledby="h-versions">
-<h2 id="h-versions">Versions <small>what was active when</small></h2>
+${heading}
 <ul class="legend"><li><i class="now"></i> active now</li>${legend}</ul>
 <div class="lanes"><div class="under" aria-hidden="true"><svg>${timeLines(period)}</svg></div>
-${lanes.shown.map((lane) => laneOf(lane, period))}
+${shown.map((lane) => laneOf(lane, period))}
 <div class="axis">${timeLabels(period)}</div></div>
 ${omitted > 0 ? html`<p class="more">and ${countOf(omitted)} apps with fewer deploys</p>` : undefined}
 </section>`;

@@ -1,4 +1,4 @@
-import { command } from '@runner/common/cli/command';
+import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
@@ -21,6 +21,7 @@ export const rollback = command({
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
     force: { about: 'Allow a version without traffic; change the proxy first' },
     ...ID_OPTIONS,
+    ...EVENTS_OPTION,
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
   },
   exits: [

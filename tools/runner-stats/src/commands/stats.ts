@@ -1,19 +1,19 @@
 import { command } from '@runner/common/cli/command';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf } from '@runner/history/figures/figures';
-import { periodSince, SINCE } from '@runner/history/log/options';
+import { DEPLOYS_OF, deploysOf, periodSince, readsLog, SINCE } from '@runner/history/log/options';
 import { prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
 export const stats = command({
-  needsRoot: true,
+  needsRoot: readsLog,
   about: 'Count deploys, failures, and how long they took',
   details:
     'Deploys per day, lead time (from the commit to the success), change failure rate, time to restore,\n' +
     'durations and the slowest steps; docs/history.md defines them. TIME is ISO 8601 (UTC unless it has\n' +
     'a zone), a date, or how long ago: 30m, 2h, 7d. --prometheus prints the figures of each app for the\n' +
-    "node exporter's textfile collector.",
-  positionals: { app: { about: 'Only deploys of this app' } },
+    "node exporter's textfile collector. With - the records come from standard input.",
+  positionals: DEPLOYS_OF,
   options: {
     since: { ...SINCE, default: '30d' },
     prometheus: {
@@ -26,10 +26,13 @@ export const stats = command({
   async run({ io, paths, args, options, format, note, style }) {
     const now = io.now();
     const period = periodSince(options.since, now);
-    const history = await readDeploys(paths, args.app, note);
+    const { project, isPiped } = deploysOf(args);
+    const input = isPiped ? io.stdin : undefined;
+    const history = await readDeploys({ paths, project, input, note });
+    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
     if (options.prometheus) io.stdout.write(prometheusText(history, period));
     else if (format !== 'human') return { value: figuresOf(history, period) };
-    else io.stdout.write(statsText({ history, period, app: args.app }, style, io.stdout.isTTY));
+    else io.stdout.write(statsText({ history, period, app: project }, style, width));
     return {};
   },
 });

@@ -54,6 +54,8 @@ function eventOf(notice: Notice, text: string): Fields {
     timestamp: timestamp ?? null,
     event_type: eventType,
     project: notice.project,
+    event: eventType,
+    app: notice.project,
     instance: notice.instance,
     version: notice.version,
     deploy_id: isOfDeploy(eventType) ? deployId : null,
