@@ -11,6 +11,7 @@ import type { Tree } from '@runner/common/yaml/schema';
 import { availableMemory } from '../run/memory.ts';
 import { environmentOf } from '../run/processes.ts';
 import { placeIn, startsBeside } from './place.ts';
+import { haproxyNote, socketProblem } from './reach.ts';
 
 /** A sentence for each; `compose` is the compose file of the commit. */
 export function trafficNotes(
@@ -29,6 +30,11 @@ export function trafficNotes(
           `traffic: two versions of ${app} run at once, which takes ${inMb(sum)} MB more; ${inMb(free)} MB are free: set overlap: false, or add memory`,
         ]
       : [];
+  for (const { name, traffic } of instances) {
+    const own = paths.app(app).instance(name);
+    const note = traffic?.type === 'socket' && !socketProblem(own) && haproxyNote(own);
+    if (note) notes.push(`traffic: ${note}`);
+  }
   if (start.type === 'compose' && compose && beside.length > 0)
     notes.push(...doubled(start.file, compose));
   return notes;
