@@ -173,12 +173,14 @@ test('exec passes environment, input, status and signals through', async ({ worl
     assert.is(refused.status, status, file);
     assert.match(refused.stderr, message);
   }
-  const trap = 'trap "echo ended; exit 5" TERM; echo ready; while :; do sleep 0.1; done';
-  const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
-  for await (const line of running.stdout) if (line === 'ready') break;
-  process.kill(running.pid, 'SIGTERM');
-  const { status, stdout } = await running.done;
-  assert.equal([status, stdout], [5, 'ready\nended\n']);
+  for (const signal of ['TERM', 'QUIT', 'ALRM', 'USR1', 'USR2']) {
+    const trap = `trap "echo ended; exit 5" ${signal}; echo ready; while :; do sleep 0.1; done`;
+    const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
+    for await (const line of running.stdout) if (line === 'ready') break;
+    process.kill(running.pid, `SIG${signal}`);
+    const { status, stdout } = await running.done;
+    assert.equal([status, stdout], [5, 'ready\nended\n'], signal);
+  }
 });
 
 test.run();
