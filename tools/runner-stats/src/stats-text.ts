@@ -31,17 +31,20 @@ export function statsText(source: StatsSource, style: Style, isTerminal: boolean
   const deploys = history.filter((deploy) => !deploy.byHand && isIn(period, deploy));
   const outcomes = outcomesOf(deploys);
   const isDrawn = isTerminal && deploys.length > 0;
-  const drawn = (lines: () => string[]) =>
-    isDrawn ? lines().map((line): [string, string] => ['', line]) : [];
+  const drawn = (label: string, draw: () => string): [string, string][] => {
+    const line = isDrawn ? draw() : '';
+    return line === '' ? [] : [[label, line]];
+  };
   const rows: [string, string][] = [
     ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
-    ...drawn(() => [sparkline(countsOf(deploys, period)), bar(outcomes, deploys.length, style)]),
-    ...(outcomes.length > 0 ? [['', inWords(outcomes)] as [string, string]] : []),
+    ...drawn('over time:', () => sparkline(countsOf(deploys, period))),
+    ...(outcomes.length > 0 ? [['outcomes:', inWords(outcomes)] as [string, string]] : []),
+    ...drawn('', () => bar(outcomes, deploys.length, style)),
     ['changes:', `${figures.changes}${failures(figures)}`],
     ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
     ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
-    ...drawn(() => [sparkline(mediansOf(deploys, period))]),
+    ...drawn('over time:', () => sparkline(mediansOf(deploys, period))),
     ...steps(figures).map((line, index): [string, string] => [index ? '' : 'slowest steps:', line]),
   ];
   // Of a short period a date alone says too little.
@@ -101,8 +104,9 @@ function mediansOf(deploys: readonly PastDeploy[], period: Period): number[] {
   });
 }
 
-/** A cell for each value, empty for 0. */
+/** A cell for each value, empty for 0; of one value alone nothing could be seen. */
 function sparkline(values: readonly number[]): string {
+  if (values.filter((value) => value > 0).length < 2) return '';
   const most = Math.max(...values);
   return values
     .map((value) => (value === 0 ? ' ' : LEVELS[Math.ceil((value / most) * LEVELS.length) - 1]))
@@ -128,8 +132,9 @@ function inWords(outcomes: Outcomes): string {
   return outcomes.map(({ name, count }) => `${count} ${name}`).join(', ');
 }
 
-/** The part of each result. */
+/** The part of each result; without colours they would look alike. */
 function bar(outcomes: Outcomes, total: number, style: Style): string {
+  if (style.green('') === style.red('')) return '';
   return outcomes
     .map(({ colour, count }) =>
       style[colour]('█'.repeat(Math.max(1, Math.round((count / total) * COLUMNS)))),
