@@ -70,7 +70,11 @@ test('logs --since begins where the output was when runner last looked, and says
   await run('runner-fetch', [], { root });
   await pause();
   const time = new Date().toISOString();
-  assert.equal({ ...(await since(time)) }.stdout, '');
+  const none = await since(time);
+  assert.is(none.stdout, '');
+  assert.match(none.stderr, /^runner logs: no output since \S+Z$/m);
+  const timed = await run('runner-logs', ['shop', '-n', '1', '-t'], { root });
+  assert.match(timed.stderr, /^runner logs: lines carry no time/);
   await pause();
   appendFileSync(path, 'later 1\n');
   const shown = await since(time);

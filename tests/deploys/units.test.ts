@@ -106,6 +106,20 @@ test('the cause of a restart that fails is the journal of the unit', async ({ wo
   assert.match(String(failure?.error), /Changing to the requested working directory failed/);
 });
 
+test("with --timestamps the lines of a unit's journal begin with their time", async ({
+  world,
+  memory,
+}) => {
+  const env = systemd(memory, '', 'journalctl*json*) ;; journalctl*) echo "$*" ;;');
+  await world.push('v1', { deploy: UNIT });
+  assert.is((await world.deploy([], env)).status, 0);
+  const shown = async (...args: string[]) =>
+    (await run('runner-logs', ['shop', ...args], { root: world.root, env })).stdout;
+  assert.match(await shown(), /--output cat/);
+  assert.match(await shown('-t'), /--output short-iso/);
+  assert.match(await shown('-t', '--since', 'yesterday'), /--output short-iso/);
+});
+
 test('a unit that no version uses any more is reported while it is enabled', async ({
   world,
   memory,
