@@ -45,6 +45,8 @@ export const add = command({
       about: "Also encrypt the token with the app's own key (ckey), wrapped by the master key",
     },
   },
+  surplus:
+    'add takes no argument: name the repository with --repo <OWNER/NAME> and the app with --name <NAME>',
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',
