@@ -177,6 +177,7 @@ async function runCheck(
       app: args.app,
       ref: options.ref,
       instance: options.instance,
+      wait: waitOf(options.wait),
       reporter: isDrawn ? progress.reporter : withoutSteps(progress.reporter),
       signal: interruption.signal,
     });
