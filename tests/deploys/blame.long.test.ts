@@ -84,7 +84,7 @@ test('a script that names the build folder in its first line is named in the err
   world,
 }) => {
   const build =
-    'build: mkdir -p .venv/bin && touch .venv/bin/python && printf "#!$PWD/.venv/bin/python\\n" > .venv/bin/web && chmod +x .venv/bin/web\n';
+    'build: mkdir -p .venv/bin && touch .venv/bin/python && printf "#!$PWD/.venv/bin/python\\n" > .venv/bin/web && chmod +x .venv/bin/web && cp .venv/bin/web .venv/bin/fastapi && cp .venv/bin/web .venv/bin/zip\n';
   for (const more of [
     'start: { type: process, run: exec .venv/bin/web }\n',
     'hooks: { pre_switch: .venv/bin/web --migrate }\n',

@@ -168,9 +168,12 @@ test('an endless line is cut on the terminal and whole in the named log', async 
     const { status, stderr } = await world.deploy();
     assert.is(status, 1);
     assert.ok(stderr.length < 4_000, String(stderr.length));
-    assert.match(stderr, / {2}… whole lines in (.+)\n {2}x{399}…\n {2}error: bad price\n/);
+    assert.match(
+      stderr,
+      / {2}… whole lines in (\S+) \(runner debug log shop\)\n {2}x{399}…\n {2}error: bad price\n/,
+    );
     assert.match(stderr, /Why:\n {2}error: bad price\n/);
-    const path = / whole lines in (.+)\n/.exec(stderr)?.[1] ?? '';
+    const path = / whole lines in (\S+) /.exec(stderr)?.[1] ?? '';
     assert.ok(readFileSync(path, 'utf8').includes('x'.repeat(3_000_000)));
   } finally {
     await world.close();

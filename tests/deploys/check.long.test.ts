@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { announced, look, makeStage } from './matrix.ts';
@@ -188,6 +189,18 @@ test('a refused token is reported as such; during a deploy the status is 75', as
   const refused = await check(world);
   assert.is(refused.status, 1);
   assert.match(refused.stderr, /\(token_invalid\)\n$/);
+});
+
+test('--check waits for another command of the app with --wait', async ({ world }) => {
+  await world.push('v1', { deploy: 'build: sleep 2\n' });
+  const first = world.deploy();
+  await until(
+    async () => (await world.deploy(['--check'])).status === 75,
+    'the deploy does not hold the lock',
+  );
+  const waited = await world.deploy(['--check', '--wait', '60s']);
+  assert.is(waited.status, 0, waited.stderr);
+  assert.is((await first).status, 0);
 });
 
 test.run();

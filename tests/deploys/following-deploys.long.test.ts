@@ -44,7 +44,7 @@ test('tags are deployed in ascending order; a changed active tag is announced on
     env: gitEnvironment(),
   });
   const gone = 'shop: the tag v1.1.0 was deleted: v1.1.0 of';
-  assert.is(await fetch(world), `${gone} ${old} stays and not replaced by v1.0.0`);
+  assert.is(await fetch(world), `${gone} ${old} stays and is not replaced by v1.0.0`);
   const shown = JSON.parse((await run('runner-status', ['shop', '--json'], { root })).stdout);
   assert.equal(
     [shown.tags, shown.branch, shown.next],

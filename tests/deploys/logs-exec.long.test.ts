@@ -70,7 +70,11 @@ test('logs --since begins where the output was when runner last looked, and says
   await run('runner-fetch', [], { root });
   await pause();
   const time = new Date().toISOString();
-  assert.equal({ ...(await since(time)) }.stdout, '');
+  const none = await since(time);
+  assert.is(none.stdout, '');
+  assert.match(none.stderr, /^runner logs: no output since \S+Z$/m);
+  const timed = await run('runner-logs', ['shop', '-n', '1', '-t'], { root });
+  assert.match(timed.stderr, /^runner logs: lines carry no time/);
   await pause();
   appendFileSync(path, 'later 1\n');
   const shown = await since(time);
@@ -173,12 +177,14 @@ test('exec passes environment, input, status and signals through', async ({ worl
     assert.is(refused.status, status, file);
     assert.match(refused.stderr, message);
   }
-  const trap = 'trap "echo ended; exit 5" TERM; echo ready; while :; do sleep 0.1; done';
-  const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
-  for await (const line of running.stdout) if (line === 'ready') break;
-  process.kill(running.pid, 'SIGTERM');
-  const { status, stdout } = await running.done;
-  assert.equal([status, stdout], [5, 'ready\nended\n']);
+  for (const signal of ['TERM', 'QUIT', 'ALRM', 'USR1', 'USR2']) {
+    const trap = `trap "echo ended; exit 5" ${signal}; echo ready; while :; do sleep 0.1; done`;
+    const running = start('runner-exec', ['shop', '--', 'sh', '-c', trap], { root });
+    for await (const line of running.stdout) if (line === 'ready') break;
+    process.kill(running.pid, `SIG${signal}`);
+    const { status, stdout } = await running.done;
+    assert.equal([status, stdout], [5, 'ready\nended\n'], signal);
+  }
 });
 
 test.run();

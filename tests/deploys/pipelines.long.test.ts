@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { deployFile, inWorld, type World } from './world.ts';
 
 /**
- * What writes records or reads them, how many lines it prints (undefined: as many as there are), and what
+ * What writes records or reads them, how many lines it prints (undefined: all there are), and what
  * makes that so.
  */
 const WRITERS: readonly (readonly [command: string, lines?: number, before?: string])[] = [
@@ -78,7 +78,7 @@ async function play(world: World, chat: Discord, [writer, lines, first]: (typeof
       const good = statuses.replace(/ 141 0$/, ' 0 0');
       assert.is(good, Array(members).fill('0').join(' '), `${script}: ${stderr}`);
       const written = world.events().length - before;
-      // Its records are in the log once, whoever read them afterwards.
+      // Its records are in the log once, even if other members of the pipe read them.
       assert.is(written, lines ?? 0, `${script}: ${stderr}`);
       const count = (text: string) => text.split('\n').filter(Boolean).length;
       const passed = lines ?? (writer.includes('--event ') ? undefined : before);

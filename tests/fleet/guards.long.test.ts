@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { hasBroker, testBroker, whenBroker } from '@runner/testing/broker';
+import { certificates } from '@runner/testing/certificates';
 import { preloading, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { certificates } from './certificates.ts';
 import { makeStage, type Stage } from './stage.ts';
 import { makeOperator, must } from './world.ts';
 

@@ -5,13 +5,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { certificates } from '@runner/testing/certificates';
 import { bootContainer, type Container, whyNoContainer } from '@runner/testing/container';
 import { checkoutFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, REPO, TOKEN } from '../deploys/world.ts';
-import { certificates } from './certificates.ts';
 
 const checkout = checkoutFolder();
 /** Fewer make it quicker. */

@@ -89,6 +89,16 @@ test('a health address of a fixed port, and a path that is too long, are found',
   assert.match(deployed.stderr, /a socket may have 107: .*; nothing was switched/);
 });
 
+test('--check warns of a socket whose path only HAProxy cannot use', async ({ world }) => {
+  const short = join(world.root, 'apps/shop/instances/x/live/app.sock');
+  const name = 'x'.repeat(102 - short.length);
+  const deploy = `instances: { ${name}: {} }\n${trafficFile()}`;
+  await world.push('v1', { deploy, files: trafficFiles('v1') });
+  const checked = await world.deploy(['--check']);
+  assert.is(checked.status, 0);
+  assert.match(checked.stdout, /live\/app\.sock has 101 bytes, and HAProxy accepts 97/);
+});
+
 test('--check names the process on the port of the free slot', async ({ world }) => {
   const ports = [await freePort(), await freePort()] as const;
   const more = `traffic: { type: ports, ports: [${ports}], drain: 1s }\n`;
@@ -102,6 +112,27 @@ test('--check names the process on the port of the free slot', async ({ world })
   );
   assert.match(checked.stdout, taken);
   assert.is((await world.deploy(['--check'])).status, 0);
+});
+
+test('--check accepts a first deploy while one of its two ports is free', async ({ world }) => {
+  const ports = [await freePort(), await freePort()] as const;
+  const more = `traffic: { type: ports, ports: [${ports}], drain: 1s }\n`;
+  await world.push('v1', { deploy: trafficFile(more), files: trafficFiles('v1') });
+  const other = createServer().listen(ports[0], '127.0.0.1');
+  const checked = await world.deploy(['--check']);
+  other.close();
+  assert.is(checked.status, 0, checked.stdout);
+});
+
+test('--check warns that the proxy has to change with the kind of traffic', async ({ world }) => {
+  await world.ship('v1');
+  const more = `traffic: { type: ports, ports: [${await freePort()}, ${await freePort()}] }\n`;
+  await world.push('v2', { deploy: trafficFile(more), files: trafficFiles('v2') });
+  const checked = await world.deploy(['--check']);
+  assert.match(
+    checked.stdout,
+    /default changes from socket to the ports \d+, \d+: change the proxy/,
+  );
 });
 
 test('--check warns when there is no memory for two versions', async ({ world }) => {

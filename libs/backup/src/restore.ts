@@ -29,6 +29,8 @@ export interface RestoreResult {
   readonly apps: readonly string[];
   /** What ran when the backup was made, which the first `fetch --deploy` deploys. */
   readonly ran: readonly RanInstance[];
+  /** Why the state of an app is restored but cannot be read here, such as one that a newer runner wrote. */
+  readonly unreadable: readonly string[];
   readonly files: number;
   /** Shared folders that were links to another disk, which are not restored. */
   readonly links: readonly string[];
@@ -141,7 +143,7 @@ async function restoreInto(
       root: paths.root,
       created: manifest.created,
       apps: manifest.apps,
-      ran: ranIn(paths),
+      ...appsIn(paths),
       files,
       links,
       unset: [...owners.unset].sort(),
@@ -191,8 +193,9 @@ async function unpack(
   return done;
 }
 
-function ranIn(paths: Paths): RanInstance[] {
-  return listApps(paths).apps.flatMap(({ app, restored, stopped }) =>
+function appsIn(paths: Paths): Pick<RestoreResult, 'ran' | 'unreadable'> {
+  const { apps, unreadable } = listApps(paths);
+  const ran = apps.flatMap(({ app, restored, stopped }) =>
     Object.entries(restored?.instances ?? {}).map(([instance, ran]) => ({
       app,
       instance,
@@ -200,6 +203,7 @@ function ranIn(paths: Paths): RanInstance[] {
       stopped: stopped?.instances.includes(instance) ?? false,
     })),
   );
+  return { ran, unreadable: unreadable.map(({ failure }) => failure.message) };
 }
 
 async function* joined(

@@ -237,4 +237,17 @@ test('text and bytes, whole or in pieces, give the same', () => {
   assert.equal(extractor.end(), whole);
 });
 
+test('a message that stands for several does not share its line with another', () => {
+  const start = [
+    'shop.service: Changing to the requested working directory failed: Permission denied',
+    'shop.service: Failed at step CHDIR spawning /usr/bin/env: Permission denied',
+    'shop.service: Main process exited, code=exited, status=200/CHDIR',
+  ];
+  const { text } = extractError(`${[...start, ...start, ...start, ...start].join('\n')}\n`);
+  const [first, ...others] = text.split('\n');
+  assert.match(first ?? '', /Changing to the requested working directory failed: .* \(×4\)$/);
+  assert.not.match(first ?? '', /CHDIR/);
+  assert.match(others.join('\n'), /Failed at step CHDIR .* \(×4\)$/m);
+});
+
 test.run();

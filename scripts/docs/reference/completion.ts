@@ -18,6 +18,7 @@ const KIND_OF_PLACEHOLDER: Readonly<Record<string, string>> = {
   APP: 'app',
   DIR: 'folder',
   FILE: 'file',
+  REF: 'version',
   VERSION: 'version',
 };
 /** Names that say it better than their placeholder; the same for options and arguments. */
@@ -31,6 +32,9 @@ const KIND_OF_NAME: Readonly<Record<string, string>> = {
   project: 'app',
   to: 'previous',
 };
+
+/** The same for arguments alone. */
+const KIND_OF_ARGUMENT: Readonly<Record<string, string>> = { name: 'secret', names: 'secret' };
 
 /** Words to choose from, in one word. */
 const oneOf = (choices: readonly string[]): string => `=${choices.join(',')}`;
@@ -61,7 +65,9 @@ function slotsOf(definition: Command): string {
   return Object.entries(definition.positionals ?? {})
     .map(([name, spec]) => {
       const choices = spec.choices ?? spec.suggestions;
-      const kind = choices ? oneOf(choices) : (KIND_OF_NAME[name] ?? 'any');
+      const kind = choices
+        ? oneOf(choices)
+        : (KIND_OF_NAME[name] ?? KIND_OF_ARGUMENT[name] ?? 'any');
       return `${kind}${spec.many ? '...' : ''}`;
     })
     .join(' ');

@@ -6,7 +6,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy } from '@runner/common/cli/follow';
-import { placeOfRepo } from '@runner/common/config/repo-place';
+import { placeOfRepo, sshNote } from '@runner/common/config/repo-place';
 import { isThere } from '@runner/common/files/read';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
@@ -37,6 +37,8 @@ type AddContext = Pick<Context, 'io' | 'paths' | 'note'> & { options: Registrati
 export async function register(context: AddContext): Promise<AddedApp> {
   const { io, paths, options } = context;
   const where = await placeOfRepo(context, options.repo);
+  const sshWords = sshNote(options.repo, where);
+  if (sshWords !== undefined) context.note(sshWords);
   await requireSuits(context, where);
   const followed = await followedBy(options);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));

@@ -80,6 +80,14 @@ test('a user without write access to the root is refused and changes nothing', a
     ],
   );
   assert.equal(contentOf(root), before);
+  const own = newRoot();
+  const file = join(temporaryFolder('add'), 'token');
+  writeFileSync(file, TOKEN, { mode: 0o600 });
+  const closed = await as(`${SHOP.join(' ')} --token-file ${shellWord(file)}`, { root: own });
+  assert.match(
+    closed.stderr,
+    /cannot read \S+: permission denied; name - instead of the file, and add < \S+ \(file_unreadable\)/,
+  );
 
   const parent = temporaryFolder('add');
   chmodSync(parent, 0o555);

@@ -186,6 +186,11 @@ test('how long ago is counted from now', async () => {
   assert.equal(await versions(root, '--since', '2h'), ['v4', 'v5', 'v6']);
   assert.equal(await versions(root, '--since', '30m', '--until', '0s'), ['v5']);
   assert.equal(await versions(root, '--since', '1w', '--until', '100m'), ['v2', 'v3']);
+  const noon = (days: number) =>
+    `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)}T12:00:00Z`;
+  const daily = rootWithLog([2, 1, 0].map((days) => at(noon(days), `d${days}`)).join(''));
+  assert.equal(await versions(daily, '--since', 'yesterday'), ['d1', 'd0']);
+  assert.equal(await versions(daily, '--since', 'yesterday', '--until', 'yesterday'), ['d1']);
 });
 
 test('times are shown in UTC, and read in it where they name no zone', async () => {

@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Webhooks } from '@octokit/webhooks';
 import { removeIfThere } from '@runner/common/files/read';
 import { freePort } from '@runner/testing/app';
+import { writeState } from '@runner/testing/app-states';
 import { cleanEnvironment, executable, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
 import { Webhook } from 'standardwebhooks';
 import { suite } from 'uvu';
@@ -198,6 +200,23 @@ test('add prints the secret once, list and remove do not; files are for the bell
     (await run('runner-bell', ['wait', '--timeout', '10ms', ...dir, '--json'])).stdout,
     /^\{"apps":\[/,
   );
+});
+
+test('for a plain git server add prints a hook that rings', async ({ bell }) => {
+  const { root, dir } = bell;
+  const hosts = 'code_hosts: { backup: { type: git, git_url: "https://git.example.org" } }\n';
+  writeFileSync(join(root, 'config.yml'), hosts, { mode: 0o600 });
+  writeState(root, 'plain', { version: 2, host: 'backup' });
+  const url = `http://127.0.0.1:${bell.port}`;
+  const added = await run('runner-bell', ['add', 'plain', '--url', url, '--dir', dir], { root });
+  assert.is(added.status, 0, added.stderr);
+  const line = (label: string) =>
+    new RegExp(`^ +${label}: +(.*)$`, 'm').exec(added.stdout)?.[1] ?? added.stdout;
+  const folder = temporaryFolder('repository');
+  mkdirSync(join(folder, 'hooks'));
+  writeFileSync(join(folder, 'hooks/ring.header'), line('ring\\.header'));
+  const called = spawnSync('sh', ['-c', line('post-receive')], { cwd: folder, encoding: 'utf8' });
+  assert.match(called.stdout, /"will":"fetch"/, called.stderr);
 });
 
 test('add refuses an address that no host can call, and shows the form of a good one', async ({

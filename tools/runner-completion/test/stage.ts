@@ -19,13 +19,20 @@ export interface Stage {
 /** Apps `shop`, with two instances and kept versions, and `blog`. */
 export function newStage(): Stage {
   const root = temporaryFolder('completion');
-  const previous = ['v2', 'feature/x', 'v$(touch pwned)', 'v1'].map((version) => deployed(version));
+  const changes = { subjects: ['add "previous": [\\] to it', ']'], authors: ['Ada'] };
+  const previous = ['v2', 'feature/x', 'v$(touch pwned)', 'v1'].map((version) =>
+    deployed(version, { changes }),
+  );
   writeState(root, 'shop', { instances: { blue: { current: deployed('v3'), previous } } });
   writeState(root, 'blog');
   // No app has such a name; a shell could take it for more than a name.
   writeFileSync(join(root, 'state', '$(touch pwned).json'), '{}');
   for (const name of ['blue', 'green'])
     mkdirSync(join(root, 'apps/shop/instances', name), { recursive: true });
+  const secrets = ['DATABASE_URL', 'API_KEY'].map((name) => ({ name, instance: '*' }));
+  mkdirSync(join(root, 'secrets'));
+  const started = [{ instance: 'blue', secrets }];
+  writeFileSync(join(root, 'secrets/shop.json'), JSON.stringify({ app: 'shop', secrets, started }));
   mkdirSync(join(root, 'logs/deploys/shop'), { recursive: true });
   writeFileSync(join(root, 'logs/deploys/shop/a1b2c3d4.log'), '');
   mkdirSync(join(root, 'spool/notify/dead'), { recursive: true });

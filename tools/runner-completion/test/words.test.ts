@@ -58,6 +58,8 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
   ['runner status --root=/nowhere', '', []],
   ['runner rollback shop --to', '', ['v2', 'feature/x', 'v1']],
   ['runner rollback --to', '', []],
+  ['runner deploy shop --ref', '', ['v3', 'v2', 'feature/x', 'v1']],
+  ['runner env unset shop', '', ['API_KEY', 'DATABASE_URL']],
   ['runner rollback shop', '--to=', ['--to=v2', '--to=feature/x', '--to=v1']],
   ['runner rollback shop --no-notify --to', '', ['v2', 'feature/x', 'v1']],
   ['runner rollback -- shop', '', []],

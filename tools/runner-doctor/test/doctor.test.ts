@@ -199,11 +199,21 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     ['build: { memory: lots }', '1: build.memory: must be a size like 512M or 1G'],
     ['build: { network: "no" }', '1: build.network: must be true or false'],
     ['deploy_windows: 5', '1: deploy_windows: must be'],
+    [
+      'deploy_windows:\n  - { allow: mon }\n  - allow: [tue, wen]',
+      "3: deploy_windows[1].allow[1]: 'wen' is not days and times",
+    ],
+    [
+      'deploy_windows:\n  - { allow: mon }\n  - { app: shop }',
+      '3: deploy_windows[1]: a rule needs',
+    ],
   ] as const) {
     put(root, 'config.yml', `${text}\n`);
-    const { troubles } = await examined(root);
+    const { troubles, findings } = await examined(root);
     assert.is(troubles.length, 1, text);
     assert.ok(troubles[0]?.startsWith(`problem config: ${file}:${problem}`), troubles[0]);
+    const fix = findings.find(({ level }) => level === 'problem')?.fix;
+    assert.is(fix, `\${EDITOR:-vi} +${Number.parseInt(problem, 10)} ${shellWord(file)}`);
   }
   put(root, 'config.yml', 'mine: 1\nnotify:\n  chanel: both\n  templates:\n    started: {}\n');
   assert.equal((await examined(root)).troubles, [
@@ -212,7 +222,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
   ]);
   put(root, 'config.yml', 'deploy_windows: [{ app: shopp, allow: mon }]\n');
   assert.equal((await examined(root)).troubles, [
-    `warning config: ${file}:1: deploy_windows: no app called 'shopp' is registered`,
+    `warning config: ${file}:1: deploy_windows[0].app: no app called 'shopp' is registered`,
   ]);
   rmSync(file);
   assert.equal((await examined(root)).troubles, []);

@@ -33,6 +33,15 @@ test('--offline contacts no service and says what was left out', async () => {
   assert.equal((await examined(root, { env })).troubles, []);
 });
 
+test('a code host that no app uses is no problem while it cannot be reached', async () => {
+  const root = temporaryFolder('doctor');
+  const env = { RUNNER_CODE_HOST_API_URL: `http://127.0.0.1:${await freePort()}` };
+  const { troubles } = await examined(root, { env }, []);
+  const clock = troubles.filter((each) => each.includes(' clock: '));
+  assert.is(clock.length, 1);
+  assert.match(String(clock), /^warning clock: the code host \S+ cannot be reached/);
+});
+
 test('a token that is refused or expires soon is reported, and never shown', async () => {
   const soon = new Date(Date.now() + 3.5 * 86_400_000).toISOString();
   const expires = `${soon.slice(0, 10)} ${soon.slice(11, 19)} UTC`;

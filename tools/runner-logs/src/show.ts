@@ -45,6 +45,8 @@ export async function showOutput(
   const marks = since === undefined ? [] : readMarks(paths.app(app).dir);
   const time = since === undefined ? undefined : Date.parse(since);
   const ends = files.map(({ file }) => file.last(wanted.lines, { marks, since: time }));
+  if (wanted.timestamps && files.length > 0)
+    context.note('lines carry no time: only systemd and docker keep it');
   const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
   if (Number.isFinite(from))
     context.note(`lines carry no time: shown from ${new Date(from).toISOString()} on`);
@@ -59,7 +61,14 @@ export async function showOutput(
   const texts = ends.map(({ text }) => text);
   const redact = quick ? await redactorFor(texts, place, app) : await redactorForAny(place, app);
   const isOneOfMany = new Set(outputs.map(({ instance }) => instance)).size > 1;
-  const showOf = (instance: string) => shownBy(context, instance, isOneOfMany, redact);
+  let isEmpty = true;
+  const showOf = (instance: string): ShowText => {
+    const show = shownBy(context, instance, isOneOfMany, redact);
+    return (text) => {
+      isEmpty &&= text === '';
+      show(text);
+    };
+  };
   const shown = files.map(({ instance, file }, at) => {
     const show = showOf(instance);
     show(texts[at] ?? '');
@@ -70,6 +79,7 @@ export async function showOutput(
   );
   const isFollowing = wanted.follow && shown.length > 0;
   const statuses = await Promise.all([...(isFollowing ? [follow(io, shown)] : []), ...programs]);
+  if (isEmpty && since !== undefined && !wanted.follow) context.note(`no output since ${since}`);
   return Math.max(0, ...statuses);
 }
 

@@ -62,6 +62,8 @@ test('smtps: TLS from the start, a login, every recipient, one conversation for 
   const header = (name: string, raw = '') => new RegExp(`^${name}: (.*)\r$`, 'im').exec(raw)?.[1];
   assert.is(header('References', first?.raw), header('References', second?.raw));
   assert.is.not(header('Message-ID', first?.raw), header('Message-ID', second?.raw));
+  assert.match(header('Message-ID', first?.raw) ?? '', /^<[0-9a-f]{24}@example\.org>$/);
+  assert.match(header('References', first?.raw) ?? '', /^<deploy\.[\w-]+@example\.org>$/);
   assert.is(header('Auto-Submitted', first?.raw), 'auto-generated');
   await server.close();
 });

@@ -292,4 +292,16 @@ test('a backup that cannot be made says so, and leaves no file', async () => {
   }
 });
 
+test('an app whose state a newer runner wrote is restored, and reported as not usable', async () => {
+  const old = join(folder, 'newer');
+  await ok('runner-add', ['--repo', 'acme/blog', '--branch', 'main', '--public'], old);
+  put(join(old, 'state/later.json'), JSON.stringify({ version: 99, app: 'later' }));
+  const backup = join(folder, 'newer.age');
+  await ok('runner-backup', ['--to', backup, '--recipient', RECIPIENT], old);
+  const { status, stdout } = await restore(join(folder, 'newer-restored'), backup);
+  assert.is(status, 0);
+  assert.match(stdout, /^Apps: blog, later$/m);
+  assert.match(stdout, /^Not usable yet: .*later.*newer/m);
+});
+
 test.run();

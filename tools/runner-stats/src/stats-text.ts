@@ -36,20 +36,21 @@ export function statsText(source: StatsSource, style: Style, width: number | und
   const isDrawn = width !== undefined && deploys.length > 0;
   const room = Math.max(1, (width ?? Number.POSITIVE_INFINITY) - LABEL);
   const cells = Math.min(COLUMNS, room);
-  const drawn = (lines: () => string[]) =>
-    isDrawn ? lines().map((line): [string, string] => ['', line]) : [];
+  const columns = columnsOf(deploys, period, cells);
+  const drawn = (label: string, draw: () => string): [string, string][] => {
+    const line = isDrawn ? draw() : '';
+    return line === '' ? [] : [[label, line]];
+  };
   const rows: [string, string][] = [
     ['deploys:', `${figures.deploys}, ${number(figures.per_day)} a day`],
-    ...drawn(() => [
-      sparkline(columnsOf(deploys, period, cells).map(({ length }) => length)),
-      bar(outcomes, cells, style),
-    ]),
-    ...(outcomes.length > 0 ? [['', inWords(outcomes)] as [string, string]] : []),
+    ...drawn('over time:', () => sparkline(columns.map(({ length }) => length))),
+    ...(outcomes.length > 0 ? [['outcomes:', inWords(outcomes)] as [string, string]] : []),
+    ...drawn('', () => bar(outcomes, cells, style)),
     ['changes:', `${figures.changes}${failures(figures)}`],
     ['lead time:', pair(seconds(lead.p50), 'p90', seconds(lead.p90))],
     ['time to restore:', pair(seconds(restore.p50), 'p90', seconds(restore.p90))],
     ['duration:', pair(durationText(took.p50), 'p95', durationText(took.p95))],
-    ...drawn(() => [sparkline(columnsOf(deploys, period, cells).map(medianOf))]),
+    ...drawn('over time:', () => sparkline(columns.map(medianOf))),
     ...steps(figures).map((line, index): [string, string] => [index ? '' : 'slowest steps:', line]),
   ];
   // Of a short period a date alone says too little.
@@ -121,8 +122,9 @@ function medianOf(column: readonly PastDeploy[]): number {
   return percentile(took, 50) ?? 0;
 }
 
-/** A cell for each value, empty for 0. */
+/** A cell for each value, empty for 0; of one value alone nothing could be seen. */
 function sparkline(values: readonly number[]): string {
+  if (values.filter((value) => value > 0).length < 2) return '';
   const most = Math.max(...values);
   return values
     .map((value) => (value === 0 ? ' ' : LEVELS[Math.ceil((value / most) * LEVELS.length) - 1]))
@@ -148,8 +150,9 @@ function inWords(outcomes: Outcomes): string {
   return outcomes.map(({ name, count }) => `${count} ${name}`).join(', ');
 }
 
-/** The part of each result; the largest gets what the others leave. */
+/** The part of each result, the largest what the others leave; without colours they would look alike. */
 function bar(outcomes: Outcomes, most: number, style: Style): string {
+  if (style.green('') === style.red('')) return '';
   const total = outcomes.reduce((sum, { count }) => sum + count, 0);
   const largest = outcomes.toSorted((one, other) => other.count - one.count)[0];
   const others = outcomes.filter((each) => each !== largest);

@@ -71,7 +71,7 @@ test('people read it in seven lines, plain in a pipe and with pictures on a term
   assert.is(
     stdout.slice(stdout.indexOf('\n') + 1),
     `  deploys:          5, 0.5 a day
-                    3 succeeded, 2 failed
+  outcomes:         3 succeeded, 2 failed
   changes:          4, 2 failed (50 %)
   lead time:        p50 20 m 00 s, p90 30 m 00 s
   time to restore:  p50 2.0 s, p90 1 h 00 m
@@ -86,6 +86,11 @@ test('people read it in seven lines, plain in a pipe and with pictures on a term
   const { text } = await runOnTerminal('runner-stats', ['--since', '10d'], { root });
   assert.match(text, /█/);
   assert.match(text, / 3 succeeded, 2 failed\r\n/);
+  assert.match(text, /over time: .*[▁-█]/);
+  assert.match(text, /█{10}/);
+  const env = { NO_COLOR: '1' };
+  const plain = await runOnTerminal('runner-stats', ['--since', '10d'], { root, env });
+  assert.not.match(plain.text, /█{10}/);
 });
 
 test('on a narrow terminal no line is wider than it', async () => {

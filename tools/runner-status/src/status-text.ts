@@ -132,6 +132,14 @@ function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, s
   return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
 }
 
+/** What was deployed after a failure. */
+function laterThan(at: string, { instances }: Detailed): string[] {
+  const later = instances.flatMap(({ current }) =>
+    current && current.deployed_at > at ? [versionLabel(current, [current])] : [],
+  );
+  return later.length === 0 ? [] : [`over: ${[...new Set(later)].join(', ')} was deployed since`];
+}
+
 const LABELS: Readonly<Record<string, string>> = {
   rollback: 'rolling back:',
   start: 'starting:',
@@ -178,7 +186,12 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const { version, at, error, deploy_id } = app.last_failure;
     rows.push([
       'last failure:',
-      [`${version}, ${time(at)}, deploy ${deploy_id}`, error, `runner debug last-error ${app.app}`],
+      [
+        `${version}, ${time(at)}, deploy ${deploy_id}`,
+        ...laterThan(at, app),
+        error,
+        `runner debug last-error ${app.app}`,
+      ],
     ]);
   }
   if (app.stopped) rows.push(['stopped:', operatorLines(app.stopped)]);

@@ -114,8 +114,11 @@ test('a blocked app shows until when, and its last failure stays when a later de
     /^ {2}state: +blocked\n[\s\S]*\n {2}failures: +commit \S+ failed 3 times \(limit 3\)[\s\S]*\n {2}next: +blocked until the next push to main; or run: runner deploy shop\n$/,
   );
   assert.match(
-    await shown({ instances: running('v3'), last_failure: LAST }),
-    /^ {2}state: +ok\n[\s\S]*\n {2}last failure: +v2, [\s\S]*\n {2}next: +the next push to main\n$/,
+    await shown({
+      instances: running('v3'),
+      last_failure: { ...LAST, at: '2026-05-04T09:00:00.000Z' },
+    }),
+    /^ {2}state: +ok\n[\s\S]*\n {2}last failure: +v2, .*\n +over: v3 was deployed since\n[\s\S]*\n {2}next: +the next push to main\n$/,
   );
 });
 
@@ -354,7 +357,11 @@ test('an app is named once, and nothing is written', async () => {
   const none = await status(root);
   assert.equal(
     [none.status, none.stdout, none.stderr],
-    [2, '', 'error: the following required arguments were not provided: <APP|--check>\n'],
+    [
+      2,
+      '',
+      'error: the following required arguments were not provided: <APP|--check>; runner list shows all apps\n',
+    ],
   );
   const two = await status(root, 'shop', 'blog');
   assert.equal([two.status, two.stderr], [2, "error: unexpected argument 'blog' found\n"]);

@@ -9,6 +9,9 @@ import { sourceOf } from '@runner/deploy/git/open';
 import { listRefs } from '@runner/deploy/git/remote';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 
+/** For git's answer, as for the API's, in milliseconds. */
+const TIMEOUT = 10_000;
+
 export interface GitVerdict {
   ok: boolean;
   /** Code of the error. */
@@ -27,7 +30,7 @@ export async function gitVerdict(
   const interruption = interruptionOf(io);
   try {
     const { source } = sourceOf({ io, paths, signal: interruption.signal }, app);
-    await listRefs(source, [`refs/heads/${app.branch}`]);
+    await listRefs(source, [`refs/heads/${app.branch}`], TIMEOUT);
     return { ok: true, error: null, message: null };
   } catch (error) {
     if (interruption.by) throw new Interrupted(interruption.by);

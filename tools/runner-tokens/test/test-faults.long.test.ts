@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { refusals, startCodeHost } from '@runner/testing/code-host';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -23,6 +24,20 @@ test('a rate limit says nothing about the token', async () => {
     'rate_limited',
     `${wait} (429)`,
   );
+});
+
+test('a host that accepts connections and never answers is given up after ten seconds', async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const env = { RUNNER_CODE_HOST_API_URL: url, RUNNER_CODE_HOST_GIT_URL: url };
+  const before = performance.now();
+  const { status, stderr } = await ask([], { env });
+  const took = performance.now() - before;
+  silent.close();
+  assert.is(status, 1);
+  assert.match(stderr, /no complete answer within 10 s \(network_error\)/);
+  assert.ok(took < 20_000, `${took} ms`);
 });
 
 test('trouble of the host says nothing about the token', async () => {

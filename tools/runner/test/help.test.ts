@@ -58,8 +58,10 @@ Exit status, when it is not the command's:
 const done = (stdout: string) => ({ status: 0, signal: null, stdout, stderr: '' });
 const wrong = (stderr: string) => ({ status: 2, signal: null, stdout: '', stderr });
 
-everywhere('without arguments it prints its usage on stderr', (stage) => {
-  const usage = "Usage: runner <COMMAND> [ARGS]...; 'runner help' lists the commands\n";
+everywhere('without arguments it prints its usage and the first commands on stderr', (stage) => {
+  const usage =
+    "Usage: runner <COMMAND> [ARGS]...; 'runner help' lists the commands\n" +
+    'A first app: runner add --repo OWNER/NAME --branch BRANCH, then runner deploy NAME --check\n';
   assert.equal(stage.run([]), wrong(usage));
 });
 

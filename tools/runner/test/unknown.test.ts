@@ -32,6 +32,8 @@ everywhere('the nearest command is suggested', (stage) => {
     sttaus: 'status',
     audti: 'audit',
     tokn: 'tokens',
+    ps: 'list',
+    ls: 'list',
   };
   for (const [typed, meant] of Object.entries(cases)) {
     assert.equal(stage.run([typed]), unknown(typed, `did you mean '${meant}'?`));

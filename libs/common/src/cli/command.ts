@@ -14,6 +14,8 @@ export interface Positional {
   readonly choices?: readonly string[];
   /** Words that completion offers; others are accepted too. */
   readonly suggestions?: readonly string[];
+  /** The command that lists what can stand here, for the message when it is missing. */
+  readonly listedBy?: string;
 }
 /** The positional arguments of a command, in order. */
 export type Positionals = Readonly<Record<string, Positional>>;
@@ -71,6 +73,8 @@ export interface CommandDefinition<O extends Options, P extends Positionals> {
   readonly oneOf?: readonly (keyof O & string)[];
   /** Answers words beyond the positionals, which may be secret. */
   readonly surplus?: string;
+  /** What to type instead of an option of other programs, by that option: `--dry-run`. */
+  readonly instead?: Readonly<Record<string, string>>;
   /** Exit statuses beyond 0, 1 and 2, for the help. */
   readonly exits?: readonly (readonly [status: number, meaning: string])[];
   /** Whether there is no answer without the root: `file_unreadable`. */

@@ -24,15 +24,22 @@ export function parse(
   usageLine = '',
 ): ParsedCommandLine {
   const options = optionsOf(definition);
-  const found = mriParse(options, argv);
-  const values = valuesOf(options, found);
-  const words = found._.map((word) => positional(word, options));
+  const known = { options, instead: definition.instead };
+  const found = mriParse(known, argv);
+  const values = valuesOf(known, found);
+  const words = found._.map((word) => positional(word, known));
   if (values.help === true) return { options: values, args: {} };
   checkConflicts(options, found);
   return {
     options: values,
     args: placePositionals(definition, missingOptions(options, values), words, usageLine),
   };
+}
+
+/** The options of a command, and what to type instead of those of other programs. */
+interface KnownOptions {
+  readonly options: Options;
+  readonly instead: Command['instead'];
 }
 
 /**
@@ -42,7 +49,8 @@ export function parse(
 const WORD = '\0';
 
 /** The arguments, each changed only where mri would misread it; those after `--` are left alone. */
-function guarded(options: Options, argv: readonly string[]): string[] {
+function guarded(known: KnownOptions, argv: readonly string[]): string[] {
+  const { options } = known;
   const letters = Object.values(options).flatMap((option) =>
     option.placeholder && option.short ? [option.short] : [],
   );
@@ -57,7 +65,7 @@ function guarded(options: Options, argv: readonly string[]): string[] {
   function guardLong(arg: string): string {
     const [name = ''] = arg.slice(2).split('=', 1);
     // mri takes `---json` for letters, and `--o` for `-o`.
-    if (/^-|^.$/s.test(name)) throw unexpected(`--${name}`, options);
+    if (/^-|^.$/s.test(name)) throw unexpected(`--${name}`, known);
     if (name.length + 2 === arg.length) return arg;
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
     if (option && !option.placeholder) {
@@ -73,25 +81,26 @@ function guarded(options: Options, argv: readonly string[]): string[] {
     const at = [...arg].findIndex((letter) => letters.includes(letter));
     const group = at === -1 ? arg : arg.slice(0, at + 1);
     const odd = /[-=]|\P{ASCII}/u.exec(group.slice(1));
-    if (odd) throw unexpected(`-${odd[0]}`, options);
+    if (odd) throw unexpected(`-${odd[0]}`, known);
     return group === arg ? arg : `${group}=${WORD}${arg.slice(group.length).replace(/^=/, '')}`;
   }
 }
 
-function mriParse(options: Options, argv: readonly string[]): mri.Argv {
+function mriParse(known: KnownOptions, argv: readonly string[]): mri.Argv {
+  const { options } = known;
   const keys = (hasValue: boolean) =>
     Object.entries(options).flatMap(([name, { placeholder, short = [] }]) =>
       (placeholder !== undefined) === hasValue ? [nameForMri(name), short].flat() : [],
     );
-  const args = guarded(options, argv);
+  const args = guarded(known, argv);
   const [string, boolean] = [keys(true), keys(false)];
   // Strict mri knows only the keys of `alias`. A letter has an entry of its own, since mri would
   // let `-o json` replace the value of `--output`.
   const alias = Object.fromEntries([...string, ...boolean].map((key) => [key, []]));
   const unknown = (arg: string) => {
     // It may have been meant as the value of the option before it: then that one is reported.
-    valuesOf(options, mri(args, { string, boolean }));
-    throw unexpected(arg.split('=')[0] as string, options);
+    valuesOf(known, mri(args, { string, boolean }));
+    throw unexpected(arg.split('=')[0] as string, known);
   };
   return mri(args, { string, boolean, alias, unknown });
 }
@@ -109,13 +118,13 @@ function givenTo(name: string, option: Option, found: mri.Argv): unknown[] {
   return values.filter((value) => value !== undefined);
 }
 
-function valuesOf(options: Options, found: mri.Argv): ParsedCommandLine['options'] {
+function valuesOf(known: KnownOptions, found: mri.Argv): ParsedCommandLine['options'] {
   return Object.fromEntries(
-    Object.entries(options).map(([name, option]) => {
+    Object.entries(known.options).map(([name, option]) => {
       const given = givenTo(name, option, found);
       const negative = name.startsWith('no-');
       if (given.includes(negative)) {
-        throw unexpected(negative ? `--${nameForMri(name)}` : `--no-${name}`, options);
+        throw unexpected(negative ? `--${nameForMri(name)}` : `--no-${name}`, known);
       }
       if (!option.placeholder) return [name, given.length > 0];
       return [name, given.length === 0 ? option.default : singleValue(name, option, given)];
@@ -142,18 +151,22 @@ function singleValue(name: string, option: Value, given: readonly unknown[]): st
 }
 
 /** A word as it was typed; a negative number that no option takes is refused. */
-function positional(word: string, options: Options): string {
+function positional(word: string, known: KnownOptions): string {
   if (!word.startsWith(WORD)) return word;
   const typed = word.slice(WORD.length);
-  if (typed.length > 1 && typed.startsWith('-')) throw unexpected(typed, options);
+  if (typed.length > 1 && typed.startsWith('-')) throw unexpected(typed, known);
   return typed;
 }
 
-function unexpected(arg: string, options: Options): Failure {
+function unexpected(arg: string, { options, instead }: KnownOptions): Failure {
   const near = arg.startsWith('--') ? nearest(arg.slice(2), Object.keys(options)) : undefined;
-  return usage(
-    `unexpected argument '${arg}' found${near ? `; a similar argument exists: '--${near}'` : ''}`,
-  );
+  const hint =
+    instead && Object.hasOwn(instead, arg)
+      ? `; use ${instead[arg]}`
+      : near
+        ? `; a similar argument exists: '--${near}'`
+        : '';
+  return usage(`unexpected argument '${arg}' found${hint}`);
 }
 
 function checkConflicts(options: Options, found: mri.Argv): void {
@@ -188,18 +201,21 @@ function placePositionals(
     const taken = spec.many ? words.slice(used) : words.slice(used, used + 1);
     used += taken.length;
     const possible = spec.choices ? ` [possible values: ${spec.choices.join(', ')}]` : '';
-    if (spec.required && taken.length === 0) missing.push(positionalTitle(name, spec) + possible);
+    const listed = spec.listedBy === undefined ? '' : ` (see ${spec.listedBy})`;
+    if (spec.required && taken.length === 0)
+      missing.push(positionalTitle(name, spec) + possible + listed);
     const foreign = spec.choices && taken.find((word) => !spec.choices?.includes(word));
     if (foreign !== undefined) {
       throw usage(`invalid value '${foreign}' for '${positionalTitle(name, spec)}'${possible}`);
     }
     args[name] = spec.many ? taken : taken[0];
   }
+  // What is missing may stand in the wrong place.
+  if (used < words.length && definition.surplus !== undefined) throw usage(definition.surplus);
   if (missing.length > 0) {
     const hint = usageLine && definition.positionals ? `; usage: ${usageLine}` : '';
     throw usage(`the following required arguments were not provided: ${missing.join(', ')}${hint}`);
   }
-  if (used < words.length)
-    throw usage(definition.surplus ?? `unexpected argument '${words[used]}' found`);
+  if (used < words.length) throw usage(`unexpected argument '${words[used]}' found`);
   return args;
 }

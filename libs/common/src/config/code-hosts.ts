@@ -4,7 +4,7 @@ import type { Env } from '../foundation/io.ts';
 import { isAppName } from '../foundation/names.ts';
 import { httpAddress } from '../http/address.ts';
 import type { Config } from './file.ts';
-import { pick, placeOf } from './settings.ts';
+import { pick, placeOf, problemAt } from './settings.ts';
 
 /** What speaks at a code host. Forgejo is another name of gitea. */
 export type HostType = 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'git';
@@ -101,8 +101,7 @@ export function gitBelongsToApi(config: Config, env: Env, { name }: CodeHost): b
 
 function hostFrom(config: Config, name: string, values: Map<string, unknown>): CodeHost {
   const place = (key: string) => placeOf(config, ['code_hosts', name, key]);
-  const bad = (words: string) =>
-    new Failure('config_invalid', `${placeOf(config, ['code_hosts', name])}: ${words}`);
+  const bad = (words: string) => problemAt(config, ['code_hosts', name], words);
   if (name === DEFAULT_HOST)
     throw bad("'default' is set by code_host_api_url and code_host_git_url");
   const written = values.get('type') as string;

@@ -34,12 +34,19 @@ export async function placeOfRepo(
   if (!found) {
     throw new Failure(
       'name_invalid',
-      `the repository is on no known code host${known(hosts)}: add its host to code_hosts in config.yml`,
+      `the repository is on no known code host${known(hosts)}: add its host, with its type, to ${paths.config}: code_hosts: { ${entryFor(text)} }`,
     );
   }
   const { host } = found;
   const repo = repoName(found.repo, partsOf(host));
   return host.name === DEFAULT_HOST ? { repo } : { host: host.name, repo };
+}
+
+/** What to know about an address for git over SSH; undefined for any other. */
+export function sshNote(text: string, { repo }: RecordedPlace): string | undefined {
+  const isSsh = /^(?:ssh|git\+ssh):\/\//i.test(text) || /^[^@/:]+@[^/:@]+:/.test(text);
+  if (!isSsh) return undefined;
+  return `runner does not use SSH: ${repo} is cloned over https, with a token instead of a deploy key`;
 }
 
 function placeByName(hosts: readonly CodeHost[], text: string): RepoPlace | undefined {
@@ -54,18 +61,38 @@ export function partsOf({ type }: CodeHost): readonly [least: number, most: numb
   return type === 'git' ? [1, 21] : [2, 2];
 }
 
-/** The host and path of an address of any kind; undefined if it is on no known host. */
-export function placeAt(hosts: readonly CodeHost[], address: string): RepoPlace | undefined {
-  for (const host of hosts) {
-    const repo = pathOn(host, address);
-    if (repo !== undefined) return { host, repo };
-  }
-  return undefined;
+/** An entry of `code_hosts` for the host of an address, without a login that the address may contain. */
+function entryFor(address: string): string {
+  const { hostname, host, origin } = URL.canParse(address) ? new URL(address) : NO_ADDRESS;
+  const name = hostname || (SCP.exec(address)?.[1] ?? '');
+  if (hostname !== '' && host !== hostname)
+    return `${name}: { type: git, git_url: ${origin === 'null' ? `https://${name}` : origin} }`;
+  return name.includes('.')
+    ? `${name}: { type: git }`
+    : `${name}: { type: git, git_url: https://… }`;
 }
+
+const NO_ADDRESS = { hostname: '', host: '', origin: '' };
+
+/**
+ * The host and path of an address of any kind; undefined if it is on no known host. Of several hosts the one
+ * with the longest address has it.
+ */
+export function placeAt(hosts: readonly CodeHost[], address: string): RepoPlace | undefined {
+  const found = hosts.flatMap((host) => {
+    const repo = pathOn(host, address);
+    return repo === undefined ? [] : [{ host, repo }];
+  });
+  const [first] = found.sort((one, other) => one.repo.length - other.repo.length);
+  return first;
+}
+
+/** `git@host:owner/name`. */
+const SCP = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/;
 
 function pathOn({ gitUrl }: CodeHost, address: string): string | undefined {
   const host = new URL(gitUrl);
-  const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/)(.+)$/.exec(address);
+  const scp = SCP.exec(address);
   if (scp) return scp[1]?.toLowerCase() === host.hostname ? clean(scp[2] as string) : undefined;
   if (!/^(?:https?|ssh|git|git\+ssh):\/\//i.test(address) || !URL.canParse(address))
     return undefined;

@@ -1,9 +1,10 @@
 /** The settings in config.yml: the retry limit, deploy windows, the section `notify`. */
+import type { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import { httpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { durationOf } from '../text/time.ts';
-import { check, type Schema, type SectionEntry, section } from '../yaml/schema.ts';
+import { check, problem, type Schema, type SectionEntry, section } from '../yaml/schema.ts';
 import {
   CHANNEL_NAMES,
   type ChannelChoice,
@@ -43,17 +44,37 @@ export function pick(
   return check(config.tree, schema, config.file) as Map<string, unknown>;
 }
 
-/** `config.yml:3: notify.discord_webhook`: the place of a key, for messages. */
-export function placeOf(config: Config, path: readonly string[]): string {
-  let tree = config.tree;
-  let line = '';
-  for (const key of path) {
+/** Keys, and indexes from 0 of lists, that lead to a value. */
+export type KeyPath = readonly (string | number)[];
+
+/** The line of a value, and its key in messages: `deploy_windows[1].allow`. */
+export function positionOf(
+  { tree }: Config,
+  path: KeyPath,
+): { line: number | undefined; key: string } {
+  let at = tree;
+  let line: number | undefined;
+  let key = '';
+  for (const step of path) {
     const entry: SectionEntry | undefined =
-      tree?.kind === 'map' ? tree.entries.find((each) => each.key === key) : undefined;
-    line = entry ? `:${entry.line}` : '';
-    tree = entry?.value;
+      at?.kind === 'map' ? at.entries.find((each) => each.key === step) : undefined;
+    at = at?.kind === 'list' ? at.items[Number(step)] : entry?.value;
+    line = entry?.line ?? at?.line;
+    key += typeof step === 'number' ? `[${step}]` : `${key && '.'}${step}`;
   }
-  return `${config.file.name}${line}: ${path.join('.')}`;
+  return { line, key };
+}
+
+/** `config.yml:3: notify.discord_webhook`: the place of a key, for messages. */
+export function placeOf(config: Config, path: KeyPath): string {
+  const { line, key } = positionOf(config, path);
+  return `${config.file.name}${line === undefined ? '' : `:${line}`}: ${key}`;
+}
+
+/** What is wrong with a value of the file, with its line and key. */
+export function problemAt(config: Config, path: KeyPath, words: string): Failure {
+  const { line = 1, key } = positionOf(config, path);
+  return problem(config.file, line, key, words);
 }
 
 /** Failures of one commit after which automatic deploys of it stop; default 3. */
@@ -87,7 +108,9 @@ export interface DeployPolicy extends RetryPolicy {
 export function deployPolicyOf(config: Config): DeployPolicy {
   const values = pick(config, ['deploy_windows'], []);
   const given = (values.get('deploy_windows') ?? []) as Map<string, unknown>[];
-  const windows = given.map((each) => windowOf(each, placeOf(config, ['deploy_windows'])));
+  const windows = given.map((each, index) =>
+    windowOf(each, (path, words) => problemAt(config, ['deploy_windows', index, ...path], words)),
+  );
   return { ...retryPolicyOf(config), windows };
 }
 

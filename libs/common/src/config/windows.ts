@@ -1,5 +1,5 @@
 /** `deploy_windows`: when `fetch --deploy` may deploy, by the wall clock of a time zone. */
-import { Failure } from '../foundation/failure.ts';
+import type { Failure } from '../foundation/failure.ts';
 import { timeOfIso } from '../text/time.ts';
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
@@ -25,37 +25,44 @@ export interface Window {
   readonly texts: readonly string[];
 }
 
-/** Reads one rule; `place` is for messages. Throws `config_invalid`. */
-export function windowOf(rule: ReadonlyMap<string, unknown>, place: string): Window {
-  const bad = (key: string, text: string, wanted: string) =>
-    new Failure('config_invalid', `${place}.${key}: '${text.slice(0, 80)}' is not ${wanted}`);
+/** What is wrong with a value of a rule. */
+type RuleProblem = (path: readonly (string | number)[], words: string) => Failure;
+
+/** Reads one rule. Throws what `problem` makes. */
+export function windowOf(rule: ReadonlyMap<string, unknown>, problem: RuleProblem): Window {
+  const bad = (path: readonly (string | number)[], text: string, wanted: string) =>
+    problem(path, `'${text.slice(0, 80)}' is not ${wanted}`);
   const list = (key: string) => [rule.get(key) ?? []].flat() as string[];
+  /** Reads each text of a list, or the only one. */
+  const each = <T>(key: string, read: (text: string) => T | undefined, wanted: string): T[] =>
+    list(key).map((text, index) => {
+      const value = read(text);
+      if (value !== undefined) return value;
+      throw bad(Array.isArray(rule.get(key)) ? [key, index] : [key], text, wanted);
+    });
   const zone = (rule.get('zone') ?? 'UTC') as string;
   try {
     clockOf(zone);
   } catch {
-    throw bad('zone', zone, 'a time zone such as Europe/Berlin');
+    throw bad(['zone'], zone, 'a time zone such as Europe/Berlin');
   }
-  if (!rule.has('allow') && !rule.has('freeze'))
-    throw new Failure('config_invalid', `${place}: a rule needs allow or freeze`);
+  if (!rule.has('allow') && !rule.has('freeze')) throw problem([], 'a rule needs allow or freeze');
   return {
     app: rule.get('app') as string | undefined,
-    allow: list('allow').map((text) => {
-      const allowed = allowedOf(text);
-      if (!allowed) throw bad('allow', text, 'days and times such as mon-thu 08:00-17:00');
-      return allowed;
-    }),
-    freeze: list('freeze').map((text) => {
-      const [, from, to = from] = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text) ?? [];
-      if (!from || !to || to < from || [from, to].some((day) => Number.isNaN(timeOfIso(day))))
-        throw bad('freeze', text, 'a day or days such as 2026-12-20..2027-01-06');
-      return [from, to] as const;
-    }),
+    allow: each('allow', allowedOf, 'days and times such as mon-thu 08:00-17:00'),
+    freeze: each('freeze', frozenOf, 'a day or days such as 2026-12-20..2027-01-06'),
     zone,
     texts: [...list('allow'), ...list('freeze').map((days) => `freeze ${days}`)].map(
       (text) => `${text} ${zone}`,
     ),
   };
+}
+
+function frozenOf(text: string): readonly [string, string] | undefined {
+  const [, from, to = from] = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text) ?? [];
+  if (!from || !to || to < from || [from, to].some((day) => Number.isNaN(timeOfIso(day))))
+    return undefined;
+  return [from, to];
 }
 
 function allowedOf(text: string): Allowed | undefined {

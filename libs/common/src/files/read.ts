@@ -17,6 +17,7 @@ import { dirname, resolve } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { type Io, openSource, readAll } from '../foundation/io.ts';
+import { word } from '../text/shell.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -72,7 +73,11 @@ export function readGiven({ stdin, cwd }: Io, file: string, limit: number, what:
   } catch (error) {
     if (systemCode(error) === 'ENOENT')
       throw new Failure('file_unreadable', `there is no file ${path}`);
-    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+    const failure = systemFailure(error, `read ${path}`, 'file_unreadable');
+    if (systemCode(error) !== 'EACCES' || !(failure instanceof Failure)) throw failure;
+    // Without the cause: as root the command still acts as the owner of its root.
+    const instead = `name - instead of the file, and add < ${word(path)}`;
+    throw new Failure(failure.code, `${failure.message}; ${instead}`);
   }
   try {
     return readAll(openSource(fd, path), limit, path);

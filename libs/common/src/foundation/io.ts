@@ -43,8 +43,11 @@ export interface Io {
   elapsed(): number;
   /** From 0 up to, not including, 1: for ids and pauses, never for secrets. */
   random(): number;
-  /** Handles SIGINT, SIGTERM and SIGHUP; returns a function that removes the handler. */
-  onSignal(handler: (signal: NodeJS.Signals) => void): () => void;
+  /** Handles signals, by default SIGINT, SIGTERM and SIGHUP; returns a function that removes the handler. */
+  onSignal(
+    handler: (signal: NodeJS.Signals) => void,
+    signals?: readonly NodeJS.Signals[],
+  ): () => void;
 }
 
 /** Blocks this thread, while a descriptor is not ready. */
@@ -125,7 +128,8 @@ export function openSource(fd: number, name = 'standard input'): InputStream {
   };
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The signals that end a command. */
+export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The world of this process. */
 export function processIo(): Io {
@@ -153,10 +157,10 @@ export function processIo(): Io {
     now: () => new Date(),
     elapsed: () => performance.now(),
     random: Math.random,
-    onSignal(handler) {
-      for (const signal of SIGNALS) process.on(signal, handler);
+    onSignal(handler, signals = ENDING_SIGNALS) {
+      for (const signal of signals) process.on(signal, handler);
       return () => {
-        for (const signal of SIGNALS) process.removeListener(signal, handler);
+        for (const signal of signals) process.removeListener(signal, handler);
       };
     },
   };

@@ -5,6 +5,7 @@
 import type { Dispatcher } from 'undici';
 import { Failure, systemCode } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
+import { ADD_AUTHORITY, isUnknownAuthority, systemAuthorities } from './certificates.ts';
 
 /** A request, with the bounds of the whole exchange. */
 export interface HttpRequest {
@@ -45,6 +46,8 @@ const WORDS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain is self-signed',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate cannot be verified',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
   UND_ERR_ABORTED: 'the proxy refused to connect',
   UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
@@ -61,20 +64,35 @@ const NOT_HTTP = 'NOT_HTTP';
 export async function send(request: HttpRequest): Promise<HttpAnswer> {
   const deadline = AbortSignal.timeout(request.timeout);
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-  let dispatcher: Dispatcher | undefined;
   try {
-    const lost = new AbortController();
-    dispatcher = await dispatcherFor(request, lost);
-    const answer = exchange(request, dispatcher, signal);
-    return await Promise.race([answer, ended(signal), ended(lost.signal)]);
+    return await attempt(request, signal).catch((error) => {
+      // Nothing was sent: the server is verified first.
+      const ca = isUnknownAuthority(causeOf(error).code) && systemAuthorities(request.env);
+      if (!ca) throw error;
+      return attempt(request, signal, ca);
+    });
   } catch (error) {
     if (error instanceof Failure) throw error;
     if (deadline.aborted)
       throw networkError('timeout', `no complete answer within ${request.timeout / 1000} s`);
     if (request.signal?.aborted) throw networkError('ABORT_ERR', 'it was interrupted');
     throw worded(error);
+  }
+}
+
+/** One exchange; `ca` replaces the certificate authorities of Node. */
+async function attempt(
+  request: HttpRequest,
+  signal: AbortSignal,
+  ca?: string,
+): Promise<HttpAnswer> {
+  const lost = new AbortController();
+  const dispatcher = await dispatcherFor(request, lost, ca);
+  try {
+    const answer = exchange(request, dispatcher, signal);
+    return await Promise.race([answer, ended(signal), ended(lost.signal)]);
   } finally {
-    await dispatcher?.destroy().catch(() => {});
+    await dispatcher.destroy().catch(() => {});
   }
 }
 
@@ -115,18 +133,21 @@ function ended(signal: AbortSignal): Promise<never> {
 async function dispatcherFor(
   { url, env, timeout }: HttpRequest,
   lost: AbortController,
+  ca: string | undefined,
 ): Promise<Dispatcher> {
   const undici = await import('undici');
   const factory = (origin: string | URL, options: object) =>
     new undici.Client(origin, options).on('connectionError', (_origin, _targets, error) =>
       lost.abort(error),
     );
-  const common = { connect: { timeout }, pipelining: 0 };
+  const tls = ca === undefined ? {} : { ca };
+  const common = { connect: { timeout, ...tls }, pipelining: 0 };
   const httpProxy = env.http_proxy || env.HTTP_PROXY || '';
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY || '';
   if (!httpProxy && !httpsProxy) return factory(new URL(url).origin, common);
   const noProxy = env.no_proxy || env.NO_PROXY || '';
-  return new undici.EnvHttpProxyAgent({ ...common, factory, httpProxy, httpsProxy, noProxy });
+  const proxies = { httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls };
+  return new undici.EnvHttpProxyAgent({ ...common, factory, ...proxies });
 }
 
 async function bodyOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
@@ -145,18 +166,26 @@ function networkError(reason: string, message: string): Failure {
   return new Failure('network_error', message, { reason });
 }
 
-function worded(error: unknown): Failure {
+/** The error below those that only pass it on, and its code. */
+function causeOf(error: unknown): {
+  inner: Error & { syscall?: unknown };
+  code: string | undefined;
+} {
   const cause = (error as { cause?: unknown }).cause;
-  const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error & {
-    syscall?: unknown;
-  };
-  const code = systemCode(inner) ?? (inner.name === 'HTTPParserError' ? NOT_HTTP : 'unknown error');
+  const inner = firstOf(systemCode(error) ? error : (cause ?? error)) as Error;
+  return { inner, code: systemCode(inner) };
+}
+
+function worded(error: unknown): Failure {
+  const { inner, code: known } = causeOf(error);
+  const code = known ?? (inner.name === 'HTTPParserError' ? NOT_HTTP : 'unknown error');
   // Node's own message names only the address: `connect ECONNREFUSED 127.0.0.1:9`.
   const plain = typeof inner.syscall === 'string' ? inner.message : code;
   if (code === NOT_HTTP || code.startsWith('HPE'))
     return networkError(NOT_HTTP, 'it does not speak HTTP (does the port expect https?)');
   const words = WORDS[code];
-  return networkError(code, words ? `${words} (${plain})` : plain);
+  const remedy = isUnknownAuthority(code) ? `: ${ADD_AUTHORITY}` : '';
+  return networkError(code, (words ? `${words} (${plain})` : plain) + remedy);
 }
 
 /** The first error, if several addresses were tried. */

@@ -331,4 +331,20 @@ test('no message repeats the value of a secret option', () => {
   );
 });
 
+test('an option of other programs is answered with what to type here', () => {
+  const definition = command({
+    about: 'x',
+    positionals: { id: { required: true, about: 'x', listedBy: 'runner x list' } },
+    options: { check: { about: 'x' }, repo: { placeholder: 'NAME', required: true, about: 'x' } },
+    surplus: 'one id alone',
+    instead: { '--dry-run': '--check' },
+    run: () => Promise.resolve({}),
+  });
+  const said = (...argv: string[]) => refusal(() => parse(definition, argv)).message;
+  assert.is(said('--dry-run'), "unexpected argument '--dry-run' found; use --check");
+  assert.is(said('--dry-runs'), "unexpected argument '--dry-runs' found");
+  assert.match(said(), /not provided: --repo <NAME>, <ID> \(see runner x list\)/);
+  assert.is(said('one', 'two'), 'one id alone');
+});
+
 test.run();

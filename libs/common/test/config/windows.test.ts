@@ -1,5 +1,7 @@
 /** Deploy windows against a second reference: a walk over every minute with its own wall clock. */
+
 import { isOpen, opensAt, untilWords, windowOf } from '@runner/common/config/windows';
+import { Failure } from '@runner/common/foundation/failure';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -11,7 +13,8 @@ const ZONES = [
   'Asia/Kolkata',
 ];
 const DAY = 86_400_000;
-const rule = (values: Record<string, unknown>) => windowOf(new Map(Object.entries(values)), 'x');
+const rule = (values: Record<string, unknown>) =>
+  windowOf(new Map(Object.entries(values)), (_path, words) => new Failure('config_invalid', words));
 
 /** A wall clock that knows nothing of the code under test: by the text of another locale. */
 const clocks = new Map(

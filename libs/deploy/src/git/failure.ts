@@ -1,5 +1,7 @@
 /** What git's messages mean: it exits with 128 for nearly everything, so the text decides. */
+
 import { Failure, type FailureCode } from '@runner/common/foundation/failure';
+import { ADD_AUTHORITY } from '@runner/common/http/certificates';
 import { redactor } from '@runner/common/secrets/redactor';
 import type { GitResult, GitSource } from './source.ts';
 
@@ -57,7 +59,7 @@ const MEANINGS: readonly (readonly [RegExp, FailureCode, Words])[] = [
   [
     /SSL certificate|certificate verif|SSL peer/i,
     'network_error',
-    "the code host's certificate cannot be verified",
+    `the code host's certificate cannot be verified: ${ADD_AUTHORITY}`,
   ],
   [/returned error: 429\b/i, 'rate_limited', 'the code host limits requests: try again later'],
   [/returned error: 5\d\d\b/i, 'code_host_error', 'the code host reports an internal error'],

@@ -44,10 +44,14 @@ export async function atAddress(
   return { answer, url: `${base}.git` };
 }
 
-/** Lists refs of the host that match the patterns, and all tags. Throws `repo_not_found`, `code_host_error`, … */
+/**
+ * Lists refs of the host that match the patterns, and all tags, within `timeout` ms. Throws `repo_not_found`,
+ * `code_host_error`, …
+ */
 export async function listRefs(
   source: GitSource,
   patterns: readonly string[],
+  timeout = LIST_TIMEOUT,
 ): Promise<RemoteRefs> {
   const cwd = dirname(source.mirror);
   makeFolder(cwd);
@@ -55,7 +59,7 @@ export async function listRefs(
     source,
     cwd,
     outside: true,
-    timeout: LIST_TIMEOUT,
+    timeout,
     memory: LIST_MEMORY,
     signal: source.signal,
   };

@@ -109,7 +109,7 @@ export function keptTag(
   const isTag = order.names(version) && (there !== undefined || !commit.startsWith(version));
   if (!isTag || (head && order.compare(head.name, version) > 0)) return undefined;
   const stays = `${version} of ${commit.slice(0, 12)} stays`;
-  const away = head && head.name !== version ? ` and not replaced by ${head.name}` : '';
+  const away = head && head.name !== version ? ` and is not replaced by ${head.name}` : '';
   if (!there)
     return { result: 'tag_deleted', text: `the tag ${version} was deleted: ${stays}${away}` };
   if (there.commit !== commit) {

@@ -106,11 +106,14 @@ export function portProblems(
   const own = claimsOf(name, file);
   const claims = [...others.flatMap((app) => activeClaims(paths, app)), ...own];
   const active = apps.flatMap((app) => activeClaims(paths, app).map(({ port }) => port));
+  const isTaken = ({ port }: PortClaim) => !active.includes(port) && listenersOn(port).length > 0;
+  // With `traffic` a version uses one of the ports, whichever is free.
+  const hasOther = ({ instance }: PortClaim) =>
+    file.instances.some(({ name: each, traffic }) => each === instance && traffic) &&
+    own.some((claim) => claim.instance === instance && !isTaken(claim));
   // A unit may run before its first deploy, or systemd may hold its socket.
   const taken =
-    file.start.type === 'systemd'
-      ? []
-      : own.filter(({ port }) => !active.includes(port) && listenersOn(port).length > 0);
+    file.start.type === 'systemd' ? [] : own.filter((claim) => isTaken(claim) && !hasOther(claim));
   return [
     ...clashesOf(claims).flatMap(({ app, problem }) => (app === name ? [problem] : [])),
     ...taken.map(({ instance, port }) => `port ${port} of ${instance} is used by another program`),

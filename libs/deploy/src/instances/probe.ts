@@ -66,9 +66,9 @@ export async function startProber(target: Target): Promise<Prober> {
   };
 }
 
-/** `84 probes, none failed`, or `290 ms without an answer`. */
+/** `84 probes, none failed`, or `the app was 290 ms without an answer`. */
 export function seenWords({ probes, gap_ms: gap }: Seen): string {
-  return gap === 0 ? `${probes} probes, none failed` : `${gap} ms without an answer`;
+  return gap === 0 ? `${probes} probes, none failed` : `the app was ${gap} ms without an answer`;
 }
 
 /** Ends probers: all probes, and the longest gap; undefined if there was nothing to ask. */

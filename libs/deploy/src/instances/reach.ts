@@ -10,6 +10,8 @@ import { ownProcesses } from '../run/processes.ts';
 
 /** Limit of the path of a socket, in bytes: 108 with the byte that ends it. */
 const SOCKET_PATH_MAX = 107;
+/** HAProxy keeps ten bytes for the name of a socket that it replaces. */
+const HAPROXY_PATH_MAX = 97;
 
 /** Why the socket of an instance could not be opened by its path; undefined if it can. */
 export function socketProblem(paths: InstancePaths): string | undefined {
@@ -17,6 +19,14 @@ export function socketProblem(paths: InstancePaths): string | undefined {
   const bytes = Buffer.byteLength(path);
   if (bytes <= SOCKET_PATH_MAX) return undefined;
   return `${path} has ${bytes} bytes, a socket may have ${SOCKET_PATH_MAX}: use a shorter --root or name`;
+}
+
+/** Why HAProxy alone could not use the socket of an instance; undefined if it can. */
+export function haproxyNote(paths: InstancePaths): string | undefined {
+  const path = socketIn(liveLink(paths));
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= HAPROXY_PATH_MAX) return undefined;
+  return `${path} has ${bytes} bytes, and HAProxy accepts ${HAPROXY_PATH_MAX}: use a shorter --root or name, or another proxy`;
 }
 
 /** Who listens on a port, in words; undefined if it is free. */

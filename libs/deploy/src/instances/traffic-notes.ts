@@ -1,6 +1,7 @@
 /** What an operator should know before two versions run at once: their memory, and what compose would double. */
 import { readFileSync } from 'node:fs';
 import { liveSlot } from '@runner/common/apps/slots';
+import { findApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { namesIn } from '@runner/common/files/read';
@@ -11,6 +12,8 @@ import type { Tree } from '@runner/common/yaml/schema';
 import { availableMemory } from '../run/memory.ts';
 import { environmentOf } from '../run/processes.ts';
 import { placeIn, startsBeside } from './place.ts';
+import { haproxyNote, socketProblem } from './reach.ts';
+import { activeFile } from './target.ts';
 
 /** A sentence for each; `compose` is the compose file of the commit. */
 export function trafficNotes(
@@ -29,9 +32,32 @@ export function trafficNotes(
           `traffic: two versions of ${app} run at once, which takes ${inMb(sum)} MB more; ${inMb(free)} MB are free: set overlap: false, or add memory`,
         ]
       : [];
+  for (const { name, traffic } of instances) {
+    const own = paths.app(app).instance(name);
+    const note = traffic?.type === 'socket' && !socketProblem(own) && haproxyNote(own);
+    if (note) notes.push(`traffic: ${note}`);
+  }
+  notes.push(...proxyNotes(paths, app, instances));
   if (start.type === 'compose' && compose && beside.length > 0)
     notes.push(...doubled(start.file, compose));
   return notes;
+}
+
+/** The proxy of the active version would not find the next one. */
+function proxyNotes(paths: Paths, app: string, instances: readonly Instance[]): string[] {
+  const state = findApp(paths, app);
+  const active = state && activeFile(paths, state);
+  return instances.flatMap(({ name, traffic }) => {
+    const before = active?.instances.find((each) => each.name === name)?.traffic;
+    const [from, to] = [wayOf(before), wayOf(traffic)];
+    if (before === undefined || from === to) return [];
+    return [`traffic: ${name} changes from ${from} to ${to}: change the proxy at the same time`];
+  });
+}
+
+function wayOf(traffic: Instance['traffic']): string {
+  if (traffic === undefined) return 'none';
+  return traffic.type === 'ports' ? `the ports ${traffic.ports?.join(', ')}` : traffic.type;
 }
 
 const inMb = (bytes: number) => Math.ceil(bytes / 2 ** 20);

@@ -5,12 +5,15 @@ import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { isThere } from '@runner/common/files/read';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
+import { ENDING_SIGNALS, type Io } from '@runner/common/foundation/io';
 import type { Target } from '../instances/drivers/driver.ts';
 import { insideOf, REPORT } from '../run/inside.ts';
 import { startCutOff } from '../run/outside.ts';
 import { isExecutable, USUAL_PATH } from '../sandbox/probe.ts';
 import { hasTerminal, onOwnTerminal } from './terminal.ts';
+
+/** Signals that the command gets: those that end programs, and those that programs define. */
+const PASSED_ON = [...ENDING_SIGNALS, 'SIGQUIT', 'SIGALRM', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /**
  * Runs the command to its end, and returns its status: 128 and the signal's number after a signal. Throws
@@ -39,9 +42,10 @@ export function execIn(
   let forward = (_: NodeJS.Signals) => {};
   // Before the start: the command may run before this process continues.
   const remove = io.onSignal((signal) => {
-    // The terminal has sent Ctrl-C to the command as well.
-    if (signal !== 'SIGINT' || confinement || !io.stdin.isTTY) forward(signal);
-  });
+    // The terminal has sent Ctrl-C and Ctrl-\ to the command as well.
+    const isTyped = signal === 'SIGINT' || signal === 'SIGQUIT';
+    if (!isTyped || confinement || !io.stdin.isTTY) forward(signal);
+  }, PASSED_ON);
   return new Promise((resolve, reject) => {
     const child = startCutOff(command, confinement, (started, descriptors) =>
       spawn(started.file, [...(confinement ? REPORT : []), ...started.args], {

@@ -20,6 +20,8 @@ export interface Extent {
   readonly follow: boolean;
   /** ISO 8601 UTC. */
   readonly since: string | undefined;
+  /** Whether each line begins with its time, if the supervisor knows it. */
+  readonly timestamps: boolean;
 }
 
 /** Files that grow, or a program whose output it is. */
@@ -58,8 +60,9 @@ function inSlots(paths: Paths, target: Target): Target[] {
 function journal(
   { instance, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
-  { lines, follow, since }: Extent,
+  { lines, follow, since, timestamps }: Extent,
 ): OutputProgram {
+  const output = timestamps ? 'short-iso' : 'cat';
   const which = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
     unit,
@@ -67,18 +70,26 @@ function journal(
   const more = follow ? ['--follow'] : [];
   const shown = { file: 'journalctl', cwd: '/', env };
   if (since === undefined) {
-    const how = ['--lines', String(lines), '--no-pager', '--quiet', '--output', 'cat'];
+    const how = ['--lines', String(lines), '--no-pager', '--quiet', '--output', output];
     return { ...shown, args: [...how, ...more, ...which] };
   }
-  const { args, isCut } = newestOf({ which, since: Date.parse(since) / 1000, lines, env });
+  const { args, isCut } = newestOf({
+    which,
+    since: Date.parse(since) / 1000,
+    lines,
+    output,
+    env,
+  });
   return { ...shown, args: [...args, ...more], isCut };
 }
 
 /** `docker compose logs -f` ends with the containers. */
-function containers(target: Target, { lines, follow, since }: Extent): OutputProgram {
+function containers(target: Target, wanted: Extent): OutputProgram {
+  const { lines, follow, since, timestamps } = wanted;
   const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
+  if (timestamps) some.push('--timestamps');
   const project = composeArgs(target as Target<StartOf<'compose'>>);
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
   const docker = { file: 'docker', args };
@@ -87,7 +98,7 @@ function containers(target: Target, { lines, follow, since }: Extent): OutputPro
     cwd,
     env,
     confinement: confine('docker'),
-    again: (time) => containers(target, { lines: LINES_MAX, follow, since: time }),
+    again: (time) => containers(target, { ...wanted, lines: LINES_MAX, since: time }),
   };
 }
 

@@ -22,9 +22,9 @@ export function explainFailure(
   const isCut = shown.some((line) => codePoints(line) > LINE_MAX);
   const left =
     output.length > TAIL_LINES
-      ? `  … ${output.length - TAIL_LINES} more lines in ${log}\n`
+      ? `  … ${output.length - TAIL_LINES} more lines in ${log} (runner debug log ${app})\n`
       : isCut
-        ? `  … whole lines in ${log}\n`
+        ? `  … whole lines in ${log} (runner debug log ${app})\n`
         : '';
   io.stderr.write(`${errStyle.red(harmlessLine(headline))}\n${left}${tail.join('')}`);
   if (left !== '' && cause) {

@@ -15,9 +15,12 @@ export function reasoned(error: StepFailure, folder: string, deployId?: string):
   if (error.blame !== 'commit' || !isThere(folder)) return error;
   // A program that fails on a full disk is not the commit's fault, whatever it prints.
   if (isFull(folder) || isFull('/tmp')) return seenOnServer(error, 'the disk is full');
-  if (deployId === undefined || !NOT_FOUND.test(`${error.message}\n${error.output}`)) return error;
+  const said = `${error.message}\n${error.output}`;
+  if (deployId === undefined || !NOT_FOUND.test(said)) return error;
   // What a build that goes on changes meanwhile is no reason.
-  const path = orElse(() => scriptIn(folder, deployId), undefined);
+  const found = orElse(() => scriptsIn(folder, deployId), []);
+  const words = new Set(said.split(/[^\w.-]+/));
+  const path = found.find((each) => words.has(basename(each))) ?? found[0];
   if (path === undefined) return error;
   const script = relative(folder, path);
   const python = join(dirname(script), 'python');
@@ -34,29 +37,20 @@ const DEEPEST = 3;
 /** No longer first line is read by the kernel, in bytes. */
 const FIRST_LINE = 256;
 
-/** Path of a script in a folder `bin` whose first line names the folder of the build. */
-function scriptIn(release: string, deployId: string): string | undefined {
-  return inFolder(Folder.open(release), (folder) => scriptBelow(folder, deployId, release));
+/** Paths of the scripts in folders `bin` whose first line names the folder of the build. */
+function scriptsIn(release: string, deployId: string): string[] {
+  return inFolder(Folder.open(release), (folder) => scriptsBelow(folder, deployId, release));
 }
 
-function scriptBelow(
-  folder: Folder,
-  deployId: string,
-  path: string,
-  depth = 0,
-): string | undefined {
-  for (const name of folder.names()) {
+function scriptsBelow(folder: Folder, deployId: string, path: string, depth = 0): string[] {
+  return folder.names().flatMap((name) => {
     const inner = join(path, name.toString('utf8'));
     const stat = folder.stat(name);
-    const isScript = () => firstLine(folder, name).includes(`/.tmp-${deployId}/`);
-    if (stat?.isFile() && basename(path) === 'bin' && isScript()) return inner;
-    if (!stat?.isDirectory() || depth === DEEPEST || String(name) === 'node_modules') continue;
-    const found = inFolder(folder.inner(name), (below) =>
-      scriptBelow(below, deployId, inner, depth + 1),
-    );
-    if (found !== undefined) return found;
-  }
-  return undefined;
+    if (stat?.isFile() && basename(path) === 'bin')
+      return firstLine(folder, name).includes(`/.tmp-${deployId}/`) ? [inner] : [];
+    if (!stat?.isDirectory() || depth === DEEPEST || String(name) === 'node_modules') return [];
+    return inFolder(folder.inner(name), (below) => scriptsBelow(below, deployId, inner, depth + 1));
+  });
 }
 
 function firstLine(folder: Folder, name: Name): string {

@@ -59,7 +59,7 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
     else if (needed) add(row, max);
   }
   const beside = besideHead(ranked);
-  if (beside !== undefined) add(beside, max);
+  if (beside !== undefined) add(beside.candidate.row, max, beside.times);
   addSecond(ranked, addIfRoom);
   for (const { row, needed } of picks) if (!needed) addIfRoom(row);
   const rest = others.filter(mayTell);
@@ -68,7 +68,7 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
     if (likely >= NEEDED) add(candidate.row, max, times);
   const end = isMatched(leader) ? undefined : others.find(isWrapper);
   if (end !== undefined) add(end.candidate.row, max, end.times);
-  return arrange(shown, picks, beside);
+  return arrange(shown, picks, beside?.candidate.row);
 }
 
 /** Adds a line if it has room; whether it is shown. */
@@ -127,7 +127,7 @@ const APART = [
 ];
 
 /** The likeliest line beside the head, to stand in its line; above it only one that a rule matches. */
-function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
+function besideHead([leader, ...others]: readonly Ranked[]): Ranked | undefined {
   const head = leader?.candidate.row;
   return others.find((each) => {
     const { rule, row } = each.candidate;
@@ -143,7 +143,7 @@ function besideHead([leader, ...others]: readonly Ranked[]): Row | undefined {
     if (row.level !== '' && row.level !== head.level) return false;
     if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
     return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
-  })?.candidate.row;
+  });
 }
 
 /** The head first, with what stands in its line, everything else as it stood in the log. */
@@ -159,6 +159,8 @@ function arrange(
   const joins =
     first !== undefined &&
     message !== undefined &&
+    !isCounted(first) &&
+    !isCounted(message) &&
     first.text.length + message.text.length < HEAD_LINE;
   const texts = [
     ...(first === undefined ? [] : [joins ? `${first.text} ${message.text.trim()}` : first.text]),
@@ -169,6 +171,9 @@ function arrange(
     lines: [...new Set(shown.map(({ at }) => at))].toSorted((a, b) => a - b),
   };
 }
+
+/** A line that stands for several does not share its line. */
+const isCounted = ({ text }: Shown) => / \(×\d+\)$/.test(text);
 
 function line(text: string, limit: number, times: number): string {
   const count = times >= 3 ? ` (×${times})` : '';

@@ -17,6 +17,8 @@ export const EVENT = {
   about: 'Only events of this kind, or of these: A,B',
 } as const;
 
+const DAY = 86_400_000;
+
 /** Which deploys a command is about, and where their records come from. */
 export const DEPLOYS_OF = {
   app: { about: 'Only deploys of this app' },
@@ -44,8 +46,8 @@ const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  d: DAY,
+  w: 7 * DAY,
 };
 
 /** Limit of `--lines`: all of these records are kept in memory. */
@@ -55,13 +57,15 @@ const DATE =
   /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /**
- * Reads `2h`, `7d` (that long before now, at most since 1970) or ISO 8601, in UTC unless it has a zone. A date alone means
- * its first moment, or with `end` its last. Milliseconds since 1970. Throws `usage`, naming the option.
+ * Reads `2h`, `7d` (that long before now, at most since 1970), `today`, `yesterday` or ISO 8601, in UTC unless it has a
+ * zone. A day alone means its first moment, or with `end` its last. Milliseconds since 1970. Throws `usage`, naming the option.
  */
 export function timeOf(text: string, option: string, now: Date, end = false): number {
   const ago = /^(\d{1,9})([smhdw])$/.exec(text);
   if (ago) return Math.max(0, now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number));
-  const [, date, time, zone] = DATE.exec(text) ?? [];
+  const daysAgo = ['today', 'yesterday'].indexOf(text);
+  const day = new Date(now.getTime() - daysAgo * DAY).toISOString().slice(0, 10);
+  const [, date, time, zone] = DATE.exec(daysAgo < 0 ? text : day) ?? [];
   const clock = time ?? (end ? '23:59:59.999' : '00:00');
   const found = timeOfIso(`${date}T${clock}${zone ?? ''}`);
   if (!Number.isNaN(found)) return found;

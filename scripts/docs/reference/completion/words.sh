@@ -73,20 +73,27 @@ offer_messages() {
 offer_versions() { # all|previous
   [ -f "$root/state/$app.json" ] || return 0
   awk -v which="$1" '
-    function tell(list,   version) {
-      while (match(list, /"version" *: *"[^"\\]*"/)) {
-        version = substr(list, RSTART, RLENGTH)
-        list = substr(list, RSTART + RLENGTH)
-        gsub(/^"version" *: *"|"$/, "", version)
-        if (!seen[version]++) print version
-      }
-    }
     { text = text $0 }
     END {
-      if (which == "all") tell(text)
-      count = split(text, parts, /"previous" *:/)
-      for (i = 2; i <= count; i++) { sub(/\].*/, "", parts[i]); tell(parts[i]) }
+      # Between two quotation marks is a string, or what is between two strings.
+      gsub(/\\./, "", text)
+      count = split(text, parts, "\"")
+      for (i = 1; i <= count; i++) {
+        if (i % 2) {
+          depth += gsub(/\[/, "", parts[i]) - gsub(/\]/, "", parts[i])
+          if (depth < inside) inside = 0
+        }
+        else if (parts[i] == "previous" && parts[i + 1] ~ /^ *: *\[/) inside = depth + 1
+        else if (parts[i] == "version" && parts[i + 1] ~ /^ *: *$/ && (which == "all" || inside))
+          if (!seen[parts[i + 2]]++) print parts[i + 2]
+      }
     }' "$root/state/$app.json" 2>/dev/null | while read -r name; do offer "$name" version; done
+}
+
+offer_secrets() {
+  [ ! -f "$root/secrets/$app.json" ] ||
+    grep -o '"name" *: *"[^"\\]*"' "$root/secrets/$app.json" 2>/dev/null | sort -u |
+    while IFS='"' read -r _ _ _ name _; do offer "$name" secret; done
 }
 
 offer_kind() {
@@ -104,6 +111,7 @@ offer_kind() {
     version) [ -z "$app" ] || offer_versions all ;;
     previous) [ -z "$app" ] || offer_versions previous ;;
     message) offer_messages ;;
+    secret) [ -z "$app" ] || offer_secrets ;;
     file) echo :files ;;
     folder) echo :folders ;;
   esac

@@ -46,6 +46,8 @@ export const add = command({
     },
   },
   oneOf: ['branch', 'tags'],
+  surplus:
+    'add takes no argument: name the repository with --repo <OWNER/NAME> and the app with --name <NAME>',
   examples: [
     'runner add --repo acme/shop --branch main --token-file ~/token',
     'runner add --repo acme/blog --branch main --token-from shop',

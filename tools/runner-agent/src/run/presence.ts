@@ -93,6 +93,9 @@ function holdOf(app: AppState, now: Date): Pick<AppOnServer, 'held' | 'held_by' 
   };
 }
 
+/** For a question to the app's code host that came first. */
+const WAIT = '20s';
+
 /** Resolves `ref`, or the app's branch, with `runner-deploy --check`, or for `fetch` with `runner-fetch`. */
 async function headOf(
   agent: Agent,
@@ -100,7 +103,8 @@ async function headOf(
   { ref, fetch }: PingQuestion,
 ): Promise<ServerHead> {
   const wanted = ref === undefined ? [] : ['--ref', ref];
-  const check: [string, ...string[]] = ['runner-deploy', app, '--check', ...wanted];
+  // Another operator may ask at the same time.
+  const check: [string, ...string[]] = ['runner-deploy', app, '--check', '--wait', WAIT, ...wanted];
   const { last } = await runTool(agent, fetch === true ? ['runner-fetch', app] : check);
   const { commit, version, problems, message, text, error, result } = last;
   const [problem] = Array.isArray(problems) ? problems.map(shortened) : [];

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { codeHostOf } from '@runner/common/config/code-hosts';
+import { codeHostOf, type HostType } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 import { bellOf, DIR, folderOf, SIGNERS, type Signer, writeBell } from '../folder.ts';
 import { HEADERS, SIGNING_TOKEN } from '../signature.ts';
 
@@ -14,7 +15,10 @@ import { HEADERS, SIGNING_TOKEN } from '../signature.ts';
 interface AddedBell {
   app: string;
   repo: string;
+  /** How calls are signed. */
   host: Signer;
+  /** Of the app's code host. */
+  type: HostType;
   address: string;
   header: string;
   secret: string;
@@ -52,22 +56,29 @@ export const add = command({
         'app_exists',
         `'${app}' has a bell already: run runner bell remove ${app} first to create a new secret`,
       );
-    const type = (options.host as Signer | undefined) ?? (await typeOf(paths, io.env, host));
-    const secret = newSecret(type);
-    writeBell(folder, app, { type, secret: new Secret(secret), added: io.now().toISOString() });
+    const { type } = codeHostOf(readConfig(paths), io.env, host);
+    const signer = (options.host as Signer | undefined) ?? (type === 'git' ? HOOK_SIGNER : type);
+    const secret = newSecret(signer);
+    writeBell(folder, app, {
+      type: signer,
+      secret: new Secret(secret),
+      added: io.now().toISOString(),
+    });
     const base = (options.url ?? `http://${hostname()}:9190`).replace(/\/+$/, '');
     const value: AddedBell = {
       app,
       repo,
-      host: type,
+      host: signer,
+      type,
       address: `${base}/${app}`,
-      header: HEADERS[type],
+      header: HEADERS[signer],
       secret,
     };
     return { value };
   },
-  human({ app, repo, host, address, secret }: AddedBell, style) {
-    const { where, fields } = SETTINGS[host];
+  human({ app, repo, host, type, address, header, secret }: AddedBell, style) {
+    const isHook = type === 'git' && host === HOOK_SIGNER;
+    const { where, fields } = isHook ? hookFor(address, `${header}: ${secret}`) : SETTINGS[host];
     const lines = [['Address', address], ['Secret', secret], ...fields].map(
       ([label, value]) => `  ${`${label}:`.padEnd(14)}${harmlessLine(value as string)}\n`,
     );
@@ -81,15 +92,18 @@ const newSecret = (type: Signer) =>
     ? SIGNING_TOKEN + randomBytes(32).toString('base64')
     : randomBytes(32).toString('base64url');
 
-async function typeOf(
-  paths: Parameters<typeof requireApp>[0],
-  env: Parameters<typeof folderOf>[1],
-  host?: string,
-): Promise<Signer> {
-  const { type } = codeHostOf(readConfig(paths), env, host);
-  // A plain git server makes no calls, but a hook can sign like GitHub.
-  return type === 'git' ? 'github' : type;
-}
+/** A plain git server makes no calls, but a hook can send GitLab's header. */
+const HOOK_SIGNER = 'gitlab';
+
+/** The hook reads the header from a file: other users can see what is on its command line. */
+const hookFor = (address: string, header: string) => ({
+  where:
+    "hooks/post-receive on the git server, and a file next to it that only the hook's user can read",
+  fields: [
+    ['post-receive', `exec curl -fsS --max-time 10 -X POST -H @hooks/ring.header ${word(address)}`],
+    ['ring.header', header],
+  ],
+});
 
 /** Where to find the settings. */
 const SETTINGS: Readonly<Record<Signer, { where: string; fields: string[][] }>> = {

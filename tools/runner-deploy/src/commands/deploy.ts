@@ -53,6 +53,12 @@ export const deploy = command({
     [75, 'Another deploy of the app is running; --wait waits for it'],
     [130, 'Interrupted (Ctrl-C); what had been switched was rolled back'],
   ],
+  surplus:
+    'deploy takes one app: runner fetch --deploy deploys several, each with its newest commit',
+  instead: {
+    '--all': 'runner fetch --deploy, which deploys every app with a new commit',
+    '--dry-run': '--check',
+  },
   examples: [
     'runner deploy shop',
     'runner deploy shop --ref v1.4.2',
@@ -191,6 +197,7 @@ async function runCheck(
       app: args.app,
       ref: options.ref,
       instance: options.instance,
+      wait: waitOf(options.wait),
       reporter: isDrawn ? progress.reporter : withoutSteps(progress.reporter),
       signal: interruption.signal,
     });

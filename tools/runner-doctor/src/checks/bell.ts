@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
+import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import {
   type CheckContext,
@@ -21,6 +22,7 @@ const UNITS = {
   'runner-bell.socket': 'calls from the code host are not received',
   'runner-bell.path': 'calls do not start a fetch',
 } as const;
+const FOLDER = '/var/lib/runner-bell';
 /** In milliseconds. */
 const TIMEOUT = 15_000;
 /** No fetch has handled a call that waits longer, in milliseconds. */
@@ -32,8 +34,11 @@ interface BellStatus {
 }
 
 export async function bell(context: CheckContext): Promise<readonly CheckResult[]> {
-  const { io } = context;
-  const dir = io.env.RUNNER_BELL_DIR || '/var/lib/runner-bell';
+  const { io, paths } = context;
+  // The units of the package ring for the installed root alone.
+  if (!io.env.RUNNER_BELL_DIR && paths.root !== DEFAULT_ROOT && namesIn(FOLDER).length > 0)
+    return [ok(`${FOLDER} is the bell of ${DEFAULT_ROOT}`)];
+  const dir = io.env.RUNNER_BELL_DIR || FOLDER;
   if (namesIn(dir).length === 0) return [ok('no app has a bell')];
   const asked = await runOwnTool<BellStatus>(context, 'runner-bell', ['list', '--dir', dir], {
     wanted: 'bells',

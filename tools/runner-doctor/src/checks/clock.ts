@@ -23,12 +23,14 @@ const SKEW_BAD = 300;
 /** Checks every host that an app uses, or the default host if there are no apps. */
 export async function clock({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
   const used = new Set(listApps(paths).apps.map(({ host }) => host));
+  // A host that no app uses may be out of reach on purpose.
+  const unreachable = used.size === 0 ? warning : problem;
   if (used.size === 0) used.add(undefined);
   const found: CheckResult[] = [];
   for (const name of used) {
     try {
       const config = readConfig(paths);
-      found.push(await clockAt(io, codeHostOf(config, io.env, name)));
+      found.push(await clockAt(io, codeHostOf(config, io.env, name), unreachable));
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       // The `config` check reports why.
@@ -47,6 +49,7 @@ export async function clock({ io, paths }: CheckContext): Promise<readonly Check
 async function clockAt(
   io: CheckContext['io'],
   { name, apiUrl, gitUrl }: CodeHost,
+  unreachable: typeof problem | typeof warning,
 ): Promise<CheckResult> {
   const host = name === DEFAULT_HOST ? 'the code host' : `the code host ${name}`;
   // A plain git server has no API, but also sends a Date header.
@@ -64,7 +67,7 @@ async function clockAt(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const what = `${host} ${address} cannot be reached: ${error.message}`;
-    return problem(what, `curl -sSI ${word(address)}`);
+    return unreachable(what, `curl -sSI ${word(address)}`);
   }
   const theirs = Date.parse(answer.headers.date ?? '');
   if (Number.isNaN(theirs)) return ok(`${host} answers, but sends no Date header`);

@@ -2,7 +2,7 @@
 import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
-import { deployPolicyOf, notifySettingsOf, pick } from '@runner/common/config/settings';
+import { deployPolicyOf, notifySettingsOf, pick, positionOf } from '@runner/common/config/settings';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
@@ -28,28 +28,18 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
-    const windowsLine = lineOf(file.tree, 'deploy_windows');
-    const strangers = windows.flatMap(({ app }) =>
-      app === undefined || isThere(paths.state(app))
-        ? []
-        : [
-            warning(
-              `${paths.config}:${windowsLine}: deploy_windows: no app called '${app}' is registered`,
-              edit(windowsLine),
-            ),
-          ],
-    );
+    const strangers = windows.flatMap(({ app }, index) => {
+      if (app === undefined || isThere(paths.state(app))) return [];
+      const { line = 1, key } = positionOf(file, ['deploy_windows', index, 'app']);
+      const words = `${paths.config}:${line}: ${key}: no app called '${app}' is registered`;
+      return [warning(words, edit(line))];
+    });
     return orOk([...foreign, ...strangers], 'config.yml is valid');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { line } = error.facts;
     return [problemFrom(error, edit(typeof line === 'number' ? line : 1))];
   }
-}
-
-function lineOf(tree: Tree, name: string): number {
-  const entries = tree.kind === 'map' ? tree.entries : [];
-  return entries.find(({ key }) => key === name)?.line ?? 1;
 }
 
 /** Unknown keys are allowed, but often misspelt. */

@@ -41,6 +41,7 @@ export const fetch = command({
     [3, 'A deploy failed, and so did its rollback'],
     [130, 'Interrupted (Ctrl-C)'],
   ],
+  instead: { '--all': 'no app: all are meant then', '--dry-run': 'runner fetch without --deploy' },
   examples: ['runner fetch --deploy --quiet', 'runner fetch shop blog'],
   async run(context) {
     const { io, paths, args, options, format, print } = context;

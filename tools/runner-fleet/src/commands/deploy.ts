@@ -87,7 +87,8 @@ export function rolloutText(line: PlanLine | ServerLine | RolloutSummary, style:
 function planText(line: PlanLine, style: Style): string {
   const app = harmlessLine(line.app);
   if (line.batches.flat().length + line.absent.length === 0) return `${app}: nothing to do\n`;
-  return `${style.bold(`${line.verb} ${app}`)}${planWords(line)}\n`;
+  const id = line.rollout === null ? '' : ` [${harmlessLine(line.rollout)}]`;
+  return `${style.bold(`${line.verb} ${app}`)}${planWords(line)}${id}\n`;
 }
 
 export const deploy = command({

@@ -10,7 +10,13 @@ import { requireRollout } from '../rollout/record.ts';
 export const results = command({
   name: 'results',
   about: "Show the servers' results; - reads them from standard input",
-  positionals: { rollout: { required: true, about: 'Id of the rollout, or -' } },
+  positionals: {
+    rollout: {
+      required: true,
+      about: 'Id of the rollout, or -',
+      listedBy: 'runner fleet rollouts',
+    },
+  },
   exits: [
     [3, 'The rollback failed too on at least one server'],
     [4, 'Some servers have not answered'],

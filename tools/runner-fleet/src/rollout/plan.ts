@@ -43,7 +43,9 @@ export interface PlanLine {
 
 /** The commit, the number of servers and the batches. */
 export function planWords({ commit, version, batches, absent }: PlanLine): string {
-  const name = version === null ? '' : ` (${harmlessLine(version)})`;
+  // A commit without a tag is its own version.
+  const isNamed = version !== null && commit?.startsWith(version) === false;
+  const name = isNamed ? ` (${harmlessLine(version)})` : '';
   const what = commit === null ? '' : ` ${commit.slice(0, 12)}${name}`;
   const steps = [
     ...batches.map((batch) => batch.join(' ')),

@@ -26,6 +26,7 @@ export const list = command({
     'stderr; the exit status is then 1.',
   options: { offline: OFFLINE },
   safeInForeignRoot: true,
+  instead: { '--wide': '--json, which shortens nothing, or runner status <app>' },
   async run({ io, paths, options, note }) {
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);

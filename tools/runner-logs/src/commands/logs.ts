@@ -22,7 +22,11 @@ export const logs = command({
     },
     since: {
       placeholder: 'TIME',
-      about: 'Only lines since a time, such as 2026-12-24T18:00Z, 30m or 7d',
+      about: 'Only lines since a time, such as 2026-12-24T18:00Z, yesterday, 30m or 7d',
+    },
+    timestamps: {
+      short: 't',
+      about: 'Begin each line with its time, where systemd or docker has it',
     },
   },
   examples: ['runner logs shop', 'runner logs shop -n 20'],
@@ -34,7 +38,8 @@ export const logs = command({
       options.since === undefined
         ? undefined
         : new Date(timeOf(options.since, 'since', io.now())).toISOString();
-    const wanted = { lines: Number(options.lines), follow: options.follow, since };
+    const { follow, timestamps } = options;
+    const wanted = { lines: Number(options.lines), follow, since, timestamps };
     return { status: await showOutput(context, { app: args.app, only: options.instance }, wanted) };
   },
 });

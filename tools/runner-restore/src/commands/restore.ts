@@ -31,11 +31,12 @@ export const restore = command({
     const key = openingKey(io, options.identity, options['passphrase-file']);
     return { value: await work.restore(io, paths, args.file, key) };
   },
-  human({ root, created, apps, ran, files, links, unset, units }: RestoreResult, style) {
+  human({ apps, ran, unreadable, links, unset, units, ...rest }: RestoreResult, style) {
     const names = apps.map((app) => harmlessLine(labelOf(app, ran))).join(', ') || 'none';
     return [
-      `Restored ${style.bold(harmlessLine(root))} from the backup of ${harmlessLine(created)}: ${files} files`,
+      `Restored ${style.bold(harmlessLine(rest.root))} from the backup of ${harmlessLine(rest.created)}: ${rest.files} files`,
       `Apps: ${names}`,
+      ...unreadable.map((problem) => `Not usable yet: ${harmlessLine(problem)}`),
       ...links.map((link) => `Not restored: the link ${harmlessLine(link)}`),
       ...(unset.length === 0 ? [] : [harmlessLine(`Not set on shared files: ${unset.join(', ')}`)]),
       ...(units === null ? [] : [`Units to copy to /etc: ${harmlessLine(units)}`]),

@@ -40,7 +40,7 @@ export const status = command({
       const value = await detailed(paths, app, view, !options.offline && !options.check);
       return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
-    if (!options.check) throw notProvided('<APP|--check>');
+    if (!options.check) throw notProvided('<APP|--check>; runner list shows all apps');
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);

@@ -1,6 +1,8 @@
+import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { leftEnabled } from '@runner/deploy/instances/left-enabled';
 import type { StoppedBefore } from '@runner/deploy/instances/stop-before';
 import { stopAllBeforeTraffic } from '@runner/deploy/instances/stop-before';
 import { LIFE_EXITS, LIFE_OPTIONS, runLife, stopText } from '@runner/deploy/life';
@@ -29,7 +31,10 @@ export const stop = command({
   async run(context) {
     const { io, paths, args, options } = context;
     if (!options['before-traffic']) return runLife(context, 'stop', args.app, options.reason);
-    return { value: await stopAllBeforeTraffic(io, paths, args.app) };
+    const value = await stopAllBeforeTraffic(io, paths, args.app);
+    const left = leftEnabled({ io, paths }, requireApp(paths, args.app));
+    for (const { words, fix } of left) context.note(`${words}: ${fix}`);
+    return { value };
   },
   human: (value: LifeOutcome | StoppedBefore, style) =>
     'duration_ms' in value ? stopText(value, style) : beforeText(value, style),

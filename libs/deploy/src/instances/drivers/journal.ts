@@ -11,6 +11,8 @@ interface JournalQuery {
   /** In seconds since 1970. */
   readonly since: number;
   readonly lines: number;
+  /** How an entry is printed [default: its message]. */
+  readonly output?: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +21,7 @@ interface JournalQuery {
  * ones. Until systemd 254, `--since` with `--lines` shows the oldest, so the place to begin is looked
  * up. Blocks.
  */
-export function newestOf({ which, since, lines, env }: JournalQuery): {
+export function newestOf({ which, since, lines, output = 'cat', env }: JournalQuery): {
   readonly args: readonly string[];
   readonly isCut: boolean;
 } {
@@ -31,6 +33,6 @@ export function newestOf({ which, since, lines, env }: JournalQuery): {
   const { status, stdout } = ask('journalctl', args, { env, most: LIST_MAX });
   const before = status === 0 ? stdout.trimEnd().split('\n')[lines] : undefined;
   const start = before === undefined ? from : ['--after-cursor', JSON.parse(before).__CURSOR];
-  const how = ['--lines', 'all', '--no-pager', '--quiet', '--output', 'cat'];
+  const how = ['--lines', 'all', '--no-pager', '--quiet', '--output', output];
   return { args: [...which, ...start, ...how], isCut: before !== undefined };
 }

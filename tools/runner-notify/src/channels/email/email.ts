@@ -15,8 +15,14 @@ const RATES: readonly Rate[] = [{ count: 20, per: 60_000 }];
 /** In characters; e-mail has no limit in this range. */
 const TEXT_MAX = 100_000;
 const METHOD = 'SMTP';
-/** The domain of message ids; RFC 2606 reserves it. */
+/** In a queued message the domain of message ids, instead of the sender's; RFC 2606 reserves it. */
 const DOMAIN = 'runner.invalid';
+
+/** A message id with the sender's domain: mail filters distrust one that cannot exist. */
+function idOf(id: unknown, from: string): string {
+  const domain = /@([\w.-]+)>?\s*$/.exec(from)?.[1] ?? DOMAIN;
+  return wordOf(id).replace(`@${DOMAIN}>`, `@${domain}>`);
+}
 
 /**
  * The id of a mail is the same in every attempt, so that a repeated one is recognised. All mails of a
@@ -59,8 +65,8 @@ function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel 
       ...(left && { envelope: { from, to: left } }),
       subject: wordOf(subject),
       text: wordOf(text),
-      ...(messageId !== undefined && { messageId: wordOf(messageId) }),
-      ...(references !== undefined && { references: wordOf(references) }),
+      ...(messageId !== undefined && { messageId: idOf(messageId, from) }),
+      ...(references !== undefined && { references: idOf(references, from) }),
       // RFC 3834: no answering machine replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
     };

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '@runner/testing/temp';
+import { temporaryFolder } from './temp.ts';
 
 /** A certificate authority and a certificate of `name` that it signed; paths. */
 export function certificates(name: string): { ca: string; cert: string; key: string } {

@@ -1,0 +1,72 @@
+/** Units that an app no longer uses and that the next boot would start beside its active version. */
+import type { AppState } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import type { Paths, Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { stepEnvironment } from '../run/environment.ts';
+import { ask } from './drivers/ask.ts';
+import { shownOf, unitsOf } from './drivers/unit-state.ts';
+import { fileOfRelease } from './kept-file.ts';
+import { activeFile } from './target.ts';
+
+/** An enabled unit of an earlier version. */
+export interface LeftUnit {
+  /** A sentence. */
+  readonly words: string;
+  /** The command that disables it. */
+  readonly fix: string;
+}
+
+/** A unit, and whether the user's own manager has it. */
+interface UsedUnit {
+  readonly unit: string;
+  readonly user: boolean;
+}
+
+/** The enabled units of an app's kept versions that no active version uses. */
+export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
+  if (!activeFile(paths, app)) return [];
+  const inUse = new Set(
+    listApps(paths)
+      .apps.flatMap((each) => usedNow(paths, each))
+      .map(keyOf),
+  );
+  const unused = new Map(
+    keptFiles(paths, app)
+      .flatMap(unitsIn)
+      .filter((each) => !inUse.has(keyOf(each)))
+      .map((each) => [keyOf(each), each]),
+  );
+  const env = stepEnvironment(io.env);
+  return [...unused.values()].flatMap(({ unit, user }) => {
+    const manager = user ? ['--user'] : [];
+    const args = [...manager, 'show', '--property', 'UnitFileState', '--', unit];
+    const { stdout } = ask('systemctl', args, { env });
+    if (shownOf(stdout)('UnitFileState') !== 'enabled') return [];
+    const words = `${unit}, which ${app.app} no longer uses, is enabled: the next boot would start it`;
+    return [{ words, fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' ') }];
+  });
+}
+
+const keyOf = ({ unit, user }: UsedUnit) => `${user} ${unit}`;
+
+function unitsIn({ start, instances }: DeployFile): UsedUnit[] {
+  if (start.type !== 'systemd') return [];
+  const { unit, user } = start;
+  return instances.flatMap((each) => unitsOf(unit, each).map((name) => ({ unit: name, user })));
+}
+
+/** The units of what is active, and of what still runs from before `traffic`. */
+function usedNow(paths: Paths, { app, instances }: AppState): UsedUnit[] {
+  const running = Object.values(instances).flatMap(({ current, before_traffic: before }) =>
+    [current, before].flatMap((each) => (each && fileOfRelease(paths, app, each)) ?? []),
+  );
+  return running.flatMap(unitsIn);
+}
+
+function keptFiles(paths: Paths, { app, instances }: AppState): DeployFile[] {
+  const kept = Object.values(instances).flatMap(({ previous }) => previous);
+  const releases = new Map(kept.map((each) => [each.release, each]));
+  return [...releases.values()].flatMap((each) => fileOfRelease(paths, app, each) ?? []);
+}
