@@ -52,7 +52,7 @@ async function differencesOf(server: AppServer, app: App, listed: AppSummary, lo
   const row = listed.instances.find(({ instance }) => instance === 'default');
   compare('list', row?.current?.version ?? null, active);
   if (typeof row?.running === 'boolean' && active) compare('running', row.running, served !== null);
-  if (isStopped) compare('state word', listed.state, 'stopped', 'blocked', 'failing');
+  if (isStopped) compare('state word', listed.state, 'stopped', 'blocked', 'down', 'broken');
   const own = log.filter((line) => line.project === app);
   compare('log', versionsIn(own).get('default') ?? null, active);
   found.push(...openDeploys(own).map((each) => `${app}: ${each}`));

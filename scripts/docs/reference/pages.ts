@@ -69,11 +69,13 @@ export const deployFilePage = (version: string): string =>
     version,
   );
 
-/** Fields of a record: name, what it is. The first six are in every record. */
+/** Fields of a record: name, what it is. The first eight are in every record. */
 const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['timestamp', 'When, ISO 8601 in UTC with milliseconds'],
   ['event_type', 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess or GuardBypassed'],
   ['project', 'Name of the app'],
+  ['event', 'The same as event_type'],
+  ['app', 'The same as project'],
   ['instance', 'Name of the instance'],
   ['version', 'The exact tag on the commit, else the first 12 characters of its id'],
   ['deploy_id', '8 characters, the same in all records and messages of one deploy'],
@@ -82,6 +84,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['trigger', 'What started it: manual, fetch or recovery'],
   ['domain', 'Domain of the instance'],
   ['user', 'Who started it: the login, before sudo; timer if systemd did'],
+  ['order', 'Id of the order of a fleet, for runner fleet results'],
   ['subject', "First line of the commit's message"],
   ['author', "Name of the commit's author"],
   ['changes', 'Commits of the deploy: their count, up to five subjects, and the authors'],
@@ -108,7 +111,6 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['prev', 'hash of what precedes the record: the first 32 hexadecimal digits of SHA-256'],
   ['guards', 'GuardBypassed: what was bypassed, guard and path of each'],
   ['command', 'GuardBypassed: by which command'],
-  ['app', 'GuardBypassed: for which app'],
   ['uid', 'GuardBypassed: id of the user'],
   ['sudo_user', 'GuardBypassed: who became that user with sudo'],
 ];

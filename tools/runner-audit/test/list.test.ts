@@ -109,14 +109,15 @@ test('on a narrow terminal the time is short and long names are cut, never the i
   }
 });
 
-test('with --json each record is a line as in the log; YAML has one document per record', async () => {
+test('with --json each record is a line as in the log, an old one with both names; YAML has one document per record', async () => {
   const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
   const root = rootWithLog(` ${JSON.stringify(odd)} \r\n\n`);
-  assert.is((await list(root, '--json')).stdout, line(odd));
-  assert.is((await list(root, '-o', 'json')).stdout, line(odd));
+  const both = { ...odd, event_type: 'DeployStarted', project: 'shop' };
+  assert.is((await list(root, '--json')).stdout, line(both));
+  assert.is((await list(root, '-o', 'json')).stdout, line(both));
   assert.is(
     (await list(root, '-o', 'yaml')).stdout,
-    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\n',
+    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\nevent_type: DeployStarted\nproject: shop\n',
   );
 });
 

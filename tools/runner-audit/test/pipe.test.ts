@@ -70,7 +70,7 @@ test('an event of another tool is marked, passes verify and is not an interrupte
     '"docs","failed"',
     '"api","success"',
     '"api","success"',
-    '                    1 succeeded, 1 failed, 1 end not recorded',
+    '  outcomes:         1 succeeded, 1 failed, 1 end not recorded',
   ]);
 });
 

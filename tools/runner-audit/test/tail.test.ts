@@ -51,13 +51,14 @@ test('a record is one line: time, kind, app and instance, version, deploy, error
   assert.equal([status, stderr], [0, '']);
 });
 
-test('with --json records are printed as in the log; YAML has one document per record', async () => {
+test('with --json records are printed as in the log, an old one with both names; YAML has one document per record', async () => {
   const odd = { event: 'DeployStarted', app: 'shop', version: 'v1', more: [1, null] };
   const root = rootWithLog(line(odd));
-  assert.is((await tail(root, '--json')).stdout, line(odd));
+  const both = { ...odd, event_type: 'DeployStarted', project: 'shop' };
+  assert.is((await tail(root, '--json')).stdout, line(both));
   assert.is(
     (await tail(root, '-o', 'yaml')).stdout,
-    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\n',
+    '---\nevent: DeployStarted\napp: shop\nversion: v1\nmore:\n  - 1\n  - null\nevent_type: DeployStarted\nproject: shop\n',
   );
 });
 

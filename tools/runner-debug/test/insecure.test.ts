@@ -57,6 +57,7 @@ test('--insecure still reads, with a banner, and logs the bypass', async () => {
     // Of a uid without an account, `id` prints the number.
     user: spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim(),
     uid: process.getuid?.(),
+    event: 'GuardBypassed',
   });
   assert.is(deploy_id, null);
   assert.equal([seq, String(prev).length], [3, 32]);

@@ -8,8 +8,9 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Before the digits of an integer, in a text that stands for it; a character that no text has. */
+/** Before the digits of an integer, in a text that stands for it: a noncharacter, which no text that is read keeps. */
 const MARK = '\u{10fffe}';
+const ESCAPED_MARK = /\\udbff\\udffe/i;
 const MARKED = new RegExp(`^${MARK}-?\\d+$`, 'u');
 /** Outside of a text: digits enough for an integer that a number of JavaScript may change. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
@@ -30,7 +31,11 @@ class LongInteger {
 }
 
 /** Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError. */
-export function parseJson(text: string): unknown {
+export function parseJson(read: string): unknown {
+  const isForged = read.includes(MARK) || ESCAPED_MARK.test(read);
+  const text = isForged
+    ? read.replaceAll(MARK, '\ufffd').replace(new RegExp(ESCAPED_MARK, 'gi'), '\ufffd')
+    : read;
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
