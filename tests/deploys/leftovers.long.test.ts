@@ -1,6 +1,6 @@
 /** What outlives its leader, its session or its deploy is found by its environment, and ended. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { processesIn } from '@runner/testing/processes';
 import { preloading, run, shellWord, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -103,6 +103,49 @@ test('the start command of a killed deploy is ended before the next one starts',
   assert.is(done.status, 0, done.stderr);
   assert.is(readFileSync(served, 'utf8'), 'v3\n');
   assert.not.ok(isAlive(Number(readFileSync(pid, 'utf8'))), 'the start command goes on');
+});
+
+test('the start command of a killed restart is ended before the app is started again', async ({
+  world,
+}) => {
+  const folder = temporaryFolder('served');
+  const [at, runs] = [join(folder, 'at'), join(folder, 'runs')];
+  const slow = `echo $$ > ${shellWord(at)}; sleep \\"$(cat pause)\\"; echo one >> ${shellWord(runs)}`;
+  const deploy = `shared: [pause]\nstart: { type: command, run: "${slow}" }\n`;
+  const pause = join(world.root, 'apps/shop/instances/default/shared/pause');
+  mkdirSync(dirname(pause), { recursive: true });
+  writeFileSync(pause, '0');
+  await world.push('v1', { deploy });
+  const first = await world.deploy();
+  assert.is(first.status, 0, first.stderr);
+  writeFileSync(pause, '3');
+  rmSync(at);
+  const killed = start('runner-restart', ['shop'], { root: world.root });
+  killed.stdin.end();
+  await until(() => existsSync(at) && readFileSync(at, 'utf8').trim() !== '', killed.stderr);
+  const pid = Number(readFileSync(at, 'utf8'));
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done.catch(() => {});
+  writeFileSync(pause, '0');
+  await world.deploy(['--ref', 'nothing']);
+  assert.not.ok(isAlive(pid), 'the first start command goes on');
+  assert.is(readFileSync(runs, 'utf8'), 'one\none\n');
+});
+
+test('a stopped app keeps its links to the version before one that cannot be stopped', async ({
+  world,
+}) => {
+  const start = 'start: { type: command, run: "true" }\n';
+  await world.push('v1', { deploy: `${start}stop: "true"\n` });
+  await world.deploy();
+  await run('runner-stop', ['shop'], { root: world.root });
+  const health = 'health: { cmd: "false", interval: 50ms, within: 200ms }\n';
+  await world.push('v2', { deploy: `${start}stop: exit 1\n${health}` });
+  const failed = await world.deploy();
+  assert.is(failed.status, 3, failed.stderr);
+  assert.match(failed.stdout, /uncertain what is running/);
+  const version = join(world.root, 'apps/shop/instances/default/current/VERSION');
+  assert.is(readFileSync(version, 'utf8'), 'v1\n');
 });
 
 test('processes that the start command forks during the cleanup of a killed deploy end too', async ({

@@ -7,10 +7,11 @@ import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
-import { keptTarget } from '../instances/target.ts';
+import { keptTarget, releaseOf } from '../instances/target.ts';
 import type { Journal, Operation } from '../journal/operation.ts';
 import { runOrThrow } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
+import { endDeploy } from '../run/processes.ts';
 import { failureOf } from '../run/step.ts';
 import { stopUnused } from './undo.ts';
 import { concludeVerb, DONE, type LifecycleVerb, type LifeInstance } from './verbs.ts';
@@ -29,6 +30,9 @@ export async function finishVerb(
     const current = app.instances[instance]?.current;
     const target = current && keptTarget(own, instance, current);
     if (!target) continue;
+    // A command of the app that is still at work must not meet the next one.
+    if (target.start.type === 'command')
+      endDeploy(paths.app(app.app).dir, op.deployId, (release) => release === releaseOf(target));
     const finish = () =>
       verb === 'stop' ? stopAllOf(own, instance, target) : keepRunning(own, target);
     const failure = await failureOf('start', () =>

@@ -179,8 +179,8 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
   const own = op.paths.app(app).instance(name);
   const isGone = to !== null && !isThere(op.paths.app(app).release(to.release));
   const target = to && !isGone ? keptTarget(op, name, to) : undefined;
-  const isToRun = !isStopped(op, name);
-  if (running) await stopUnlessBeside(op, running, isToRun ? target : undefined);
+  if (target && isStopped(op, name)) return stopAgain(op, target, running);
+  if (running) await stopUnlessBeside(op, running, target);
   else if (!to) await endInstance({ app, instance: { name }, slot: undefined, paths: own });
   if (!to) return switchOff(own);
   if (!target) {
@@ -190,7 +190,6 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
       blame: 'server',
     });
   }
-  if (!isToRun) return stopAgain(op, target, running);
   const live = liveSlot(own);
   const isServed = target.slot !== undefined && target.slot === live && isRunning(op, target);
   // It never stopped; a command may have sent some of its requests elsewhere.
@@ -199,17 +198,18 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
   await endStray(op, target, running);
 }
 
-/** Its links lead again to what it was, and nothing is started. */
+/** Its links lead again to what it was, even if what runs cannot be stopped, and nothing is started. */
 async function stopAgain(
   op: Operation,
   target: Target,
   running: Target | undefined,
 ): Promise<void> {
   const { name } = target.instance;
-  await stopAllOf(op, name, target);
   const own = op.paths.app(op.app.app).instance(name);
   if (target.slot === undefined) switchTo(own, target.release);
   else if (running?.slot) linkTo(liveLink(own), otherSlot(running.slot));
+  if (running) await stopUnlessBeside(op, running, undefined);
+  await stopAllOf(op, name, target);
 }
 
 /** What runs without slots has no place beside an instance with slots, but from before it had any. */
