@@ -78,11 +78,7 @@ const ROWS: readonly Row[] = [
     ...onTheWayBack(),
   },
   {
-    when: 'after its failure was recorded',
-    moment: recorded('DeployFailure'),
-    ...onTheWayBack(`^${UNHEALTHY}`),
-  },
-  {
+    // A failure and its rollback are one append.
     when: 'after its rollback was recorded',
     moment: recorded('RollbackSuccess'),
     first: recorded('DeployFailure'),
