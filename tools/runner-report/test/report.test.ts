@@ -31,6 +31,16 @@ test('the page shows what runs, the figures, the causes by their shape, and each
   assert.match(text, /blog \/eu v5 rolled back 20 s ada answered 503/);
 });
 
+test('the pictures begin with the day of the first deploy', async () => {
+  const days = async (records: readonly object[]) => {
+    const { stdout } = await run('runner-report', ['--html', '-'], { root: rootWith(records) });
+    const [axis = ''] = /<div class="axis">.*?<\/div>/s.exec(stdout) ?? [];
+    return axis.replace(/<[^>]*>/g, ' ');
+  };
+  assert.match(await days(deployOf(2, { version: 'v1' }, {})), /\d\d:\d\d/);
+  assert.not.match(await days(deployOf(60 * 24, { version: 'v1' }, {})), /\d\d:\d\d/);
+});
+
 test('a deploy links to what changed, where the host of its app is known', async () => {
   const root = rootWith(STORY);
   writeState(root, 'shop', { repo: 'acme/shop' });

@@ -110,6 +110,8 @@ export interface Report {
   /** Undefined: all apps. */
   readonly app: string | undefined;
   readonly period: Period;
+  /** The part of the period that the pictures show: it begins with the first deploy. */
+  readonly drawn: Period;
   readonly figures: Figures;
   readonly failedChanges: number;
   readonly running: Cut<RunningVersion>;

@@ -26,20 +26,30 @@ export function reportOf({ history, period, apps, compareOf, ...about }: ReportS
   const wanted = history.filter((deploy) => isIn(period, deploy));
   const deploys = wanted.filter(({ byHand }) => !byHand);
   const figures = figuresOf(history, period);
+  const drawn = drawnPart(period, history);
   return {
     ...about,
     period,
+    drawn,
     figures,
     failedChanges: Math.round((figures.change_failure_rate ?? 0) * figures.changes),
     running: runningOf(history, apps),
-    bins: binsOf(deploys, period),
-    took: tookOfAll(deploys, period),
-    median: mediansOf(deploys, period),
+    bins: binsOf(deploys, drawn),
+    took: tookOfAll(deploys, drawn),
+    median: mediansOf(deploys, drawn),
     slowest: slowestOf(deploys),
-    lanes: lanesOf(history, period),
+    lanes: lanesOf(history, drawn),
     causes: causesOf(deploys),
     rows: rowsOf(history, (deploy) => isIn(period, deploy), compareOf),
   };
+}
+
+const DAY = 86_400_000;
+
+/** From the day of the first known deploy on: on the first day, ninety empty days would hide it. */
+function drawnPart({ since, until }: Period, history: readonly PastDeploy[]): Period {
+  const first = Math.min(until - DAY, history[0]?.start ?? since);
+  return { since: Math.max(since, Math.floor(first / DAY) * DAY), until };
 }
 
 /** Redacts one record. */

@@ -25,11 +25,11 @@ ${slowest.length > 0 ? slowList(report) : undefined}
 </section>`;
 }
 
-function picture({ took, median, slowest, period, figures }: Report): Html {
+function picture({ took, median, slowest, drawn, figures }: Report): Html {
   const [least = 1, most = 1] = extent(took, ({ ms }) => ms) as [number, number];
   const scale = scaleLog([most * 1.25, Math.max(1, least / 1.25)], [0, 1]);
   const y = (ms: number) => Math.round(scale(ms) * 10_000) / 10_000;
-  const x = timeScale(period);
+  const x = timeScale(drawn);
   const points = took.map(({ at, ms, good }) =>
     good
       ? html`<circle cx="${percent(x(at))}" cy="${percent(y(ms))}" r="2.5"/>`
@@ -47,8 +47,8 @@ function picture({ took, median, slowest, period, figures }: Report): Html {
   );
   const inWords = `Durations: half of the deploys took ${lengthOf(figures.duration_ms.p50)} or less, the slowest ${lengthOf(most)}`;
   return html`<div class="plot" role="img" aria-label="${inWords}">
-<svg aria-hidden="true">${timeLines(period)}<g class="grid">${ticks.map((ms) => heightLine(y(ms)))}</g><g class="points">${points}</g><g class="leads">${leads}</g>${medianLine(median, x, y)}</svg>
-${pins}${ticks.map((ms) => heightLabel(y(ms), roundLabel(ms)))}${timeLabels(period)}
+<svg aria-hidden="true">${timeLines(drawn)}<g class="grid">${ticks.map((ms) => heightLine(y(ms)))}</g><g class="points">${points}</g><g class="leads">${leads}</g>${medianLine(median, x, y)}</svg>
+${pins}${ticks.map((ms) => heightLabel(y(ms), roundLabel(ms)))}${timeLabels(drawn)}
 </div>`;
 }
 

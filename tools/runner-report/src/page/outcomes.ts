@@ -1,4 +1,5 @@
 /** Outcomes per day: successes above the line, failures below it. */
+import type { Period } from '@runner/history/figures/figures';
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import type { Bin, ChartOutcome, Report } from '../model/model.ts';
@@ -17,7 +18,7 @@ const WORDS = [
   ['unfinished', 'did not end'],
 ] as const satisfies readonly (readonly [ChartOutcome, string])[];
 
-export function outcomesCard({ bins, period }: Report): Html {
+export function outcomesCard({ bins, drawn }: Report): Html {
   const [first] = bins;
   const width = first ? first.to - first.from : DAY;
   const unit = width < DAY ? 'an hour' : width === DAY ? 'a day' : `per ${width / DAY} days`;
@@ -31,16 +32,16 @@ export function outcomesCard({ bins, period }: Report): Html {
 <ul class="legend">${totals.map(
     ({ outcome, words, count }) => html`<li>${markOf(outcome)} ${countOf(count)} ${words}</li>`,
   )}</ul>
-${picture(bins, period, inWords)}
+${picture(bins, drawn, inWords)}
 ${table(bins, width)}
 </section>`;
 }
 
-function picture(bins: readonly Bin[], period: Report['period'], inWords: string): Html {
+function picture(bins: readonly Bin[], drawn: Period, inWords: string): Html {
   const up = max(bins, ({ success }) => success) || 1;
   const down = max(bins, (each) => each.failed + each.rolled_back + each.unfinished) ?? 0;
   const y = scaleLinear([up, -down], [0, 1]).nice(4);
-  const x = timeScale(period);
+  const x = timeScale(drawn);
   const bars = bins.flatMap((each) => {
     const [left, right] = [x(each.from), x(each.to)];
     const bar = (outcome: ChartOutcome, from: number, to: number) => {
@@ -59,8 +60,8 @@ function picture(bins: readonly Bin[], period: Report['period'], inWords: string
   });
   const ticks = y.ticks(4).filter(Number.isInteger);
   return html`<div class="plot" role="img" aria-label="Outcomes over time: ${inWords}">
-<svg aria-hidden="true">${timeLines(period)}<g class="grid">${ticks.map((tick) => heightLine(y(tick)))}</g>${bars}${heightLine(y(0), 'base')}</svg>
-${ticks.map((tick) => heightLabel(y(tick), String(Math.abs(tick))))}${timeLabels(period)}
+<svg aria-hidden="true">${timeLines(drawn)}<g class="grid">${ticks.map((tick) => heightLine(y(tick)))}</g>${bars}${heightLine(y(0), 'base')}</svg>
+${ticks.map((tick) => heightLabel(y(tick), String(Math.abs(tick))))}${timeLabels(drawn)}
 </div>`;
 }
 

@@ -12,7 +12,7 @@ const WORDS = {
   unfinished: 'did not end',
 } as const satisfies Partial<Record<ChartOutcome, string>>;
 
-export function timelineCard({ lanes, period }: Report): Html {
+export function timelineCard({ lanes, drawn }: Report): Html {
   const used = (Object.keys(WORDS) as (keyof typeof WORDS)[]).filter((outcome) =>
     lanes.shown.some(({ marks }) => marks.some((mark) => mark.outcome === outcome)),
   );
@@ -26,9 +26,9 @@ ${heading}<p class="none">No version was active.</p>
   return html`<section class="card wide" aria-labelledby="h-versions">
 ${heading}
 <ul class="legend"><li><i class="now"></i> active now</li>${legend}</ul>
-<div class="lanes"><div class="under" aria-hidden="true"><svg>${timeLines(period)}</svg></div>
-${shown.map((lane) => laneOf(lane, period))}
-<div class="axis">${timeLabels(period)}</div></div>
+<div class="lanes"><div class="under" aria-hidden="true"><svg>${timeLines(drawn)}</svg></div>
+${shown.map((lane) => laneOf(lane, drawn))}
+<div class="axis">${timeLabels(drawn)}</div></div>
 ${omitted > 0 ? html`<p class="more">and ${countOf(omitted)} apps with fewer deploys</p>` : undefined}
 </section>`;
 }
