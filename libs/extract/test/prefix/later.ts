@@ -1,7 +1,4 @@
-/**
- * Prefixes written from the documentation of their tools when the stage was done, by someone who knows
- * it, before they were run.
- */
+/** Prefixes written from the documentation of their tools when the stage was done, before they were run. */
 import {
   clock,
   day,
