@@ -129,9 +129,7 @@ for (const [what, files, sentence] of [
   });
 }
 
-test('a submodule that the token cannot read is reported before the deploy starts', async ({
-  world,
-}) => {
+test('a submodule that the token cannot read fails the deploy at the fetch', async ({ world }) => {
   const lib = await makeLibrary(world);
   await world.push('v1', {
     deploy: 'keep: 2\n',
@@ -143,7 +141,7 @@ test('a submodule that the token cannot read is reported before the deploy start
     done.stderr,
     /the code host has no repository acme\/secret, or the token cannot read it \(repo_not_found\)\n$/,
   );
-  assert.equal(world.kinds(), []);
+  assert.equal(world.kinds(), ['DeployFailure']);
 });
 
 test('a repository that contains itself ends at a limit', async ({ world }) => {

@@ -14,7 +14,7 @@ const test = suite<{ world: World; memory: string }>('units');
 const UNIT = 'start: { type: systemd, unit: shop.service }\n';
 
 test.before.each(async (context) => {
-  context.world = await makeWorld();
+  context.world = await makeWorld({ parent: '/tmp' });
   context.memory = `/dev/shm/runner-units-${process.pid}`;
   mkdirSync(context.memory, { mode: 0o700, recursive: true });
   const { memory } = context;

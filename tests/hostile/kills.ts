@@ -45,7 +45,7 @@ export function emitting(root: string): Storm {
 /** Four events of two deploys; their versions are those of one storm and of one time. */
 const lines = (name: string, time: number) =>
   Array.from({ length: 4 }, (_, index) => {
-    const deploy_id = `d${String(time).padStart(5, '0')}${index % 2}`;
+    const deploy_id = `d${String(time).padStart(6, '0')}${index % 2}`;
     return `${JSON.stringify(record(`k${name}${time}.${index}`, { deploy_id }))}\n`;
   }).join('');
 

@@ -124,7 +124,8 @@ export function recordAnyway(
 
 function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Failure): void {
   try {
-    reporter.recorded?.(keepForLater(paths, event));
+    const kept = keepForLater(paths, event);
+    reporter.recorded?.(kept);
     reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
   } catch {
     reporter.note(

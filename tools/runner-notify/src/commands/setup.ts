@@ -27,7 +27,7 @@ export const setup = command({
   },
   examples: [
     'runner notify setup',
-    'runner notify setup --channel telegram --token-file - --chat-id -1001234567890 < bot-token',
+    'runner notify setup --channel telegram --token-file - --chat-id -1001234567890 < /root/bot-token',
     'runner notify setup --channel discord --webhook-file - < /root/webhook',
   ],
   async run(context) {
