@@ -12,7 +12,7 @@ import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.
 import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 import type { OperationEnding } from './conclude.ts';
-import type { Undone } from './undo.ts';
+import type { Undone } from './restore.ts';
 
 /** A release that is active in all instances of a deploy. */
 export interface ActiveRelease {

@@ -3,7 +3,8 @@ import { markFailed } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 import { runSteps, type Step } from '../journal/step.ts';
 import type { StepFailure } from '../run/step.ts';
-import { type Undone, undo } from './undo.ts';
+import type { Undone } from './restore.ts';
+import { undo } from './undo.ts';
 
 /** Why an operation failed, and what became of the instances that it had touched. */
 export interface Failed {

@@ -2,50 +2,24 @@
  * Undoing what the journal of an operation has: after a failure, and after its process died. Each
  * instance that was touched becomes again what the state says, which changes only at the end.
  */
-import { liveLink, liveSlot, otherSlot, SLOTS } from '@runner/common/apps/slots';
-import type { Deployed } from '@runner/common/apps/state';
+import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
-import { isThere, namesIn } from '@runner/common/files/read';
+import { namesIn } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
-import { linkTo, placedRelease, switchOff, switchTo } from '../instances/current-link.ts';
+import { placedRelease } from '../instances/current-link.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
-import type { Target } from '../instances/drivers/driver.ts';
-import { endInstance } from '../instances/drivers/process.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { inTheWay } from '../instances/ports.ts';
 import { instanceState, serve, stopSlot } from '../instances/slots.ts';
-import { activationOf, isRunning, stopUnlessBeside } from '../instances/steps.ts';
-import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
-import {
-  type Journal,
-  type Move,
-  type Operation,
-  say,
-  uninterrupted,
-} from '../journal/operation.ts';
-import { runOrThrow } from '../journal/step.ts';
+import { type Journal, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { slotReleases, unfinishedReleases } from '../release/folder.ts';
 import { takeBack } from '../release/shared.ts';
 import { reported } from '../report/reporter.ts';
 import { endDeploy } from '../run/processes.ts';
-import { failureOf, StepFailure } from '../run/step.ts';
-
-/** An instance that became again what it was, or could not. */
-export interface Undone extends Move {
-  /** false: it had only been stopped, which is no rollback. */
-  readonly wasSwitched: boolean;
-}
-
-/** An instance that was changed, and what it is to be again. */
-interface Touched extends Pick<Undone, 'wasSwitched'> {
-  readonly name: string;
-  /** null: nothing; its first deploy failed. */
-  readonly to: Deployed | null;
-  /** What may run instead; undefined if that is what it was. */
-  readonly running: Target | undefined;
-}
+import { failureOf } from '../run/step.ts';
+import { isStopped, restored, type Touched, type Undone } from './restore.ts';
 
 /** Undoes an operation, last change first. Never interrupted: Ctrl-C may have been what started it. */
 export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
@@ -107,11 +81,6 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
   return !to || isAsWanted ? undefined : { name, to, running, wasSwitched: false };
 }
 
-/** Whether an operator had stopped it. */
-function isStopped({ app }: Operation, name: string): boolean {
-  return app.stopped?.instances.includes(name) ?? false;
-}
-
 /** Whether a slot has what this operation started, and another one has got the requests all along. */
 function isWaiting(op: Operation, name: string): boolean {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
@@ -153,74 +122,6 @@ async function makeWay(op: Operation, touched: readonly Touched[]): Promise<stri
     if (!failure) stopped.push(target.instance.name);
   }
   return stopped;
-}
-
-/** Restores one instance. Returns why that failed. */
-async function restored(
-  op: Operation,
-  journal: Journal,
-  touched: Touched,
-): Promise<string | undefined> {
-  const step = wordsOf(journal, touched);
-  const failure = await failureOf('start', () =>
-    reported(op.reporter, step, () => restore(op, touched)),
-  );
-  return failure && op.redact(failure.message);
-}
-
-function wordsOf({ verb, rollback }: Journal, { name, to }: Touched): string {
-  if (!to) return `stop ${name}: no earlier version`;
-  if (verb) return `stop ${name} again`;
-  return `${rollback ? 'return' : 'roll back'} ${name} to ${to.version}`;
-}
-
-async function restore(op: Operation, { name, to, running }: Touched): Promise<void> {
-  const { app } = op.app;
-  const own = op.paths.app(app).instance(name);
-  const isGone = to !== null && !isThere(op.paths.app(app).release(to.release));
-  const target = to && !isGone ? keptTarget(op, name, to) : undefined;
-  if (target && isStopped(op, name)) return stopAgain(op, target, running);
-  if (running) await stopUnlessBeside(op, running, target);
-  else if (!to) await endInstance({ app, instance: { name }, slot: undefined, paths: own });
-  if (!to) return switchOff(own);
-  if (!target) {
-    if (running) switchOff(own);
-    const why = isGone ? 'its release is gone' : 'its .deploy.yml cannot be read';
-    throw new StepFailure('rollback', `${to.version} cannot be restored: ${why}`, {
-      blame: 'server',
-    });
-  }
-  const live = liveSlot(own);
-  const isServed = target.slot !== undefined && target.slot === live && isRunning(op, target);
-  // It never stopped; a command may have sent some of its requests elsewhere.
-  if (isServed) await serve(op, target);
-  else await runOrThrow(op, activationOf(op, target));
-  await endStray(op, target, running);
-}
-
-/** Its links lead again to what it was, even if what runs cannot be stopped, and nothing is started. */
-async function stopAgain(
-  op: Operation,
-  target: Target,
-  running: Target | undefined,
-): Promise<void> {
-  const { name } = target.instance;
-  const own = op.paths.app(op.app.app).instance(name);
-  if (target.slot === undefined) switchTo(own, target.release);
-  else if (running?.slot) linkTo(liveLink(own), otherSlot(running.slot));
-  if (running) await stopUnlessBeside(op, running, undefined);
-  await stopAllOf(op, name, target);
-}
-
-/** What runs without slots has no place beside an instance with slots, but from before it had any. */
-async function endStray(op: Operation, target: Target, running: Target | undefined): Promise<void> {
-  if (!running || running.slot !== undefined || target.slot === undefined) return;
-  const { name } = target.instance;
-  const { before_traffic: before } = instanceState(op, name);
-  const known = before && keptTarget(op, name, before);
-  await driverFor(running.start).stop(running);
-  // The failed version had taken its place.
-  if (known) await driverFor(known.start).start(known);
 }
 
 /**
