@@ -8,10 +8,9 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Before the digits of an integer, in a text that stands for it: a noncharacter, which no text that is read keeps. */
-const MARK = '\u{10fffe}';
-const ESCAPED_MARK = /\\udbff\\udffe/i;
-const MARKED = new RegExp(`^${MARK}-?\\d+$`, 'u');
+/** Before the digits of an integer, in a text that stands for it; no other text can have it. */
+const MARK = `integer ${Math.random().toString(36).slice(2)} `;
+const MARKED = new RegExp(`^${MARK}-?\\d+$`);
 /** Outside of a text: digits enough for an integer that a number of JavaScript may change. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
 /** Texts, which stay as they are, and long integers. */
@@ -31,31 +30,29 @@ class LongInteger {
 }
 
 /** Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError. */
-export function parseJson(read: string): unknown {
-  const isForged = read.includes(MARK) || ESCAPED_MARK.test(read);
-  const text = isForged
-    ? read.replaceAll(MARK, '\ufffd').replace(new RegExp(ESCAPED_MARK, 'gi'), '\ufffd')
-    : read;
+export function parseJson(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
   );
   return JSON.parse(marked, (_, value) =>
-    typeof value === 'string' && value.startsWith(MARK) ? new LongInteger(value.slice(2)) : value,
+    typeof value === 'string' && value.startsWith(MARK)
+      ? new LongInteger(value.slice(MARK.length))
+      : value,
   );
 }
 
 /** The output of JSON.stringify with long integers as they were read. */
 export function withLongIntegers(json: string): string {
   if (!json.includes(MARK)) return json;
-  return json.replace(new RegExp(`"${MARK}(-?\\d+)"`, 'gu'), '$1');
+  return json.replace(new RegExp(`"${MARK}(-?\\d+)"`, 'g'), '$1');
 }
 
 /** The output of JSON.stringify as plain data, with long integers as BigInt. */
 export function plainData(json: string): unknown {
   if (!json.includes(MARK)) return JSON.parse(json);
   return JSON.parse(json, (_, value) =>
-    typeof value === 'string' && MARKED.test(value) ? BigInt(value.slice(2)) : value,
+    typeof value === 'string' && MARKED.test(value) ? BigInt(value.slice(MARK.length)) : value,
   );
 }
 
