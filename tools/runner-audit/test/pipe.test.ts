@@ -109,6 +109,16 @@ test('multi-line JSON is reported once, with the fix, and the rest is accepted',
   );
 });
 
+test('a lone bracket hides no event that follows', async () => {
+  const { status, stdout, stderr } = await shell(
+    `printf '%s\\n' '[' '{"event":"DeploySuccess","app":"b","version":"v2"}' '{' ']' |
+       runner-audit emit`,
+    { root },
+  );
+  assert.equal([status, JSON.parse(stdout).project], [1, 'b']);
+  assert.match(stderr, /^runner audit emit: line 1: .*\nrunner audit emit: line 3: .*\n$/);
+});
+
 test('audit list takes several kinds of events', async () => {
   const { stdout, stderr } = await shell(
     `for kind in DeployStarted DeployFailure AppDown; do

@@ -143,9 +143,10 @@ class EventReader {
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);
     if (this.#isSpread) {
-      // Lines within it are indented.
-      this.#isSpread = !/^[}\]]/.test(line?.toString('utf8') ?? '');
-      return undefined;
+      const first = String.fromCharCode(line?.[0] ?? 0);
+      // Lines within it are indented; a line that is not, nor its end, is an event of its own.
+      this.#isSpread = first === ' ' || first === '\t';
+      if (this.#isSpread || first === '}' || first === ']') return undefined;
     }
     this.#isSpread = text === '{' || text === '[';
     if (this.#isSpread)
