@@ -60,5 +60,10 @@ export const ownersOfPackages = new Map([
   ],
   ['d3-scale', ['page/axis', 'page/outcomes', 'page/durations'].map(inReport)],
   ['d3-shape', ['page/durations', 'page/page'].map(inReport)],
-  ['yaml', ['yaml/read', 'config/edit', 'cli/output'].map((name) => `libs/common/src/${name}.ts`)],
+  [
+    'yaml',
+    ['yaml/read', 'config/edit', 'deploy-file/write', 'cli/output'].map(
+      (name) => `libs/common/src/${name}.ts`,
+    ),
+  ],
 ]);
