@@ -28,7 +28,10 @@ export function deployFileText(
     if (reason) explain(document, path, ` ${reason.replace(/\s+/g, ' ').trim()}`);
   }
   document.commentBefore = [FOR_EDITORS, ...head].map((line) => ` ${line}`).join('\n');
-  const text = `${document.toString({ lineWidth: 0 }).replace(/^\{\}\n/m, '').trimEnd()}\n`;
+  const text = `${document
+    .toString({ lineWidth: 0 })
+    .replace(/^\{\}\n/m, '')
+    .trimEnd()}\n`;
   readDeployFile(Buffer.from(text));
   return text;
 }
