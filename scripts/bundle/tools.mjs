@@ -23,7 +23,14 @@ const OURS = {
     ...['changes/list', 'fetch/fetch', 'instances/boot-files', 'instances/stop-before'],
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/verbs', 'pipeline/check'],
     ...['pipeline/deploy', 'pipeline/explanation', 'prune/prune', 'remove/remove'],
-    ...['rollback/rollback', 'git/open', 'git/remote', 'watch/announce', 'watch/token'],
+    ...[
+      'rollback/rollback',
+      'git/default-branch',
+      'git/open',
+      'git/remote',
+      'watch/announce',
+      'watch/token',
+    ],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
     ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],

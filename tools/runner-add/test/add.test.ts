@@ -20,6 +20,8 @@ test('a token from standard input is stored encrypted, in files that only the ow
   assert.equal([status, stdout, stderr], done(ADDED));
   const files = tree(root, { modes: true });
   assert.equal(Object.keys(files), [
+    'apps/',
+    'apps/shop/',
     'locks/',
     'locks/registry.lock',
     'mkey',
@@ -27,7 +29,7 @@ test('a token from standard input is stored encrypted, in files that only the ow
     'state/shop.json',
   ]);
   const modes = Object.values(files).map((text) => text.slice(0, 4));
-  assert.equal(modes, ['0750', '0600', '0600', '0700', '0600']);
+  assert.equal(modes, ['0750', '0750', '0750', '0600', '0600', '0700', '0600']);
   assert.match(files.mkey ?? '', /^0600 [A-Za-z0-9_-]{43}\n$/);
 });
 
@@ -176,6 +178,8 @@ test('--root outranks RUNNER_ROOT and may be relative; nothing else is written',
   assert.is(status, 0);
   assert.equal(Object.keys(tree(cwd)), [
     'here/',
+    'here/apps/',
+    'here/apps/shop/',
     'here/locks/',
     'here/locks/registry.lock',
     'here/state/',

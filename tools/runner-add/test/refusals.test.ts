@@ -32,7 +32,7 @@ for (const [one, other, sentence] of exclusiveTokenOptions('shop')) {
 }
 
 for (const [args, sentence] of [
-  [[], 'error: the following required arguments were not provided: --repo <OWNER/NAME>'],
+  [[], 'error: the following required arguments were not provided: <REPO>'],
   [
     BLOG,
     'error: the following required arguments were not provided: <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public>',

@@ -13,7 +13,7 @@ test('--yes removes the registration, and nothing of any other app', async () =>
   const before = contentOf(root);
   const { status, stdout, stderr } = await remove(root, ['shop', '--yes']);
   assert.equal([status, stdout, stderr], [0, 'Removed shop\n', '']);
-  const { 'state/shop.json': _, ...rest } = before;
+  const { 'state/shop.json': _, 'apps/shop/': __, ...rest } = before;
   const after = contentOf(root);
   const kept = Object.entries(after).filter(([path]) => !path.startsWith('logs/'));
   assert.equal(Object.fromEntries(kept), rest);

@@ -23,23 +23,39 @@ export interface RecordedPlace {
  * host. Throws `name_invalid`.
  */
 export async function placeOfRepo(
-  { paths, io }: { paths: Paths; io: Pick<Io, 'env'> },
+  { paths, io }: HostQuestion,
   text: string,
 ): Promise<RecordedPlace> {
   if (!text.includes(':')) return { repo: repoName(text) };
-  // Reading YAML is slow to load.
-  const { readConfig } = await import('./file.ts');
-  const hosts = codeHostsOf(readConfig(paths), io.env);
-  const found = placeByName(hosts, text) ?? placeAt(hosts, text);
+  const { hosts, found } = await searched({ paths, io }, text);
   if (!found) {
+    const { name, git_url } = unknownHost(text);
+    const address = git_url === undefined ? '' : `, git_url: ${git_url}`;
     throw new Failure(
       'name_invalid',
-      `the repository is on no known code host${known(hosts)}: add its host, with its type, to ${paths.config}: code_hosts: { ${entryFor(text)} }`,
+      `the repository is on no known code host${known(hosts)}: add its host, with its type, to ${paths.config}: code_hosts: { ${name}: { type: git${address} } }`,
     );
   }
   const { host } = found;
   const repo = repoName(found.repo, partsOf(host));
   return host.name === DEFAULT_HOST ? { repo } : { host: host.name, repo };
+}
+
+/** Whether a text is an address on a host that has no entry. */
+export async function isElsewhere(at: HostQuestion, text: string): Promise<boolean> {
+  return text.includes(':') && !(await searched(at, text)).found;
+}
+
+interface HostQuestion {
+  readonly paths: Paths;
+  readonly io: Pick<Io, 'env'>;
+}
+
+async function searched({ paths, io }: HostQuestion, text: string) {
+  // Reading YAML is slow to load.
+  const { readConfig } = await import('./file.ts');
+  const hosts = codeHostsOf(readConfig(paths), io.env);
+  return { hosts, found: placeByName(hosts, text) ?? placeAt(hosts, text) };
 }
 
 /** What to know about an address for git over SSH; undefined for any other. */
@@ -61,15 +77,13 @@ export function partsOf({ type }: CodeHost): readonly [least: number, most: numb
   return type === 'git' ? [1, 21] : [2, 2];
 }
 
-/** An entry of `code_hosts` for the host of an address, without a login that the address may contain. */
-function entryFor(address: string): string {
+/** The entry in `code_hosts` that the host of an address needs, without a login that the address may contain. */
+export function unknownHost(address: string): { name: string; git_url?: string } {
   const { hostname, host, origin } = URL.canParse(address) ? new URL(address) : NO_ADDRESS;
   const name = hostname || (SCP.exec(address)?.[1] ?? '');
   if (hostname !== '' && host !== hostname)
-    return `${name}: { type: git, git_url: ${origin === 'null' ? `https://${name}` : origin} }`;
-  return name.includes('.')
-    ? `${name}: { type: git }`
-    : `${name}: { type: git, git_url: https://… }`;
+    return { name, git_url: origin === 'null' ? `https://${name}` : origin };
+  return name.includes('.') ? { name } : { name, git_url: 'https://…' };
 }
 
 const NO_ADDRESS = { hostname: '', host: '', origin: '' };

@@ -1,4 +1,5 @@
 /** A signal to a command: it ends what is going on, and decides the exit status. */
+import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 
 /** Listens for signals until it is removed. */
@@ -34,4 +35,20 @@ export function interruptionOf(io: Io): Interruption {
     },
     remove,
   };
+}
+
+/** Does some work that a signal aborts. Throws `Interrupted` if it did, and what the work throws. */
+export async function untilInterrupted<T>(
+  io: Io,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const interruption = interruptionOf(io);
+  try {
+    return await work(interruption.signal);
+  } catch (error) {
+    if (interruption.by && error instanceof Failure) throw new Interrupted(interruption.by);
+    throw error;
+  } finally {
+    interruption.remove();
+  }
 }

@@ -10,14 +10,18 @@ export const add = command({
   about: 'Register an app to deploy from git',
   details:
     'Without --token, --token-file, --token-from or --public the token is read from RUNNER_TOKEN or,\n' +
-    'on a terminal, from a hidden prompt. It is stored encrypted.',
+    'on a terminal, from a hidden prompt. It is stored encrypted. An unknown code host is added to config.yml\n' +
+    'if you say on a terminal what runs there.',
+  positionals: {
+    repo: { about: 'owner/name, HOST:group/sub/name, or the address of the repository' },
+  },
   options: {
-    repo: {
-      placeholder: 'OWNER/NAME',
-      required: true,
-      about: 'owner/name, HOST:group/sub/name, or the address on a known code host',
-    },
+    repo: { placeholder: 'OWNER/NAME', about: 'The same as an option' },
     ...FOLLOW_OPTIONS,
+    branch: {
+      ...FOLLOW_OPTIONS.branch,
+      about: "Branch to deploy [default: the repository's own, which the code host is asked for]",
+    },
     token: {
       placeholder: 'TOKEN',
       secret: true,
@@ -45,15 +49,14 @@ export const add = command({
       about: "Also encrypt the token with the app's own key (ckey), wrapped by the master key",
     },
   },
-  oneOf: ['branch', 'tags'],
   surplus:
-    'add takes no argument: name the repository with --repo <OWNER/NAME> and the app with --name <NAME>',
+    'add takes one argument, the repository: give the branch with --branch <BRANCH> and the app with --name <NAME>',
   examples: [
-    'runner add --repo acme/shop --branch main --token-file ~/token',
-    'runner add --repo acme/blog --branch main --token-from shop',
+    'runner add https://github.com/acme/shop --token-file ~/token',
+    'runner add acme/blog --branch next --token-from shop',
     "runner add --repo acme/docs --tags 'v*' --semver '^1' --token-from blog",
-    'runner add --repo acme/api --branch main --app-id 12345 --app-key-file app.pem',
-    'runner add --repo gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
+    'runner add acme/api --app-id 12345 --app-key-file app.pem',
+    'runner add gitlab:acme/web/site --token-file ~/gitlab-token',
   ],
   async run(context) {
     return { value: await register(context) };

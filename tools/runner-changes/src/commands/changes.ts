@@ -1,11 +1,10 @@
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
-import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { ChangeList } from '@runner/deploy/changes/list';
 import { listChanges } from '@runner/deploy/changes/list';
-import { interruptionOf } from '@runner/deploy/report/interruption';
+import { untilInterrupted } from '@runner/deploy/report/interruption';
 
 export const changes = command({
   about: 'List the commits the next deploy would ship',
@@ -22,17 +21,10 @@ export const changes = command({
   examples: ['runner changes shop', 'runner changes shop v1.2.0 v1.3.0'],
   async run({ io, paths, args }) {
     const app = requireApp(paths, args.app);
-    const interruption = interruptionOf(io);
-    try {
-      const { signal } = interruption;
-      const value = await listChanges({ io, paths, signal }, app, args.from, args.to);
-      return { value };
-    } catch (error) {
-      if (interruption.by && error instanceof Failure) throw new Interrupted(interruption.by);
-      throw error;
-    } finally {
-      interruption.remove();
-    }
+    const value = await untilInterrupted(io, (signal) =>
+      listChanges({ io, paths, signal }, app, args.from, args.to),
+    );
+    return { value };
   },
   human(list: ChangeList, style, { io }) {
     const { commits, count, compare } = list;
