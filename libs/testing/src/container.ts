@@ -1,6 +1,6 @@
 /**
- * A booted Debian to install and break things in: this machine's files under systemd-nspawn, with a
- * layer on top that takes every change and is forgotten. It has systemd, journal, D-Bus and users of
+ * A booted Debian to install and break things in: this machine's files, or those of another system in
+ * a folder, under systemd-nspawn, with a layer on top that takes every change and is forgotten. It has systemd, journal, D-Bus and users of
  * its own, and shares the network, so that stand-ins on loopback are reached from inside.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -15,9 +15,9 @@ import { temporaryFolder } from './temp.ts';
 const BOOT_TIMEOUT = 180_000;
 const POLL = 100;
 
-/** Lays the layer over this machine's files and boots it; `$1` is the name of the machine. */
+/** Lays the layer over the files below `$2` and boots it; `$1` is the name of the machine. */
 const PREPARE = `set -eu
-machine=$1; shift
+machine=$1 base=$2; shift 2
 mount --make-rprivate /
 # Where systemd does not run, nothing registers machines, and /run may be a folder of the disk.
 if [ ! -d /run/systemd/system ]; then
@@ -27,7 +27,7 @@ fi
 layer=$(mktemp -d /run/runner-container.XXXXXX)
 mount -t tmpfs -o mode=0755 tmpfs "$layer"
 mkdir "$layer/upper" "$layer/work" "$layer/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
+mount -t overlay overlay -o "lowerdir=$base,upperdir=$layer/upper,workdir=$layer/work" "$layer/root"
 cd "$layer/root"
 # The services of this machine do not belong to the story.
 rm -rf etc/systemd/system/*.wants etc/systemd/system/*.requires etc/rc[0-6S].d opt/runner
@@ -102,16 +102,20 @@ async function booted(
   throw new Error(`the system did not boot :\n${words()}`);
 }
 
-/** Boots a system; `bind` are folders of this machine that it sees, read only, as inside: outside. */
+/**
+ * Boots the system below `base`; `bind` are folders of this machine that it sees, read only, as
+ * inside: outside.
+ */
 export async function bootContainer(
   bind: Readonly<Record<string, string>> = {},
+  base = '/',
 ): Promise<Container> {
   const log = join(temporaryFolder('container'), 'console');
   const output = openSync(log, 'w');
   const binds = Object.entries(bind).map(([inside, here]) => `--bind-ro=${here}:${inside}`);
   // In a namespace whose first process dies with this one: killing nspawn alone leaves the rest.
   const namespaces = ['--mount', '--mount-proc', '--pid', '--fork', '--kill-child=KILL'];
-  const inner = ['sh', '-c', PREPARE, 'sh', `runner-test-${process.pid}`, ...binds];
+  const inner = ['sh', '-c', PREPARE, 'sh', `runner-test-${process.pid}`, base, ...binds];
   const nspawn = spawn('setpriv', ['--pdeathsig=KILL', 'unshare', ...namespaces, ...inner], {
     stdio: ['ignore', output, output],
     detached: true,
