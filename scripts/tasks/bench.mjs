@@ -28,10 +28,16 @@ export async function runBenches(args) {
   const write = args.includes('--write') && args[0] !== ELSEWHERE;
   const [wanted, ...rest] = write ? args.filter((each) => each !== '--write') : args;
   const all = wanted === undefined || wanted.startsWith('-');
-  const names = readdirSync(join(checkout, 'bench'))
+  const there = readdirSync(join(checkout, 'bench'))
     .filter((file) => file.endsWith('.ts'))
-    .map((file) => file.slice(0, -'.ts'.length))
-    .filter((name) => (all ? name !== LONG && (!write || name !== ELSEWHERE) : name === wanted));
+    .map((file) => file.slice(0, -'.ts'.length));
+  if (['-h', '--help'].includes(wanted)) {
+    say(`usage: npm run bench -- [NAME [OPTIONS]] [--write]; NAME is one of ${there.join(', ')}`);
+    return 0;
+  }
+  const names = there.filter((name) =>
+    all ? name !== LONG && (!write || name !== ELSEWHERE) : name === wanted,
+  );
   if (names.length === 0) {
     say(`bench: nothing is called '${wanted}' in bench/`);
     return 1;
