@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 const NOW = Date.now();
 const MINUTE = 60_000;
 
-/** The example of docs/history.md, in the last ten days. */
+/** An example, in the last ten days. */
 function example(): string {
   const lines: string[] = [];
   const add = (minutes: number, event_type: string, id: number, more: object) => {

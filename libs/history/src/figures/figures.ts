@@ -1,4 +1,4 @@
-/** Statistics of the deploys in a period. docs/history.md defines each figure, with an example. */
+/** Statistics of the deploys in a period. docs/history.md defines each figure. */
 import type { PastDeploy } from '../deploys/deploy.ts';
 
 /** Percentiles by nearest rank; null if there are no values. */
