@@ -18,6 +18,8 @@ export interface AppSummary
   paths: string[] | null;
   /** Whether a token is stored. */
   token: boolean;
+  /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
+  deploy_file: 'fallback' | 'wins' | null;
   /** One word, which `list` shows. */
   state: StateWord;
   instances: InstanceSummary[];
@@ -63,6 +65,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     tags: app.tags ?? null,
     paths: app.paths ?? null,
     token: Boolean(app.state.repohost_token),
+    deploy_file: operatorFileOf(app),
     state,
     instances,
     failures: app.failures,
@@ -88,4 +91,10 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
 function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
   const isRollback = rollback && (!deploy || deploy.at < rollback.at);
   return (isRollback ? rollback : deploy) ?? null;
+}
+
+/** What the operator's `.deploy.yml` of an app counts for; null without one. */
+export function operatorFileOf({ deploy_file: file }: AppState): AppSummary['deploy_file'] {
+  if (!file) return null;
+  return file.wins ? 'wins' : 'fallback';
 }

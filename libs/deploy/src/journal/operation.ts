@@ -57,6 +57,8 @@ export interface Deploy extends Operation {
   readonly partial: boolean;
   /** It ran before a restore. */
   readonly returns: boolean;
+  /** Its `.deploy.yml` is the operator's. */
+  readonly isOperators: boolean;
   /** Author and subject of the commit, if git knows them. */
   readonly about: CommitInfo;
   readonly changes: ChangeSummary;
