@@ -2,9 +2,9 @@
 
 import { changeApp } from '@runner/common/apps/change';
 import type { RequiredChecks } from '@runner/common/apps/checks';
+import { type OperatorFileUse, operatorFileOf } from '@runner/common/apps/operator-file';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { type AppSummary, operatorFileOf } from '@runner/common/apps/summary';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
@@ -26,7 +26,7 @@ export interface Edited
   require_checks?: RequiredChecks | undefined;
   fingerprint: string | null;
   /** The operator's `.deploy.yml`: for commits without one, for every commit; null without it. */
-  deploy_file: AppSummary['deploy_file'];
+  deploy_file: OperatorFileUse;
 }
 
 /** The options that a change reads. */

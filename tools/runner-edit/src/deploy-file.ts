@@ -1,10 +1,10 @@
 /** The operator's own `.deploy.yml`, for commits that have none. */
+import { withOperatorFile } from '@runner/common/apps/operator-file';
 import type { AppState } from '@runner/common/apps/state';
 import { DEPLOY_FILE_MAX, readDeployFile } from '@runner/common/deploy-file/read';
 import { readGiven } from '@runner/common/files/read';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 /** The options about the operator's file. */
@@ -17,11 +17,9 @@ export function isFileGiven(options: FileValues): boolean {
   return options['deploy-file'] !== undefined || options['deploy-file-wins'];
 }
 
-type FileFields = Pick<AppState, 'deploy_file' | 'failures' | 'attempts'>;
-
 /**
- * What the options change in a state; undefined without them. Failures are forgotten: they may have
- * come from the file. Throws `deploy_file_invalid`, `file_unreadable`, `usage`.
+ * What the options change in a state; undefined without them. Throws `deploy_file_invalid`,
+ * `file_unreadable`, `usage`.
  */
 export function deployFileFrom({
   io,
@@ -29,17 +27,15 @@ export function deployFileFrom({
 }: {
   readonly io: Io;
   readonly options: FileValues;
-}): ((before: AppState) => FileFields) | undefined {
+}): ((before: AppState) => ReturnType<typeof withOperatorFile>) | undefined {
   if (!isFileGiven(options)) return undefined;
   const { 'deploy-file': given, 'deploy-file-wins': wins } = options;
-  const forgotten = { failures: null, attempts: null };
-  if (given === 'none') return () => ({ ...forgotten, deploy_file: undefined });
+  if (given === 'none') return () => withOperatorFile(io, undefined);
   const text = given === undefined ? undefined : checkedText(io, given);
   return ({ deploy_file: before }) => {
     const chosen = text ?? before?.text;
     if (chosen === undefined) throw notProvided('--deploy-file <FILE>');
-    const file = { text: chosen, since: io.now().toISOString(), by: initiatorOf(io, 'manual') };
-    return { ...forgotten, deploy_file: wins ? { ...file, wins } : file };
+    return withOperatorFile(io, { text: chosen, wins });
   };
 }
 

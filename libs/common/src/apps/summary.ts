@@ -4,6 +4,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
+import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import type { AppState, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
@@ -19,7 +20,7 @@ export interface AppSummary
   /** Whether a token is stored. */
   token: boolean;
   /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
-  deploy_file: 'fallback' | 'wins' | null;
+  deploy_file: OperatorFileUse;
   /** One word, which `list` shows. */
   state: StateWord;
   instances: InstanceSummary[];
@@ -91,10 +92,4 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
 function newestFailure({ last_failure: deploy, last_rollback_failure: rollback }: AppState) {
   const isRollback = rollback && (!deploy || deploy.at < rollback.at);
   return (isRollback ? rollback : deploy) ?? null;
-}
-
-/** What the operator's `.deploy.yml` of an app counts for; null without one. */
-export function operatorFileOf({ deploy_file: file }: AppState): AppSummary['deploy_file'] {
-  if (!file) return null;
-  return file.wins ? 'wins' : 'fallback';
 }

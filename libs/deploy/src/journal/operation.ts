@@ -101,6 +101,8 @@ export interface ContextRequest extends Server {
   next?(): AbortSignal;
   /** Without a sandbox that config.yml requires, nothing is done. */
   readonly isStrict?: boolean;
+  /** Further folders that its commands find empty. */
+  readonly hidden?: readonly string[];
 }
 
 const SILENT: Reporter = {
@@ -133,7 +135,13 @@ export function contextOf(
     log,
     user: request.user ?? initiatorOf(io, trigger),
     values: 'today',
-    sandbox: open({ paths, env: io.env, app: app.app, note: request.note ?? log.line }),
+    sandbox: open({
+      paths,
+      env: io.env,
+      app: app.app,
+      hidden: request.hidden,
+      note: request.note ?? log.line,
+    }),
     signal: request.signal ?? new AbortController().signal,
     next: request.next ?? (() => new AbortController().signal),
     clock: new StageClock(io),
