@@ -1,24 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lookAt } from '../src/look/checkout.ts';
 import { type Analysis, analyse } from '../src/stacks/analyse.ts';
+import { laidOut } from './root.ts';
 import { FIXTURES, type Fixture, type Truth } from './vectors/repositories.ts';
 
 /** The least share of repositories for which nothing has to be edited. */
 const RIGHT = 0.85;
-
-export function laidOut({ files }: Pick<Fixture, 'files'>): string {
-  const folder = temporaryFolder('repository');
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    const text = typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`;
-    writeFileSync(join(folder, path), text);
-  }
-  return folder;
-}
 
 /** What was found, in the words of the table. */
 function found(analysis: Analysis): Truth {
@@ -57,7 +45,7 @@ const truthOf = ({ build, start, health, shared, env, missing }: Fixture): Truth
 const results = FIXTURES.map((fixture) => ({
   fixture,
   truth: truthOf(fixture),
-  seen: found(analyse(lookAt(laidOut(fixture)))),
+  seen: found(analyse(lookAt(laidOut(fixture.files)))),
 }));
 
 test('there are at least 120 repositories of at least 12 stacks, each once', () => {

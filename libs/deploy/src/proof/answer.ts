@@ -1,9 +1,13 @@
 /** Where something that was started listens, and what it answers there. */
-import { realpathSync } from 'node:fs';
+import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import type { RequestOptions } from 'node:http';
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { orElse } from '@runner/common/foundation/attempt';
 import { holds, portsHeldBy, tableOf } from '../run/listeners.ts';
+
+const { O_DIRECTORY } = constants;
+/** Of Linux; Node does not name it. */
+const O_PATH = 0o10_000_000;
 
 /** A port of this machine, or the path of a socket. */
 export type Listening = { readonly port: number } | { readonly socket: string };
@@ -42,23 +46,31 @@ function socketsOf(pids: readonly number[], folder: string): Listening[] {
 /** The answers on some paths, up to the first from 200 to 299. */
 export async function answersOf(at: Listening, paths: readonly string[]): Promise<HttpAnswer[]> {
   const answers: HttpAnswer[] = [];
-  for (const path of paths) {
-    const status = await statusOf(at, path);
-    if (status === undefined) continue;
-    answers.push({ path, status });
-    if (isGood(status)) break;
+  const folder = 'port' in at ? undefined : openSync(dirname(at.socket), O_PATH | O_DIRECTORY);
+  // The whole path of a socket may be longer than the kernel takes.
+  const where: RequestOptions =
+    'port' in at
+      ? { host: '127.0.0.1', port: at.port }
+      : { socketPath: `/proc/self/fd/${folder}/${basename(at.socket)}` };
+  try {
+    for (const path of paths) {
+      const status = await statusOf(where, path);
+      if (status === undefined) continue;
+      answers.push({ path, status });
+      if (isGood(status)) break;
+    }
+    return answers;
+  } finally {
+    if (folder !== undefined) closeSync(folder);
   }
-  return answers;
 }
 
 /** Whether a status says that an app is healthy. */
 export const isGood = (status: number): boolean => status >= 200 && status <= 299;
 
 /** undefined: there was no answer. */
-function statusOf(at: Listening, path: string): Promise<number | undefined> {
+function statusOf(where: RequestOptions, path: string): Promise<number | undefined> {
   const { get } = process.getBuiltinModule('node:http');
-  const where: RequestOptions =
-    'port' in at ? { host: '127.0.0.1', port: at.port } : { socketPath: at.socket };
   return new Promise((done) => {
     const signal = AbortSignal.timeout(PATIENCE);
     const request = get({ ...where, path, agent: false, signal }, (response) => {

@@ -3,7 +3,7 @@
  * there, asks it, and stops it.
  */
 import { copyFileSync, existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_SECRETS } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
@@ -11,6 +11,7 @@ import { createApp } from '@runner/common/apps/store';
 import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -68,6 +69,8 @@ export interface ProvenAnswer extends HttpAnswer {
 
 /** Longest wait for an answer, in milliseconds: as a start may take. */
 const WITHIN = 60_000;
+/** Longest wait for a good answer after another one, in milliseconds. */
+const AFTER_ANSWER = 5_000;
 const POLL = 200;
 
 /** Proves a file. Throws `interrupted` by the signal alone; the scratch root is the caller's to remove. */
@@ -87,7 +90,7 @@ export async function prove(request: ProofRequest): Promise<Proof> {
     const answer = await tried(op, request, port, folder);
     return { result: 'proven', ...(answer && { answer }) };
   } catch (error) {
-    if (request.signal.aborted) throw error;
+    if (request.signal.aborted) throw new Failure('interrupted', 'interrupted');
     const failure = reasoned(asStepFailure(error, 'build'), folder, op.deployId);
     const cause = (await causeOf(op, failure)).split('\n').filter(Boolean);
     return { result: 'failed', why: op.redact(failure.message), cause };
@@ -192,7 +195,7 @@ async function answered(
   { asks, signal }: ProofRequest,
   given: number,
 ): Promise<ProvenAnswer> {
-  const until = performance.now() + WITHIN;
+  let until = performance.now() + WITHIN;
   let seen = 'it did not listen on any port';
   for (;;) {
     const pids = started.pids?.() ?? [];
@@ -201,8 +204,10 @@ async function answered(
       const good = answers.find(({ status }) => isGood(status));
       const isGiven = 'port' in at && at.port === given;
       if (good) return { ...good, fixed: isGiven ? undefined : at };
-      const where = 'port' in at ? (isGiven ? 'PORT' : `port ${at.port}`) : at.socket;
+      const where =
+        'port' in at ? (isGiven ? 'PORT' : `port ${at.port}`) : relative(release, at.socket);
       const all = answers.map(({ path, status }) => `${path} ${status}`).join(', ');
+      if (all) until = Math.min(until, performance.now() + AFTER_ANSWER);
       seen = all
         ? `it listens on ${where}, and no path answered with 200 to 299: ${all}`
         : `it listens on ${where}, and did not answer there`;
@@ -211,9 +216,7 @@ async function answered(
     if (death) throw loggedFailure(log, 'start', `start: ${death.words}`, death.output);
     if (signal.aborted)
       throw new StepFailure('start', 'start: was interrupted', { blame: 'operator' });
-    const isAnswered = seen.includes('no path answered');
-    if (performance.now() > until - (isAnswered ? WITHIN * 0.75 : 0))
-      throw new StepFailure('health', `health: ${seen}`);
+    if (performance.now() > until) throw new StepFailure('health', `health: ${seen}`);
     await sleep(POLL, undefined, { signal }).catch(() => {});
   }
 }
