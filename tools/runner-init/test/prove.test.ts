@@ -108,9 +108,13 @@ ${server('/')}`,
   assert.match(written(folder), /^# .*\. Proven/m);
 });
 
-for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-  test(`${signal} leaves no process, no folder and no file`, async () => {
-    const mark = `mark-${process.pid}-${signal}`;
+for (const [signal, sandbox] of [
+  ['SIGINT', 'auto'],
+  ['SIGKILL', 'auto'],
+  ['SIGKILL', 'off'],
+] as const) {
+  test(`${signal} with the sandbox ${sandbox} leaves no process, no folder and no file`, async () => {
+    const mark = `mark-${process.pid}-${signal}-${sandbox}`;
     const slow = `setInterval(() => {}, 1000); // createServer( ${mark}\n`;
     const folder = laidOut({
       'server.js': slow,
@@ -118,7 +122,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     });
     const running = start('runner-init', [folder, '--yes'], {
       root: join(folder, '../no-root'),
-      env: { TMPDIR: scratches },
+      env: { TMPDIR: scratches, RUNNER_SANDBOX: sandbox },
     });
     await until(() => commandsWith(mark).length > 0, 'it has not been started');
     process.kill(running.pid, signal);

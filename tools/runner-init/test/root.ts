@@ -24,7 +24,7 @@ export function init(
   args: readonly string[] = [],
   options: Partial<RunOptions> = {},
 ): Promise<Ended> {
-  const env = { TMPDIR: scratches, ...options.env };
+  const env = { TMPDIR: scratches, RUNNER_SANDBOX: 'auto', ...options.env };
   const root = join(folder, '..', 'no-root');
   return run('runner-init', [folder, ...args], { root, ...options, env });
 }

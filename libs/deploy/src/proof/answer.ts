@@ -13,7 +13,7 @@ const O_PATH = 0o10_000_000;
 export type Listening = { readonly port: number } | { readonly socket: string };
 
 /** An answer to a GET. */
-export interface HttpAnswer {
+export interface PathAnswer {
   readonly path: string;
   readonly status: number;
 }
@@ -44,8 +44,8 @@ function socketsOf(pids: readonly number[], folder: string): Listening[] {
 }
 
 /** The answers on some paths, up to the first from 200 to 299. */
-export async function answersOf(at: Listening, paths: readonly string[]): Promise<HttpAnswer[]> {
-  const answers: HttpAnswer[] = [];
+export async function answersOf(at: Listening, paths: readonly string[]): Promise<PathAnswer[]> {
+  const answers: PathAnswer[] = [];
   const folder = 'port' in at ? undefined : openSync(dirname(at.socket), O_PATH | O_DIRECTORY);
   // The whole path of a socket may be longer than the kernel takes.
   const where: RequestOptions =

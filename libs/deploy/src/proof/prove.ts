@@ -33,7 +33,7 @@ import { reasoned } from '../release/reason.ts';
 import { linkShared, lostLink } from '../release/shared.ts';
 import { type Reporter, reported } from '../report/reporter.ts';
 import { asStepFailure, loggedFailure, StepFailure } from '../run/step.ts';
-import { answersOf, type HttpAnswer, isGood, type Listening, listeningOf } from './answer.ts';
+import { answersOf, isGood, type Listening, listeningOf, type PathAnswer } from './answer.ts';
 import type { ScratchRoot } from './scratch.ts';
 
 /** What to prove, and how it is tried. */
@@ -62,7 +62,7 @@ export type Proof =
   | { readonly result: 'failed'; readonly why: string; readonly cause: readonly string[] };
 
 /** Where the app answered. */
-export interface ProvenAnswer extends HttpAnswer {
+export interface ProvenAnswer extends PathAnswer {
   /** undefined: it listens on the port that it is given. */
   readonly fixed: Listening | undefined;
 }
@@ -105,9 +105,18 @@ const COMMIT = '0'.repeat(40);
 function operationOf({ io, paths, app, scratch, reporter, signal, redact }: ProofRequest): Deploy {
   const at = io.now().toISOString();
   const state: AppState = {
-    ...{ version: 1, app, repo: 'local/checkout', branch: '', instances: {}, state: {} },
-    ...{ created_at: at, updated_at: at, last_checked: null },
-    ...{ failures: null, held: null, deploying: null },
+    version: 1,
+    app,
+    repo: 'local/checkout',
+    branch: '',
+    created_at: at,
+    updated_at: at,
+    state: {},
+    instances: {},
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: null,
   };
   createApp(scratch.paths, state);
   const hidden = [paths.root];

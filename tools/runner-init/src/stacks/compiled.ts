@@ -1,10 +1,10 @@
 /** Stacks that are compiled, and what needs no language. */
-import type { Clue, Line, Stack } from './stack.ts';
+import type { Clue, CommandLine, Stack } from './stack.ts';
 
 const POM = 'pom.xml';
 const GRADLE = /^build\.gradle(?:\.kts)?$/;
 const MAIN = /^package main\b/m;
-const inBuild = (path: string, text: RegExp): Line => ({
+const inBuild = (path: string, text: RegExp): CommandLine => ({
   run: path,
   when: [{ path: /^(?:pom\.xml|build\.gradle(?:\.kts)?)$/, text }],
 });

@@ -5,7 +5,7 @@ import { dependsOn, packageOf } from './dependencies.ts';
 import { type Installed, installerFor } from './installers.ts';
 import { NODE } from './node.ts';
 import { SCRIPTING } from './scripting.ts';
-import type { Clue, Language, Line, Stack } from './stack.ts';
+import type { Clue, CommandLine, Language, Stack } from './stack.ts';
 
 /** Laravel and Rails have a package.json for their pages, so they come before Node. */
 const TABLE: readonly Stack[] = [...SCRIPTING.filter(isServerOfPages), ...COMPILED, ...NODE].concat(
@@ -43,9 +43,9 @@ export function detect(checkout: Checkout, top = checkout): Detected | undefined
   return undefined;
 }
 
-type Variables = Readonly<Record<string, string>>;
+type ClueVariables = Readonly<Record<string, string>>;
 
-function detected(checkout: Checkout, top: Checkout, stack: Stack, own: Variables): Detected {
+function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVariables): Detected {
   const installed = installerFor(stack.language, checkout, top);
   const vars = { ...installed.vars, ...own };
   const unset: string[] = [];
@@ -56,7 +56,7 @@ function detected(checkout: Checkout, top: Checkout, stack: Stack, own: Variable
       return value ?? '';
     });
   const holds = (clues: readonly Clue[]) => holding(checkout, stack.language, clues) !== undefined;
-  const lines = (all: readonly Line[] = []) =>
+  const lines = (all: readonly CommandLine[] = []) =>
     all.flatMap((line) => {
       if (typeof line !== 'string' && !holds(line.when)) return [];
       const text = typeof line === 'string' ? line : line.run;
@@ -95,8 +95,8 @@ function holding(
   checkout: Checkout,
   language: Language,
   clues: readonly Clue[],
-): Variables | undefined {
-  let all: Variables = {};
+): ClueVariables | undefined {
+  let all: ClueVariables = {};
   for (const clue of clues) {
     const found = variablesOf(checkout, language, clue);
     if ((found !== undefined) === (clue.not === true)) return undefined;
@@ -110,7 +110,7 @@ function variablesOf(
   checkout: Checkout,
   language: Language,
   { path, text, dep, script }: Clue,
-): Variables | undefined {
+): ClueVariables | undefined {
   if (dep !== undefined) return dependsOn(checkout, language, dep) ? {} : undefined;
   if (script !== undefined) {
     const found = packageOf(checkout).scripts[script];
@@ -127,7 +127,7 @@ function variablesOf(
   return undefined;
 }
 
-function groupsOf(pattern: RegExp | undefined, text: string): Variables | undefined {
+function groupsOf(pattern: RegExp | undefined, text: string): ClueVariables | undefined {
   if (!pattern) return {};
   const match = pattern.exec(text);
   return match ? { ...match.groups } : undefined;

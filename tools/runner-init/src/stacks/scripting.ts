@@ -1,5 +1,5 @@
 /** Stacks on Python, Ruby and PHP. */
-import type { Clue, Line, SharedPath, Stack } from './stack.ts';
+import type { Clue, CommandLine, SharedPath, Stack } from './stack.ts';
 
 const MODULE =
   /^(?<module>(?:src\/)?(?:wsgi|app|main|server|api|application|run)|app\/main|src\/main)\.py$/;
@@ -156,7 +156,7 @@ const MASTER_KEY: SharedPath = {
   why: 'decrypts config/credentials.yml.enc',
   when: [{ path: 'config/credentials.yml.enc' }],
 };
-const PRECOMPILE: Line = {
+const PRECOMPILE: CommandLine = {
   run: 'SECRET_KEY_BASE_DUMMY=1 bin/rails assets:precompile',
   when: [{ dep: 'propshaft sprockets-rails sass-rails' }],
 };
@@ -209,7 +209,7 @@ const RUBY: readonly Stack[] = [
 ];
 
 const ENV_FILE: SharedPath = { path: '.env', why: 'the settings of this server' };
-const VITE: readonly Line[] = [
+const VITE: readonly CommandLine[] = [
   { run: 'npm ci', when: [{ path: 'package-lock.json' }] },
   {
     run: 'npm install',

@@ -31,7 +31,7 @@ export interface Clue {
 }
 
 /** A command, or one that is only there if clues hold. */
-export type Line = string | { readonly run: string; readonly when: readonly Clue[] };
+export type CommandLine = string | { readonly run: string; readonly when: readonly Clue[] };
 
 /** A shared path, and when it is there. */
 export interface SharedPath {
@@ -47,7 +47,7 @@ export interface Stack {
   /** All must hold; of the rows for which they do, the first counts. */
   readonly when: readonly Clue[];
   /** Commands with variables: `{install}` and what the clues found. */
-  readonly build?: readonly Line[];
+  readonly build?: readonly CommandLine[];
   /** What starts it in the foreground; without it a web server serves `output`. */
   readonly start?: string;
   /** The folder that a web server serves. */
@@ -57,11 +57,11 @@ export interface Stack {
   /** The port in the file, if the app has no other preference. */
   readonly port?: number;
   /** A path that answers whether it is healthy. */
-  readonly health?: Line;
+  readonly health?: CommandLine;
   readonly env?: Readonly<Record<string, string>>;
   readonly shared?: readonly SharedPath[];
   /** What an operator has to know, such as migrations. */
-  readonly notes?: readonly Line[];
+  readonly notes?: readonly CommandLine[];
   /** What keeps it from being deployed, a sentence: there is no file then. */
   readonly missing?: string;
 }
