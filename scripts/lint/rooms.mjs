@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line prefix collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report journal instances release watch operation rollback lifecycle pipeline checks fetch changes remove prune',
+    'sandbox run git report journal instances release watch operation rollback lifecycle pipeline checks fetch changes remove prune proof',
   ],
   ['libs/history', 'log deploys figures'],
   ['libs/fleet', 'files order broker events'],
@@ -24,6 +24,7 @@ export const rooms = new Map([
     'message service dialogue channels spool deliver digest status setup commands',
   ],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
+  ['tools/runner-init', 'look stacks commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

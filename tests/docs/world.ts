@@ -120,6 +120,7 @@ function furnish(base: string, hosts: Hosts): void {
   }
   writeFileSync(join(base, 'home/good.log'), 'compiled 24 files\n');
   writeFileSync(join(base, 'home/bad.log'), 'compiled 24 files\nKilled\n');
+  writeFileSync(join(base, 'home/shop.deploy.yml'), 'keep: 5\n');
   const event = { event_type: 'DeploySuccess', project: 'docs', version: 'v9' };
   writeFileSync(join(base, 'home/events.jsonl'), `${JSON.stringify(event)}\n`);
   writeFileSync(join(base, 'root/bot-token'), BOT_TOKEN, secret);

@@ -1,9 +1,19 @@
 /** The contract of the registry. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@runner/testing/temp';
 import { CHANGE, call, type Entry, FLOCK, KEY, NEW, OUTPUT, STATE, withToken } from './entry.ts';
 import { TOKENS } from './known-secrets.ts';
 
 /** A public key of age. */
 const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
+
+/** A repository of one page. */
+function siteFolder(): string {
+  const folder = temporaryFolder('site');
+  writeFileSync(join(folder, 'index.html'), '<h1>Hello</h1>');
+  return folder;
+}
 
 export const REGISTRY: readonly Entry[] = [
   {
@@ -57,6 +67,22 @@ export const REGISTRY: readonly Entry[] = [
         'a file stands in the place of spool',
       ],
     },
+  },
+  {
+    command: 'init',
+    calls: [
+      { args: () => [siteFolder(), '--no-prove'] },
+      { args: () => [siteFolder(), '--json'] },
+      { args: () => [siteFolder(), '--yes'] },
+    ],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('--app', 'nope')],
+      ['file_unreadable', call('/nonexistent')],
+      ['force_needed', call('--app', 'shop', '--no-prove')],
+      ['usage', call('.', '--app', 'shop')],
+    ],
+    refusals: { ...OUTPUT },
   },
   {
     command: 'edit',

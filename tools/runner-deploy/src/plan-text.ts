@@ -10,7 +10,7 @@ export function planText(plan: DeployPlan, style: Style): string {
   const rows: [string, string][] = [
     ['source:', `${plan.repo}, ${plan.ref}, commit ${plan.commit.slice(0, 12)}`],
     ['token:', plan.token === 'accepted' ? 'accepted by the code host' : 'none'],
-    ['file:', plan.deploy_file ? '.deploy.yml' : 'no .deploy.yml: checkout and switch'],
+    ['file:', fileWords(plan)],
     ...plan.instances.map(({ instance, domain, env, current }): [string, string] => {
       const parts = [
         `${current ?? 'nothing'} is active`,
@@ -36,4 +36,9 @@ export function planText(plan: DeployPlan, style: Style): string {
       ? style.green('Valid: nothing was deployed.')
       : `${style.red('Not ready:')}\n${plan.problems.map((each) => `  ${harmlessLine(each)}`).join('\n')}`;
   return `${name}\n${fields(shown)}${verdict}\n`;
+}
+
+function fileWords({ deploy_file_from: from }: DeployPlan): string {
+  if (from === 'operator') return "the operator's .deploy.yml, of runner edit --deploy-file";
+  return from === 'commit' ? '.deploy.yml' : 'no .deploy.yml: checkout and switch';
 }

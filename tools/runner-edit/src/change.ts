@@ -2,6 +2,7 @@
 
 import { changeApp } from '@runner/common/apps/change';
 import type { RequiredChecks } from '@runner/common/apps/checks';
+import { type OperatorFileUse, operatorFileOf } from '@runner/common/apps/operator-file';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
@@ -17,16 +18,23 @@ import { type AppChoice, readAppKey, storedToken } from '@runner/common/tokens/a
 import { sealingKeys, tokenFrom } from '@runner/common/tokens/borrow';
 import { readToken, type TokenChoice } from '@runner/common/tokens/input';
 import { hasTwoLayers } from '@runner/common/tokens/vault';
+import { deployFileFrom, type FileValues, isFileGiven } from './deploy-file.ts';
 
 /** What `edit` prints; `fingerprint` is null when the token was not changed. */
 export interface Edited
   extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths'> {
   require_checks?: RequiredChecks | undefined;
   fingerprint: string | null;
+  /** The operator's `.deploy.yml`: for commits without one, for every commit; null without it. */
+  deploy_file: OperatorFileUse;
 }
 
 /** The options that a change reads. */
-export interface EditOptions extends FollowValues, AppChoice, Omit<TokenChoice, 'note'> {
+export interface EditOptions
+  extends FollowValues,
+    FileValues,
+    AppChoice,
+    Omit<TokenChoice, 'note'> {
   'token-from': string | undefined;
   public: boolean;
   ckey: boolean;
@@ -56,10 +64,11 @@ export async function change(context: EditContext): Promise<Edited> {
     !options.public &&
     options.repo === undefined &&
     !isFollowGiven(options) &&
-    options['require-checks'] === undefined
+    options['require-checks'] === undefined &&
+    !isFileGiven(options)
   ) {
     throw notProvided(
-      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>>',
+      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>|--deploy-file <FILE>>',
     );
   }
   if (options.ckey && given === undefined) {
@@ -73,6 +82,7 @@ export async function change(context: EditContext): Promise<Edited> {
   const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
+  const readFile = deployFileFrom(context);
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp({ io, paths, command: 'edit', app }, (before) => {
     const { host, require_checks, ...now } = before;
@@ -83,14 +93,17 @@ export async function change(context: EditContext): Promise<Edited> {
       ...(where ?? (host !== undefined && { host })),
       ...followed,
       ...withChecks(checks ?? require_checks),
+      ...readFile?.(before),
       state: stateWith(context, now, token),
     };
     return sourceWords(next) === sourceWords(before) ? next : { ...next, head: undefined };
   });
   const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
   const { host, repo, branch, tags, paths: only, require_checks } = changed;
+  const deploy_file = operatorFileOf(changed);
   const hosted = host === undefined ? {} : { host };
-  return { app, ...hosted, repo, branch, tags, paths: only, require_checks, fingerprint };
+  const source = { ...hosted, repo, branch, tags, paths: only };
+  return { app, ...source, require_checks, deploy_file, fingerprint };
 }
 
 /** What decides which commit is the head. */

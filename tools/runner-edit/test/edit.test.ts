@@ -167,10 +167,19 @@ test('unknown fields and deployed versions survive', async () => {
 test('JSON and YAML hold the same, and null in place of a fingerprint', async () => {
   const root = await newRoot();
   const json = await edit(root, ['shop', '--token', '-', '--json'], { stdin: NEW });
-  const answer = { app: 'shop', repo: 'acme/shop', branch: 'main', fingerprint: fingerprint(NEW) };
+  const answer = {
+    app: 'shop',
+    repo: 'acme/shop',
+    branch: 'main',
+    deploy_file: null,
+    fingerprint: fingerprint(NEW),
+  };
   assert.equal([json.status, json.stdout, json.stderr], [0, `${JSON.stringify(answer)}\n`, '']);
   const yaml = await edit(root, ['shop', '--branch', 'next', '-o', 'yaml']);
-  assert.is(yaml.stdout, 'app: shop\nrepo: acme/shop\nbranch: next\nfingerprint: null\n');
+  assert.is(
+    yaml.stdout,
+    'app: shop\nrepo: acme/shop\nbranch: next\ndeploy_file: null\nfingerprint: null\n',
+  );
 });
 
 test('the first token of a root makes its master key', async () => {

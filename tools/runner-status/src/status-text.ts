@@ -147,6 +147,22 @@ const LABELS: Readonly<Record<string, string>> = {
   restart: 'restarting:',
 };
 
+/** The operator's `.deploy.yml`, and whether what runs was made with it. */
+function fileRow({ deploy_file: file, instances }: Detailed): [string, string[]][] {
+  const isUsed = instances.some(({ current }) => current?.deploy_file === 'operator');
+  if (!file && !isUsed) return [];
+  const which = file === 'wins' ? 'for every commit' : 'for commits without one';
+  return [
+    [
+      'file:',
+      [
+        file ? `the operator's .deploy.yml, ${which}` : "the commit's own .deploy.yml from now on",
+        ...(isUsed ? ["what is active was made with the operator's"] : []),
+      ],
+    ],
+  ];
+}
+
 function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [app.state]],
@@ -154,6 +170,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
     ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
+    ...fileRow(app),
   ];
   rows.push(...app.instances.map((each) => instanceRow(each, app.usage[each.instance])));
   if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);

@@ -27,6 +27,7 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   check_failed: ['since', 'error', 'message'],
   paused: ['since', 'by'],
   stopped: ['since', 'by'],
+  deploy_file: ['text', 'since', 'by'],
 };
 const BROKEN: RequiredFields = ['since', 'reason'];
 

@@ -29,6 +29,18 @@ export interface Deployed {
   changes?: ChangeSummary;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
   start?: string;
+  /** It was made with the operator's `.deploy.yml`; absent: with the commit's own, or without one. */
+  deploy_file?: 'operator';
+}
+
+/** The operator's own `.deploy.yml`, of `runner edit --deploy-file`. */
+export interface OperatorFile {
+  /** Byte for byte. */
+  text: string;
+  /** It counts even if the commit has a file of its own. */
+  wins?: boolean;
+  since: string;
+  by: string;
 }
 
 /** What is and was active in one instance. */
@@ -71,6 +83,8 @@ export interface Deploying {
   touched?: string[];
   /** It brings back what ran before a restore. */
   returns?: boolean;
+  /** Its `.deploy.yml` is the operator's. */
+  deploy_file?: 'operator';
   /** Set by a manual rollback: the target release of each instance. */
   rollback?: Record<string, string>;
   /** Set by a command that is neither a deploy nor a rollback. */
@@ -192,6 +206,8 @@ export interface AppState {
   /** In the state: a commit must not lift its own gate. */
   require_checks?: RequiredChecks;
   checks?: CommitChecks;
+  /** For commits without a `.deploy.yml`. */
+  deploy_file?: OperatorFile | undefined;
   stopped?: Stopped | null;
   paused?: Paused | null;
   restored?: RestoredInstances | undefined;

@@ -4,6 +4,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
+import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import type { AppState, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
@@ -18,6 +19,8 @@ export interface AppSummary
   paths: string[] | null;
   /** Whether a token is stored. */
   token: boolean;
+  /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
+  deploy_file: OperatorFileUse;
   /** One word, which `list` shows. */
   state: StateWord;
   instances: InstanceSummary[];
@@ -63,6 +66,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     tags: app.tags ?? null,
     paths: app.paths ?? null,
     token: Boolean(app.state.repohost_token),
+    deploy_file: operatorFileOf(app),
     state,
     instances,
     failures: app.failures,

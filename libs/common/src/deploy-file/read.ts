@@ -48,9 +48,15 @@ export interface DeployFile {
   readonly notify: NotifyChoice;
 }
 
-/** Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key. */
-export function readDeployFile(bytes: Uint8Array | undefined): DeployFile {
-  const file: FileName = { name: DEPLOY_FILE, code: 'deploy_file_invalid' };
+/** Limit of the file, in bytes: larger than any that is written by hand. */
+export const DEPLOY_FILE_MAX = 65_536;
+
+/**
+ * Reads `.deploy.yml`, or the defaults without one. Throws `deploy_file_invalid` with line and key, and
+ * with `name`, what the file is called.
+ */
+export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE): DeployFile {
+  const file: FileName = { name, code: 'deploy_file_invalid' };
   const tree = bytes && readYaml(bytes, file);
   const values = tree
     ? (check(tree, DEPLOY_SCHEMA, file) as Map<string, unknown>)

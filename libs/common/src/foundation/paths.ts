@@ -46,6 +46,8 @@ export interface AppPaths {
   /** What the last successful deploy printed, in shapes. */
   readonly baseline: string;
   release(name: string): string;
+  /** `.deploy.yml` with which a release was made; empty: without one. */
+  fileOf(release: string): string;
   instance(name: string): InstancePaths;
 }
 
@@ -101,6 +103,7 @@ function appPaths(dir: string): AppPaths {
     home: join(dir, 'home'),
     baseline: join(dir, 'baseline.json'),
     release: (name) => join(dir, 'releases', name),
+    fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),
     instance: (name) => {
       const instance = join(dir, 'instances', name);
       return {

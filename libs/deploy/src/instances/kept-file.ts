@@ -3,8 +3,13 @@
  * the copy in it.
  */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { DEPLOY_FILE, type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+import { basename, dirname, join } from 'node:path';
+import {
+  DEPLOY_FILE,
+  DEPLOY_FILE_MAX,
+  type DeployFile,
+  readDeployFile,
+} from '@runner/common/deploy-file/read';
 import {
   isThere,
   makeFolder,
@@ -19,28 +24,21 @@ import { onMirror } from '../git/repository.ts';
 import type { Version } from '../journal/operation.ts';
 import { gitEnvironment } from '../run/environment.ts';
 
-/** In bytes; a longer file is refused before it is parsed. */
-const DEPLOY_FILE_MAX = 65_536;
 /** For a question to the mirror, in milliseconds. */
 const GIT_TIMEOUT = 10_000;
-const SUFFIX = '.deploy.yml';
 
-/** The folder of the kept files of an app. */
-function keptFilesOf({ dir }: AppPaths): string {
-  return join(dir, 'files');
-}
-
-/** Keeps the file of a release; without one in the commit, an empty file. */
+/** Keeps the file of a release; without one, an empty file. */
 export function keepFile(paths: AppPaths, release: string, bytes: Buffer | undefined): void {
-  makeFolder(keptFilesOf(paths));
-  writeWhole(join(keptFilesOf(paths), `${release}${SUFFIX}`), bytes ?? '', 0o640);
+  makeFolder(dirname(paths.fileOf(release)));
+  writeWhole(paths.fileOf(release), bytes ?? '', 0o640);
 }
 
 /** Removes the files of releases that no longer exist. */
 export function pruneFiles(paths: AppPaths): void {
-  for (const name of namesIn(keptFilesOf(paths))) {
-    const release = name.slice(0, -SUFFIX.length);
-    if (!isThere(paths.release(release))) removeIfThere(join(keptFilesOf(paths), name));
+  const suffix = basename(paths.fileOf(''));
+  for (const name of namesIn(dirname(paths.fileOf('')))) {
+    const release = name.slice(0, -suffix.length);
+    if (!isThere(paths.release(release))) removeIfThere(paths.fileOf(release));
   }
 }
 
@@ -62,8 +60,7 @@ export function fileOfRelease(
 ): DeployFile | undefined {
   const appPaths = paths.app(app);
   try {
-    const kept = join(keptFilesOf(appPaths), `${version.release}${SUFFIX}`);
-    const bytes = readIfThere(kept, DEPLOY_FILE_MAX);
+    const bytes = readIfThere(appPaths.fileOf(version.release), DEPLOY_FILE_MAX);
     if (bytes) return readDeployFile(bytes.length > 0 ? bytes : undefined);
     // Made by 0.1.0. A build may have left a pipe there, or a link to an endless file.
     const copy = join(appPaths.release(version.release), DEPLOY_FILE);

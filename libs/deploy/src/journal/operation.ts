@@ -57,6 +57,8 @@ export interface Deploy extends Operation {
   readonly partial: boolean;
   /** It ran before a restore. */
   readonly returns: boolean;
+  /** Its `.deploy.yml` is the operator's. */
+  readonly isOperators: boolean;
   /** Author and subject of the commit, if git knows them. */
   readonly about: CommitInfo;
   readonly changes: ChangeSummary;
@@ -99,6 +101,8 @@ export interface ContextRequest extends Server {
   next?(): AbortSignal;
   /** Without a sandbox that config.yml requires, nothing is done. */
   readonly isStrict?: boolean;
+  /** Further folders that its commands find empty. */
+  readonly hidden?: readonly string[];
 }
 
 const SILENT: Reporter = {
@@ -131,7 +135,13 @@ export function contextOf(
     log,
     user: request.user ?? initiatorOf(io, trigger),
     values: 'today',
-    sandbox: open({ paths, env: io.env, app: app.app, note: request.note ?? log.line }),
+    sandbox: open({
+      paths,
+      env: io.env,
+      app: app.app,
+      hidden: request.hidden,
+      note: request.note ?? log.line,
+    }),
     signal: request.signal ?? new AbortController().signal,
     next: request.next ?? (() => new AbortController().signal),
     clock: new StageClock(io),

@@ -1,5 +1,5 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
-import type { ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary, Deployed } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -37,7 +37,17 @@ export function deploySucceeded(
     })),
     state(app, deployed_at) {
       const { type: start } = file.start;
-      const deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
+      const { isOperators } = op;
+      const deployed: Deployed = {
+        version,
+        commit,
+        release,
+        deployed_at,
+        deploy_id,
+        changes,
+        start,
+        ...(isOperators && { deploy_file: 'operator' }),
+      };
       return succeededState(app, instances, deployed, { ...op, keep: file.keep, by: op.user });
     },
   };

@@ -88,6 +88,7 @@ function lostDeploy(op: Operation, { name, dead, current }: Loss): Deploy {
     skippedHead: op.app.head,
     partial: true,
     returns: false,
+    isOperators: false,
     about: {},
   };
 }

@@ -97,6 +97,7 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
     commit,
     version,
     returns,
+    isOperators: journal.deploy_file === 'operator',
     log,
     trigger: 'recovery',
     user: user ?? op.user,

@@ -7,7 +7,7 @@ import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { changesOf } from '../git/changes.ts';
 import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
-import { type Contents, contentsOf, isOfTheCommit, lookalikeNote } from '../git/contents.ts';
+import { type Contents, contentsOf, isOfTheCommit, unreadNote } from '../git/contents.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { activeFile, onlyInstance } from '../instances/target.ts';
@@ -77,7 +77,7 @@ export async function fetchCommit(
     const changes = await changesOf(source, activeCommit(app, instance), wanted.commit, about);
     const known = { wanted, about, changes };
     try {
-      const contents = await contentsOf(source, wanted.commit);
+      const contents = await contentsOf(source, wanted.commit, app.deploy_file);
       const file = onlyInstance(contents.file, instance, wanted.version);
       return { ...known, contents: { ...contents, file } };
     } catch (error) {
@@ -107,6 +107,7 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
   const deploy: Deploy = Object.assign(op, {
     about,
     returns,
+    isOperators: 'from' in contents && contents.from === 'operator',
     commit: wanted.commit,
     version: wanted.version,
     instances: instanceNames(op.app, file?.instances, instance),
@@ -114,7 +115,7 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
     partial: instance !== undefined,
     changes: cleanRecord({ ...changes }, op.redact),
   });
-  const note = contents instanceof StepFailure ? undefined : lookalikeNote(contents);
+  const note = contents instanceof StepFailure ? undefined : unreadNote(contents);
   if (note) op.reporter.note(note);
   op.log.open();
   recordStart(deploy, file, request);
@@ -146,6 +147,7 @@ function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }:
     ...(channels && { notify: channels }),
     ...(skippedHead !== undefined && { passed_over: skippedHead, partial: op.partial }),
     ...(op.returns && { returns: true }),
+    ...(op.isOperators && { deploy_file: 'operator' }),
   });
   op.clock.enter(stage);
   if (notify) op.notifier = startNotifier(io, paths.root, channels);

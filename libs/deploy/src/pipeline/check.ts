@@ -12,7 +12,7 @@ import { isThere } from '@runner/common/files/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
-import { type Contents, contentsOf, lookalikeNote } from '../git/contents.ts';
+import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
@@ -46,8 +46,10 @@ export interface DeployPlan {
   ref: string;
   commit: string;
   version: string;
-  /** Whether the commit has a `.deploy.yml`. */
+  /** Whether there is a `.deploy.yml`. */
   deploy_file: boolean;
+  /** Whose it is: the commit's own, or that of `runner edit --deploy-file`; null without one. */
+  deploy_file_from: Contents['from'];
   /** `accepted` by the code host, or `none` if the app has none and needs none. */
   token: 'accepted' | 'none';
   instances: {
@@ -84,8 +86,8 @@ export async function planDeploy(
     const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
     return reported(reporter, step, async () => {
       const wanted = await fetchWanted(source, ref);
-      const contents = await contentsOf(source, wanted.commit);
-      const note = lookalikeNote(contents);
+      const contents = await contentsOf(source, wanted.commit, app.deploy_file);
+      const note = unreadNote(contents);
       if (note) reporter.note(note);
       const file = onlyInstance(contents.file, request.instance, wanted.version);
       const [first] = file.instances;
@@ -103,7 +105,7 @@ async function planOf(
   { io, paths, ref }: Pick<DeployRequest, 'io' | 'paths' | 'ref'>,
   { app, source, set }: { app: AppState; source: GitSource; set: readonly string[] },
   { commit, version }: ResolvedRef,
-  { file, bytes, submodules }: Contents,
+  { file, from, submodules }: Contents,
 ): Promise<DeployPlan> {
   const space = spaceFor(paths.app(app.app));
   const problems = [
@@ -134,7 +136,8 @@ async function planOf(
     ref: ref ?? followedWords(app),
     commit,
     version,
-    deploy_file: bytes !== undefined,
+    deploy_file: from !== null,
+    deploy_file_from: from,
     token: source.token || source.mint ? 'accepted' : 'none',
     instances: file.instances.map(({ name, domain, env }) => ({
       instance: name,

@@ -91,7 +91,8 @@ export function missingSecret(app: string, name: string): string {
   return `build.env lists ${name}, which is not set: run runner env set ${app} ${name}`;
 }
 
-function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
+/** The steps that build what is in a folder. */
+export function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
   try {
     yield* commandsOf(op, file, folder);
   } catch (error) {

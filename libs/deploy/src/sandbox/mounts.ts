@@ -33,6 +33,8 @@ export interface Confined {
   readonly paths: Paths;
   readonly app: string;
   readonly env: Env;
+  /** Further folders that its commands find empty. */
+  readonly hidden?: readonly string[] | undefined;
 }
 
 /** Folders of one deploy that are removed after it. */
@@ -99,9 +101,9 @@ export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Fo
 const TEMPORARY = ['/tmp', '/var/tmp'];
 
 /** What of the server is hidden, and what of that is opened again. */
-function server(profile: Profile, { paths, app, env, scratch }: SandboxSubject): string[] {
+function server(profile: Profile, { paths, app, env, scratch, ...more }: SandboxSubject): string[] {
   const isBuild = profile === 'build';
-  const hidden = hiddenFolders(env);
+  const hidden = [...hiddenFolders(env), ...realFolders(more.hidden ?? [])];
   const temporary = realFolders([...TEMPORARY, env.TMPDIR]);
   const isBelow = (path: string) => hidden.some((folder) => isWithin(folder, path));
   const open = (path: string) => bind(isBuild ? scratch().temporary : path, path);

@@ -95,11 +95,11 @@ class OpenSandbox implements Sandbox {
   confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
     if (program === undefined) return undefined;
-    const { paths, app, env } = this.#request;
+    const { paths, app, env, hidden } = this.#request;
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchOf();
-    const mounts = mountsFor(profile, { paths, app, env, allow, scratch }, folders);
+    const mounts = mountsFor(profile, { paths, app, env, hidden, allow, scratch }, folders);
     return {
       wrap: ({ file, args, cwd, env: own }) => ({
         file: program,

@@ -43,15 +43,27 @@ export const edit = command({
       about:
         'fetch deploys only commits whose checks passed: all, names such as build,test, or none',
     },
+    'deploy-file': {
+      placeholder: 'FILE',
+      about:
+        'The .deploy.yml for commits that have none; - reads standard input, none forgets the file',
+    },
+    'deploy-file-wins': { about: 'It also counts for commits that have their own' },
   },
   examples: [
     'runner edit shop --token-file ~/new-token',
     'runner edit shop --branch release',
     "runner edit shop --paths 'apps/shop/**'",
+    'runner edit shop --deploy-file shop.deploy.yml',
   ],
   async run(context) {
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''}${edited.deploy_file ? FILE_WORDS[edited.deploy_file] : ''})\n`,
 });
+
+const FILE_WORDS = {
+  fallback: ", the operator's .deploy.yml for commits without one",
+  wins: ", the operator's .deploy.yml for every commit",
+} as const;

@@ -1,10 +1,17 @@
 /** Which channels announce an event. */
 
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
 import { type ChannelName, channelsIn, namedChannels } from '@runner/common/config/channels';
-import { DEPLOY_FILE, type NotifyChoice, readDeployFile } from '@runner/common/deploy-file/read';
+import {
+  DEPLOY_FILE,
+  DEPLOY_FILE_MAX,
+  type NotifyChoice,
+  readDeployFile,
+} from '@runner/common/deploy-file/read';
 import { isThere, readIfThere } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -41,9 +48,6 @@ export function select(
   return { channels, inactive, ...(channels.length === 0 && { reason: 'channel_not_active' }) };
 }
 
-/** Larger than any hand-written file, in bytes. */
-const DEPLOY_FILE_MAX = 65_536;
-
 /**
  * The `notify` of the active release's `.deploy.yml`; all channels for an app that is not registered,
  * has no active release or whose files cannot be read.
@@ -63,7 +67,12 @@ export function appChoice(
     const names = [instance, ...Object.keys(app.instances)].filter(isAppName);
     const current = names.map((name) => pathsOf(name).current).find(isThere);
     if (current === undefined) return 'all';
-    return readDeployFile(readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX)).notify;
+    // What the release was made with need not be in it.
+    const release = basename(orElse(() => realpathSync(current), current));
+    const bytes =
+      readIfThere(paths.app(project).fileOf(release), DEPLOY_FILE_MAX) ??
+      readIfThere(join(current, DEPLOY_FILE), DEPLOY_FILE_MAX);
+    return readDeployFile(bytes?.length ? bytes : undefined).notify;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     warn(`${project}: ${error.message}; the message goes to every active channel`);

@@ -1,0 +1,243 @@
+/**
+ * Proves a `.deploy.yml` before it is used: builds as a deploy does, in a scratch root, starts the app
+ * there, asks it, and stops it.
+ */
+import { copyFileSync, existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NO_SECRETS } from '@runner/common/app-secrets/open';
+import type { AppState } from '@runner/common/apps/state';
+import { createApp } from '@runner/common/apps/store';
+import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+import { makeFolder } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
+import type { Redactor } from '@runner/common/secrets/redactor';
+import { driverFor } from '../instances/drivers/choose.ts';
+import type { Started, Target } from '../instances/drivers/driver.ts';
+import { keepFile } from '../instances/kept-file.ts';
+import { keptTarget } from '../instances/target.ts';
+import { causeOf } from '../journal/cause.ts';
+import { contextOf, type Deploy } from '../journal/operation.ts';
+import { runOrThrow } from '../journal/step.ts';
+import { missingPrograms } from '../pipeline/programs.ts';
+import {
+  finishRelease,
+  freeReleaseName,
+  makeTemporary,
+  temporaryRelease,
+} from '../release/folder.ts';
+import { buildSteps } from '../release/make.ts';
+import { reasoned } from '../release/reason.ts';
+import { linkShared, lostLink } from '../release/shared.ts';
+import { type Reporter, reported } from '../report/reporter.ts';
+import { asStepFailure, loggedFailure, StepFailure } from '../run/step.ts';
+import { answersOf, isGood, type Listening, listeningOf, type PathAnswer } from './answer.ts';
+import type { ScratchRoot } from './scratch.ts';
+
+/** What to prove, and how it is tried. */
+export interface ProofRequest extends Server {
+  readonly app: string;
+  readonly scratch: ScratchRoot;
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+  readonly redact: Redactor;
+  /** The file with another PORT. */
+  fileFor(port: number): string;
+  /** Puts the files of the commit into a folder. */
+  fill(folder: string): Promise<void>;
+  /** A file that can stand for a shared one; undefined: an empty file does. */
+  sharedFile(path: string): string | undefined;
+  /** Paths to ask; empty: nothing is started. */
+  readonly asks: readonly string[];
+  /** The folder that a web server will serve. */
+  readonly output: string | undefined;
+}
+
+/** What came of it. `planned`: it was not tried, and why. */
+export type Proof =
+  | { readonly result: 'proven'; readonly answer?: ProvenAnswer }
+  | { readonly result: 'planned'; readonly why: string }
+  | { readonly result: 'failed'; readonly why: string; readonly cause: readonly string[] };
+
+/** Where the app answered. */
+export interface ProvenAnswer extends PathAnswer {
+  /** undefined: it listens on the port that it is given. */
+  readonly fixed: Listening | undefined;
+}
+
+/** Longest wait for an answer, in milliseconds: as a start may take. */
+const WITHIN = 60_000;
+/** Longest wait for a good answer after another one, in milliseconds. */
+const AFTER_ANSWER = 5_000;
+const POLL = 200;
+
+/** Proves a file. Throws `interrupted` by the signal alone; the scratch root is the caller's to remove. */
+export async function prove(request: ProofRequest): Promise<Proof> {
+  const { io } = request;
+  const port = await freePort();
+  const text = request.fileFor(port);
+  const file = readDeployFile(Buffer.from(text));
+  if (file.start.type === 'compose')
+    return { result: 'planned', why: 'containers are not started to try them' };
+  const missing = missingPrograms(file, io.env);
+  if (missing.length > 0) return { result: 'planned', why: missing.join('; ') };
+  const op = operationOf(request);
+  let folder = temporaryRelease(op.paths.app(op.app.app), op.deployId);
+  try {
+    folder = await built(op, request, file, text);
+    const answer = await tried(op, request, port, folder);
+    return { result: 'proven', ...(answer && { answer }) };
+  } catch (error) {
+    if (request.signal.aborted) throw new Failure('interrupted', 'interrupted');
+    const failure = reasoned(asStepFailure(error, 'build'), folder, op.deployId);
+    const cause = (await causeOf(op, failure)).split('\n').filter(Boolean);
+    return { result: 'failed', why: op.redact(failure.message), cause };
+  } finally {
+    op.sandbox.close(() => {});
+    op.log.close();
+  }
+}
+
+const COMMIT = '0'.repeat(40);
+
+function operationOf({ io, paths, app, scratch, reporter, signal, redact }: ProofRequest): Deploy {
+  const at = io.now().toISOString();
+  const state: AppState = {
+    version: 1,
+    app,
+    repo: 'local/checkout',
+    branch: '',
+    created_at: at,
+    updated_at: at,
+    state: {},
+    instances: {},
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: null,
+  };
+  createApp(scratch.paths, state);
+  const hidden = [paths.root];
+  const request = { io, paths: scratch.paths, reporter, signal, hidden, isStrict: true };
+  const note = (text: string) => reporter.note(text);
+  const op = contextOf({ ...request, note }, state, { secrets: NO_SECRETS, redact });
+  return Object.assign(op, {
+    commit: COMMIT,
+    version: 'checkout',
+    instances: ['default'],
+    skippedHead: undefined,
+    partial: false,
+    returns: false,
+    isOperators: false,
+    about: {},
+    changes: { count: null, subjects: [], authors: [] },
+  });
+}
+
+/** Builds as a deploy does. Returns the folder of the release. */
+async function built(
+  op: Deploy,
+  request: ProofRequest,
+  file: DeployFile,
+  text: string,
+): Promise<string> {
+  const paths = op.paths.app(op.app.app);
+  const folder = temporaryRelease(paths, op.deployId);
+  const { shared } = paths.instance('default');
+  await reported(request.reporter, 'copy the files', async () => {
+    makeTemporary(folder);
+    await request.fill(folder);
+    for (const { path, folder: isFolder } of file.shared)
+      if (!isFolder && !existsSync(join(folder, path))) standIn(request, path, shared);
+    linkShared(folder, shared, file.shared);
+  });
+  await runOrThrow(op, buildSteps(op, file, folder));
+  const lost = lostLink(folder, shared, file.shared);
+  if (lost) throw new StepFailure('build', `build: ${lost}`);
+  const name = freeReleaseName(paths, op.io.now(), COMMIT);
+  keepFile(paths, name, Buffer.from(text));
+  finishRelease(folder, paths.release(name));
+  return paths.release(name);
+}
+
+function standIn({ sharedFile }: ProofRequest, path: string, shared: string): void {
+  const target = join(shared, path);
+  const source = sharedFile(path);
+  makeFolder(dirname(target));
+  if (source === undefined) writeWhole(target, '', 0o600, false);
+  else copyFileSync(source, target);
+}
+
+/** Starts it, asks it and stops it. Returns where it answered; undefined if nothing is started. */
+async function tried(
+  op: Deploy,
+  request: ProofRequest,
+  port: number,
+  folder: string,
+): Promise<ProvenAnswer | undefined> {
+  const { output, asks } = request;
+  if (asks.length === 0) {
+    const pages = ['index.html', 'index.php', 'index.htm'];
+    const served = join(folder, output ?? '.');
+    if (pages.some((page) => existsSync(join(served, page)))) return undefined;
+    throw new StepFailure('build', `build: there is no index.html in ${output}`);
+  }
+  const release = { release: folder.slice(folder.lastIndexOf('/') + 1) };
+  const target = keptTarget(op, 'default', { ...release, version: op.version, commit: COMMIT });
+  const driver = driverFor((target as Target).start);
+  try {
+    return await reported(request.reporter, 'start it and ask it', async () => {
+      const started = await driver.start(target as Target);
+      return await answered(target as Target, started, request, port);
+    });
+  } finally {
+    await driver.stop(target as Target);
+  }
+}
+
+/** Asks until there is a good answer. Throws a StepFailure that says what there was instead. */
+async function answered(
+  { log, release }: Target,
+  started: Started,
+  { asks, signal }: ProofRequest,
+  given: number,
+): Promise<ProvenAnswer> {
+  let until = performance.now() + WITHIN;
+  let seen = 'it did not listen on any port';
+  for (;;) {
+    const pids = started.pids?.() ?? [];
+    for (const at of listeningOf(pids, given, release)) {
+      const answers = await answersOf(at, asks);
+      const good = answers.find(({ status }) => isGood(status));
+      const isGiven = 'port' in at && at.port === given;
+      if (good) return { ...good, fixed: isGiven ? undefined : at };
+      const where =
+        'port' in at ? (isGiven ? 'PORT' : `port ${at.port}`) : relative(release, at.socket);
+      const all = answers.map(({ path, status }) => `${path} ${status}`).join(', ');
+      if (all) until = Math.min(until, performance.now() + AFTER_ANSWER);
+      seen = all
+        ? `it listens on ${where}, and no path answered with 200 to 299: ${all}`
+        : `it listens on ${where}, and did not answer there`;
+    }
+    const death = started.death();
+    if (death) throw loggedFailure(log, 'start', `start: ${death.words}`, death.output);
+    if (signal.aborted)
+      throw new StepFailure('start', 'start: was interrupted', { blame: 'operator' });
+    if (performance.now() > until) throw new StepFailure('health', `health: ${seen}`);
+    await sleep(POLL, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** A port that nothing uses. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = process.getBuiltinModule('node:net').createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,93 @@
+/** The file that is proposed, and what is said about it. */
+
+import { fields } from '@runner/common/cli/output';
+import { deployFileText, type ProposedSetting } from '@runner/common/deploy-file/write';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import type { Proof } from '@runner/deploy/proof/prove';
+import type { Proposal } from '../stacks/propose.ts';
+
+const PORT = 'instances.default.env.PORT';
+const keyOf = ({ path }: ProposedSetting) => path.join('.');
+
+/** The settings after a proof: where the app answered counts for more than what was guessed. */
+export function settledSettings({ settings }: Proposal, proof: Proof): readonly ProposedSetting[] {
+  const answer = proof.result === 'proven' ? proof.answer : undefined;
+  if (!answer) return settings;
+  const { path, status, fixed } = answer;
+  const reason = `answered ${status}`;
+  if (fixed && 'socket' in fixed) {
+    const socket = fixed.socket
+      .slice(fixed.socket.indexOf('/releases/') + 10)
+      .replace(/^[^/]+\//, '');
+    const cmd = `curl -fsS --unix-socket ${socket} http://localhost${path}`;
+    return settings
+      .filter((each) => keyOf(each) !== PORT)
+      .map((each) =>
+        keyOf(each) === 'health.url' ? { path: ['health', 'cmd'], value: cmd, reason } : each,
+      );
+  }
+  return settings.map((each) => {
+    if (keyOf(each) === 'health.url')
+      return { ...each, value: `http://127.0.0.1:\${PORT}${path}`, reason };
+    if (keyOf(each) === PORT && fixed)
+      return { ...each, value: String(fixed.port), reason: 'it listens there, whatever PORT is' };
+    return each;
+  });
+}
+
+/** The same settings with another PORT. */
+export function withPort(settings: readonly ProposedSetting[], port: number): ProposedSetting[] {
+  return settings.map((each) => (keyOf(each) === PORT ? { ...each, value: String(port) } : each));
+}
+
+/** `Proven: …` or `Not proven: …`, one line. */
+export function proofWords(
+  proof: Proof,
+  { output }: { readonly output: string | null | undefined },
+): string {
+  if (proof.result !== 'proven') return harmlessLine(`Not proven: ${proof.why}`);
+  const { answer } = proof;
+  if (!answer)
+    return `Proven: it was built, and ${output === '.' ? 'its top' : output} has an index page`;
+  return `Proven: it was built and started, and answered GET ${answer.path} with ${answer.status}`;
+}
+
+/** The text of the file. Throws `deploy_file_invalid`. */
+export function fileText(
+  settings: readonly ProposedSetting[],
+  { stack, manager, notes }: Pick<Proposal, 'stack' | 'manager' | 'notes'>,
+  proof: string,
+): string {
+  const with_ = manager ? ` with ${manager}` : '';
+  const head = [`${stack}${with_}. ${proof}.`, ...notes.map((note) => `Note: ${note}.`)];
+  return deployFileText(settings, head.map(harmlessLine));
+}
+
+/** A file to fill in, for a repository that is not understood. */
+export function skeleton(missing: string): string {
+  return deployFileText(
+    [],
+    [
+      harmlessLine(`To be filled in: ${missing}.`),
+      'instances: { default: { env: { PORT: "3000" } } }',
+      'build: [make]                                   # the commands that build it',
+      'start: { type: process, run: ./server }         # what starts it in the foreground; it listens on PORT',
+      'health: { url: "http://127.0.0.1:${PORT}/" }    # what answers with 200 to 299 once it is ready',
+      'shared: [.env, uploads/]                        # what stays when the release changes',
+    ],
+  );
+}
+
+/** What was found, in a few lines. */
+export function foundLines({ stack, manager, dir, settings, notes }: Proposal): string {
+  const rows = settings.map((each): [string, string] => [
+    `${keyOf(each).replace('instances.default.env.', '')}:`,
+    `${[each.value].flat().join(' && ')}${each.reason ? `  (${each.reason})` : ''}`,
+  ]);
+  const all: [string, string][] = [
+    ['found:', `${stack}${manager ? ` with ${manager}` : ''}${dir ? ` in ${dir}` : ''}`],
+    ...rows,
+    ...notes.map((note): [string, string] => ['note:', note]),
+  ];
+  return harmless(fields(all.map(([label, value]) => [label, harmlessLine(value)] as const)));
+}

@@ -1,0 +1,69 @@
+/** What the sources of an app give away: routes for a health check, and what it writes beside itself. */
+import { UNSAFE } from '@runner/common/text/harmless';
+import type { Checkout } from './checkout.ts';
+
+const SOURCE = /\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kt|cs|exs?|php)$/;
+/** Files that are read. */
+const FILES = 80;
+
+/** Where something was found. */
+export interface FoundIn {
+  readonly value: string;
+  readonly file: string;
+}
+
+const WORDS = 'health|healthz|healthcheck|up|ping|status|livez|readyz';
+const ROUTE = new RegExp(`["'\`](/(?:api/|_)?(?:${WORDS}))["'\`]`);
+/** Frameworks whose routes are files. */
+const ROUTE_FILE = new RegExp(
+  `(?:^|/)(?:app|pages|routes|server)/((?:api/)?(?:${WORDS}))(?:/(?:route|\\+server)|\\.get)?\\.[jt]sx?$`,
+);
+
+/** Paths that look like health checks. */
+export function healthRoutes(checkout: Checkout): FoundIn[] {
+  const byName = checkout.files.flatMap((file) => {
+    const value = ROUTE_FILE.exec(file)?.[1];
+    return value === undefined ? [] : [{ value: `/${value}`, file }];
+  });
+  return [...byName, ...inSources(checkout, ROUTE)];
+}
+
+const DATABASE =
+  /["'`](?:file:|sqlite:\/{2,3})?(?:\.\/)?((?:[\w-]{1,40}\/)?[\w-]{1,40}\.(?:sqlite3?|db))["'`]/;
+const UPLOADS = /["'`](?:\.\/)?((?:[\w-]{1,40}\/)?uploads)\/?["'`]/;
+
+/** Databases and folders of uploads; a database in a folder stands for that. */
+export function writtenPaths(checkout: Checkout): FoundIn[] {
+  const databases = inSources(checkout, DATABASE).map(({ value, file }) => ({
+    value: value.includes('/') ? `${value.split('/')[0]}/` : value,
+    file,
+  }));
+  const uploads = inSources(checkout, UPLOADS).map(({ value, file }) => ({
+    value: `${value}/`,
+    file,
+  }));
+  return [...databases, ...uploads];
+}
+
+function inSources(checkout: Checkout, pattern: RegExp): FoundIn[] {
+  const isTest = (file: string) => /(?:^|[/._-])(?:tests?|spec|__tests__)(?:[/._-]|$)/.test(file);
+  const sources = checkout.files.filter((file) => SOURCE.test(file) && !isTest(file));
+  return sources.slice(0, FILES).flatMap((file) => {
+    const value = pattern.exec(checkout.text(file))?.[1];
+    return value === undefined ? [] : [{ value, file }];
+  });
+}
+
+/** Longest command of a Procfile. */
+const COMMAND_MAX = 500;
+
+/** The command of a process in the Procfile. */
+export function processIn(checkout: Checkout, name: string): string | undefined {
+  const line = checkout
+    .text('Procfile')
+    .split('\n')
+    .find((each) => each.startsWith(`${name}:`));
+  const command = line?.slice(name.length + 1).trim();
+  if (!command || command.length > COMMAND_MAX || command.search(UNSAFE) !== -1) return undefined;
+  return command;
+}

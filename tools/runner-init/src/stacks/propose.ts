@@ -1,0 +1,205 @@
+/** From a stack to the settings of a `.deploy.yml`, each with its reason. */
+import type { ProposedSetting } from '@runner/common/deploy-file/write';
+import { word } from '@runner/common/text/shell';
+import type { Checkout } from '../look/checkout.ts';
+import { healthRoutes, processIn, writtenPaths } from '../look/sources.ts';
+import { packageOf } from './dependencies.ts';
+import type { Detected } from './detect.ts';
+
+/** What is proposed for an app. */
+export interface Proposal {
+  readonly stack: string;
+  /** The package manager; undefined if there is none. */
+  readonly manager: string | undefined;
+  /** Folder of the app in the repository; empty at its top. */
+  readonly dir: string;
+  readonly settings: readonly ProposedSetting[];
+  /** Paths to ask for an answer, the most likely first; empty if nothing is started. */
+  readonly paths: readonly string[];
+  /** The folder that a web server serves, if nothing is started. */
+  readonly output: string | undefined;
+  readonly notes: readonly string[];
+}
+
+/** What almost every stack may answer on, asked in this order. */
+const USUAL = ['/health', '/healthz', '/up', '/api/health', '/'];
+const PORT = 3000;
+
+/** Where an app is: the repository, and its folder in it. */
+export interface Place {
+  readonly top: Checkout;
+  readonly dir: string;
+}
+
+/** The proposal for an app that was detected. Throws nothing: what is unsure is proven later. */
+export function propose({ top, dir }: Place, detected: Detected): Proposal {
+  const checkout = dir === '' ? top : top.below(dir);
+  const { stack, installed } = detected;
+  const within = (path: string) => (dir === '' ? path : `${dir}/${path}`);
+  const start = startOf(checkout, detected);
+  const build = buildLines({ top, dir }, detected);
+  const shared = sharedOf(checkout, detected);
+  const health = healthOf(checkout, detected);
+  const settings: (ProposedSetting | undefined)[] = [
+    start && {
+      path: ['instances', 'default', 'env', 'PORT'],
+      value: String(stack.port ?? PORT),
+      reason: 'where it listens',
+    },
+    ...Object.entries(stack.env ?? {}).map(([name, value]) => ({
+      path: ['instances', 'default', 'env', name],
+      value,
+    })),
+    build.length > 0 ? { path: ['build'], value: build, reason: buildReason(detected) } : undefined,
+    ...startSettings(detected, start, dir),
+    start && {
+      path: ['health', 'url'],
+      value: `http://127.0.0.1:\${PORT}${health.value}`,
+      reason: health.reason,
+    },
+    shared.length > 0
+      ? {
+          path: ['shared'],
+          value: shared.map(({ path }) => within(path)),
+          reason: shared.map(({ path, why }) => `${path}: ${why}`).join('; '),
+        }
+      : undefined,
+  ];
+  return {
+    stack: stack.name,
+    manager: installed.name,
+    dir,
+    settings: settings.filter((each) => each !== undefined),
+    paths: start ? [...new Set([health.value, ...USUAL])] : [],
+    output: start ? undefined : detected.output && within(detected.output),
+    notes: notesOf(checkout, detected, shared),
+  };
+}
+
+/** What starts the app, and where that is written. */
+interface StartLine {
+  readonly run: string;
+  readonly reason: string;
+}
+
+/** The Procfile counts for more than what is usual. */
+function startOf(checkout: Checkout, { stack, start, installed }: Detected): StartLine | undefined {
+  const web = stack.compose ? undefined : processIn(checkout, 'web');
+  if (web !== undefined)
+    return { run: onPath(web, stack.language, installed.vars), reason: 'Procfile: web' };
+  if (start === undefined) return undefined;
+  const isScript = stack.start?.includes('{script:') ?? false;
+  const script = /\{script:([\w:]+)\}/.exec(stack.start ?? '')?.[1];
+  return { run: start, reason: isScript ? `package.json: scripts.${script}` : stack.name };
+}
+
+const SERVERS = /^(gunicorn|uvicorn|hypercorn|daphne|streamlit|flask)\b/;
+const NODE_PROGRAMS = /^(?:\w+=\S* )*(?:npm|npx|node|yarn|pnpm|bun|bunx|corepack)\b/;
+
+/** A command of a Procfile, whose programs are in the release and not on PATH. */
+function onPath(command: string, language: string, vars: Readonly<Record<string, string>>): string {
+  const python = vars.python ?? 'python3';
+  if (language === 'python')
+    return command
+      .replace(SERVERS, `${python} -m $1`)
+      .replace(/^waitress-serve\b/, `${python} -m waitress`)
+      .replace(/^python3?\b/, python);
+  const isBare = language === 'node' && /^[a-z][\w-]* /.test(command);
+  return isBare && !NODE_PROGRAMS.test(command) ? `npx ${command}` : command;
+}
+
+function startSettings(
+  { compose, output }: Detected,
+  start: StartLine | undefined,
+  dir: string,
+): ProposedSetting[] {
+  const type = (value: string, reason: string) => ({ path: ['start', 'type'], value, reason });
+  if (start) {
+    const run = dir === '' ? start.run : `cd ${word(dir)} && ${start.run}`;
+    return [
+      type('process', 'runner starts it; type systemd also restarts it after a crash'),
+      { path: ['start', 'run'], value: run, reason: start.reason },
+    ];
+  }
+  if (compose === undefined)
+    return [type('none', `a web server serves current/${output === '.' ? '' : (output ?? '')}`)];
+  const file = dir === '' ? compose : `${dir}/${compose}`;
+  return [
+    type('compose', file),
+    ...(file === 'compose.yaml' ? [] : [{ path: ['start', 'file'], value: file }]),
+  ];
+}
+
+/** In a workspace packages are installed at its top, and everything else happens in the app's folder. */
+function buildLines({ top, dir }: Place, { build, installed, stack }: Detected): string[] {
+  const lines = build.length > 0 || stack.missing === undefined ? build : installed.install;
+  if (dir === '') return [...lines];
+  const checkout = top.below(dir);
+  const isAtTop = installed.file !== undefined && top.has(installed.file);
+  const { name } = packageOf(checkout);
+  return lines.map((line) => {
+    if (isAtTop && installed.install.includes(line)) return line;
+    if (top.has('turbo.json') && name && line === `${installed.vars.run} build`)
+      return `node_modules/.bin/turbo run build --filter=${name}`;
+    return `cd ${word(dir)} && ${line}`;
+  });
+}
+
+function buildReason({ installed, build, stack }: Detected): string {
+  const isScript = build.some((line) => line.startsWith(`${installed.vars.run} `));
+  const parts = [
+    installed.file && build.includes(installed.install[0] ?? '')
+      ? `${installed.file}: ${installed.name}`
+      : undefined,
+    isScript ? 'package.json: scripts.build' : undefined,
+  ].filter((each) => each !== undefined);
+  return parts.length > 0 ? parts.join('; ') : stack.name;
+}
+
+interface SharedPlace {
+  readonly path: string;
+  readonly why: string;
+}
+
+const EXAMPLES = ['.env.example', '.env.sample', '.env.dist', '.env.template'];
+
+function sharedOf(checkout: Checkout, { stack, holds }: Detected): SharedPlace[] {
+  const known = (stack.shared ?? []).filter(({ when }) => !when || holds(when));
+  const example = EXAMPLES.find(checkout.has);
+  const env = example ? [{ path: '.env', why: `${example} is its example` }] : [];
+  const isSite = stack.start === undefined && processIn(checkout, 'web') === undefined;
+  const written = isSite
+    ? []
+    : writtenPaths(checkout).map(({ value, file }) => ({ path: value, why: `written by ${file}` }));
+  const all = [...known, ...(isSite && known.length === 0 ? [] : env), ...written];
+  return all.filter(({ path }, at) => all.findIndex((each) => each.path === path) === at);
+}
+
+function healthOf(checkout: Checkout, { health }: Detected): { value: string; reason: string } {
+  if (health !== undefined) return { value: health, reason: 'of the framework' };
+  const [route] = healthRoutes(checkout);
+  if (route) return { value: route.value, reason: route.file };
+  return { value: '/', reason: 'no route for health was found' };
+}
+
+function notesOf(
+  checkout: Checkout,
+  { notes, stack }: Detected,
+  shared: readonly SharedPlace[],
+): string[] {
+  const release = processIn(checkout, 'release');
+  const worker = processIn(checkout, 'worker');
+  const files = shared.filter(({ path }) => !path.endsWith('/')).map(({ path }) => path);
+  const hasCompose =
+    stack.compose === undefined && checkout.files.some((each) => COMPOSE.test(each));
+  return [
+    ...(release ? [`not run: the Procfile's release, ${release}; see hooks.pre_switch`] : notes),
+    ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),
+    ...(files.length > 0
+      ? [`before the first deploy, create ${files.join(' and ')} in the folder shared`]
+      : []),
+    ...(hasCompose ? ['the compose file is not used: start.type compose would start it'] : []),
+  ];
+}
+
+const COMPOSE = /^(?:docker-)?compose\.ya?ml$/;

@@ -1,0 +1,67 @@
+/** The shape of the table of stacks. */
+
+/** The languages, whose packages are installed by `INSTALLERS`. */
+export type Language =
+  | 'node'
+  | 'python'
+  | 'ruby'
+  | 'php'
+  | 'go'
+  | 'rust'
+  | 'java'
+  | 'dotnet'
+  | 'elixir'
+  | 'deno'
+  | 'none';
+
+/**
+ * What must hold. Named groups of `path`, `text` and `script` become variables of the commands; they
+ * match only what is harmless in a shell.
+ */
+export interface Clue {
+  /** A file, in which `text` must be found if there is one. */
+  readonly path?: string | RegExp;
+  readonly text?: RegExp;
+  /** A package that is depended on; several, separated by spaces: any of them. */
+  readonly dep?: string;
+  /** A script of package.json, which `text` must match if there is one. */
+  readonly script?: string;
+  /** It must not hold. */
+  readonly not?: true;
+}
+
+/** A command, or one that is only there if clues hold. */
+export type CommandLine = string | { readonly run: string; readonly when: readonly Clue[] };
+
+/** A shared path, and when it is there. */
+export interface SharedPath {
+  readonly path: string;
+  readonly why: string;
+  readonly when?: readonly Clue[];
+}
+
+/** One row of the table: how a stack is recognised, built and started. */
+export interface Stack {
+  readonly name: string;
+  readonly language: Language;
+  /** All must hold; of the rows for which they do, the first counts. */
+  readonly when: readonly Clue[];
+  /** Commands with variables: `{install}` and what the clues found. */
+  readonly build?: readonly CommandLine[];
+  /** What starts it in the foreground; without it a web server serves `output`. */
+  readonly start?: string;
+  /** The folder that a web server serves. */
+  readonly output?: string;
+  /** The compose file. */
+  readonly compose?: string;
+  /** The port in the file, if the app has no other preference. */
+  readonly port?: number;
+  /** A path that answers whether it is healthy. */
+  readonly health?: CommandLine;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly shared?: readonly SharedPath[];
+  /** What an operator has to know, such as migrations. */
+  readonly notes?: readonly CommandLine[];
+  /** What keeps it from being deployed, a sentence: there is no file then. */
+  readonly missing?: string;
+}

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { init, laidOut, scratches, server, written } from './root.ts';
+
+const NODE = {
+  'package.json': { scripts: { build: 'tsc', start: 'node dist/index.js' } },
+  'package-lock.json': {},
+  'src/index.ts': "app.get('/healthz', ok)\n",
+};
+
+test('the file has a reason beside each setting, and says that nothing was proven', async () => {
+  const folder = laidOut(NODE);
+  const { status, stdout, stderr } = await init(folder, ['--no-prove', '--yes']);
+  assert.equal(
+    [status, written(folder)],
+    [
+      0,
+      `# yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json
+# Node server with npm. Not proven: not tried, because of --no-prove.
+
+instances:
+  default:
+    env:
+      PORT: "3000" # where it listens
+# package-lock.json: npm; package.json: scripts.build
+build:
+  - npm ci
+  - npm run build
+start:
+  type: process # runner starts it; type systemd also restarts it after a crash
+  run: NODE_ENV=production node dist/index.js # package.json: scripts.start
+health:
+  url: http://127.0.0.1:\${PORT}/healthz # src/index.ts
+`,
+    ],
+  );
+  assert.match(
+    stdout,
+    /^Wrote .*\.deploy\.yml\. Not proven: not tried, because of --no-prove\.\n$/,
+  );
+  assert.match(stderr, /^ {2}found: +Node server with npm\n/);
+});
+
+test('without a terminal the file goes to stdout, and stderr says how to write it', async () => {
+  const folder = laidOut(NODE);
+  const { status, stdout, stderr } = await init(folder, ['--no-prove']);
+  assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [0, false]);
+  assert.match(stdout, /^# yaml-language-server/);
+  assert.match(stderr, /runner init: \.deploy\.yml was not written: add --yes\n$/);
+});
+
+test('a file that is there is compared, and replaced with --force alone', async () => {
+  const folder = laidOut({ ...NODE, '.deploy.yml': 'keep: 7\n' });
+  const refused = await init(folder, ['--no-prove', '--yes']);
+  assert.equal([refused.status, refused.stdout, written(folder)], [1, '', 'keep: 7\n']);
+  assert.match(refused.stderr, /\n- keep: 7\n(?:\+ .*\n|\+ \n)+/);
+  assert.match(refused.stderr, /is there already: --force replaces it \(force_needed\)\n$/);
+  assert.is((await init(folder, ['--no-prove', '--yes', '--force'])).status, 0);
+  assert.match(written(folder), 'npm run build');
+});
+
+test('what is not known is one sentence, and a file to fill in that runner accepts', async () => {
+  const folder = laidOut({ 'README.md': '# x\n' });
+  const { status, stdout, stderr } = await init(folder, ['--yes']);
+  assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [1, false]);
+  assert.match(stderr, /^runner init: no file names a known stack: .*\n$/);
+  assert.match(stdout, /\n# start: \{ type: process, run: \.\/server \}/);
+});
+
+test('of several apps one is chosen, and its commands run in its folder', async () => {
+  const app = { 'package.json': { scripts: { start: 'node index.js' } } };
+  const files = { 'a/package.json': app['package.json'], 'b c/package.json': app['package.json'] };
+  const folder = laidOut({ ...files, '.git/HEAD': '' });
+  const { status, stderr } = await init(folder, ['--no-prove']);
+  assert.equal([status, stderr.split('\n').length], [1, 4]);
+  assert.match(stderr, /there are 2 apps: choose one with --dir\n.*--dir a\n.*--dir b c\n/);
+  const chosen = await init(folder, ['--no-prove', '--dir', './b c/']);
+  assert.match(chosen.stdout, "run: cd 'b c' && NODE_ENV=production node index.js");
+  // In the folder itself the file still goes to the top.
+  assert.is((await init(join(folder, 'a'), ['--no-prove', '--yes'])).status, 0);
+  assert.match(written(folder), 'run: cd a && NODE_ENV=production node index.js');
+});
+
+test('JSON has what was found, the settings with their reasons, and the proof', async () => {
+  const folder = laidOut({ 'public/index.html': '<h1>Hi</h1>' });
+  const { status, stdout } = await init(folder, ['--json']);
+  const { file, ...answer } = JSON.parse(stdout) as Record<string, unknown>;
+  assert.match(String(file), 'type: none');
+  assert.equal(
+    [status, answer],
+    [
+      0,
+      {
+        stack: 'Static files',
+        manager: null,
+        dir: '',
+        settings: [
+          { key: 'start.type', value: 'none', reason: 'a web server serves current/public' },
+        ],
+        output: 'public',
+        notes: [],
+        missing: null,
+        apps: [],
+        proof: { result: 'proven' },
+        written: null,
+      },
+    ],
+  );
+});
+
+test('a hostile repository is read in bounds, inside, and printed without control characters', async () => {
+  const folder = laidOut({
+    'package.json': `{"scripts":{"start":"node x.js"},"pad":"${'x'.repeat(400_000)}"}`,
+    Procfile: 'web: echo \u001b[2J\n',
+    'requirements.txt': `flask\ngunicorn\n${'a'.repeat(200_000)}`,
+    'app.py': `${'a'.repeat(200_000)}\n${' '.repeat(50_000)}`,
+    '.env.example': '',
+  });
+  symlinkSync('/etc/passwd', join(folder, 'index.html'));
+  symlinkSync('/', join(folder, 'apps'));
+  symlinkSync('.', join(folder, 'loop'));
+  execFileSync('mkfifo', [join(folder, 'go.mod')]);
+  mkdirSync(join(folder, 'x/'.repeat(300)), { recursive: true });
+  mkdirSync(join(folder, '\u001b[31mred\nline'));
+  writeFileSync(join(folder, '\u001b[31mred\nline/package.json'), '{"scripts":{"start":"node a"}}');
+  for (let at = 0; at < 3_000; at += 1) writeFileSync(join(folder, `file-${at}.js`), '');
+  const began = performance.now();
+  const { status, stdout, stderr } = await init(folder, ['--no-prove']);
+  assert.ok(performance.now() - began < 10_000);
+  assert.is(status, 1);
+  assert.not.match(stdout + stderr, /[\x00-\x08\x0b-\x1f\x7f]/);
+  assert.not.match(stdout + stderr, 'root:');
+});
+
+test('a link in the place of .deploy.yml is not followed', async () => {
+  const folder = laidOut({ 'index.html': '' });
+  symlinkSync('/etc/hostname', join(folder, '.deploy.yml'));
+  const { status, stderr } = await init(folder, ['--yes', '--force']);
+  assert.is(status, 1);
+  assert.match(stderr, 'file_unreadable');
+});
+
+test('a refusal leaves no scratch folder behind', async () => {
+  const folder = laidOut({ 'server.js': server('/'), '.deploy.yml': '' });
+  await init(folder, ['--yes']);
+  assert.equal(readdirSync(scratches), []);
+});
+
+test.run();
