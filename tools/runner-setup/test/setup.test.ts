@@ -1,6 +1,6 @@
 /** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
 import { rmSync } from 'node:fs';
-import { runOnTerminal } from '@runner/testing/terminal';
+import { startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeStand, PLAIN_FILE, type Stand } from './stand.ts';
@@ -108,21 +108,20 @@ test('a file of a person is replaced only after a yes to its difference, and com
   assert.is(refused.status, 1);
   assert.match(refused.stderr, /shop@\.service exists and setup did not make it: .*\(foreign_file\)\n$/);
   assert.is(stand.tree(), before);
-  const typed = (...keys: string[]) =>
-    runOnTerminal(
-      'runner-setup',
-      stand.command(...RUN).args,
-      { root: stand.path('root'), columns: 200, env: { ...stand.env, NO_COLOR: '1' } },
-      ...keys.map((key, at) => ({
-        question: at === 0 ? 'like this? [y/N] ' : 'Make these changes? [y/N] ',
-        keys: [`${key}\r`],
-      })),
-    );
-  const kept = await typed('n', 'y');
+  const typed = async (first: string) => {
+    const options = { root: stand.path('root'), columns: 200, env: { ...stand.env, NO_COLOR: '1' } };
+    const session = startOnTerminal('runner-setup', stand.command(...RUN).args, options);
+    await session.expect('like this? [y/N] ');
+    session.enter(first);
+    await session.expect('Make these changes? [y/N] ');
+    session.enter('y');
+    return { ...(await session.done), text: session.text() };
+  };
+  const kept = await typed('n');
   assert.is(kept.status, 0, kept.text);
   assert.match(kept.text, /-ExecStart=\/usr\/bin\/node old\.js\r\n[\s\S]*kept {3}write/);
   assert.match(stand.read(UNIT), /old\.js/);
-  const taken = await typed('y', 'y');
+  const taken = await typed('y');
   assert.is(taken.status, 0, taken.text);
   assert.match(stand.read(UNIT), /server\.js/);
   assert.is((await stand.setup('--undo', '--yes')).status, 0);

@@ -21,6 +21,7 @@ drop() { has "$1" "$2" || return 0; grep -vxF -- "$2" "$state/$1" >"$state/.new"
 for last in "$@"; do :; done
 name=\${0##*/}
 case $name in useradd | userdel | setfacl | systemctl | nginx | caddy | haproxy | certbot) echo "$name $*" >>"$state/log" ;; esac
+[ "$(cat "$state/kill" 2>/dev/null)" != "$name" ] || kill -9 $PPID
 case $name in
   useradd) add users "$last" ;;
   userdel) drop users "$last" ;;
@@ -90,7 +91,7 @@ export function makeStand(deployFile = DEPLOY_FILE, proxies = ['nginx']): Stand 
   for (const name of [...PROGRAMS, ...proxies])
     symlinkSync('.program', join(folder, 'bin', name));
   // Those of this machine are not found.
-  for (const name of ['sh', 'grep', 'sed', 'mv', 'diff', 'mkdir', 'rmdir', 'flock', 'node'])
+  for (const name of ['sh', 'grep', 'sed', 'mv', 'cat', 'diff', 'mkdir', 'rmdir', 'flock', 'node'])
     symlinkSync(name === 'node' ? process.execPath : real(name), join(folder, 'bin', name));
   const env = { RUNNER_ETC: join(folder, 'etc'), PATH: join(folder, 'bin') };
   const root = join(folder, 'root');
@@ -123,7 +124,9 @@ function treeOf(folder: string): string {
       const stat = lstatSync(at);
       const mode = (stat.mode & 0o7777).toString(8);
       if (stat.isSymbolicLink()) return `${each} -> ${readlinkSync(at)}`;
-      return `${each} ${mode} ${stat.isFile() ? readFileSync(at, 'utf8') : ''}`;
+      // The stand-ins replace their files.
+      const kept = each.startsWith('state/') ? '' : mode;
+      return `${each} ${kept} ${stat.isFile() ? readFileSync(at, 'utf8') : ''}`;
     })
     .join('\n');
 }

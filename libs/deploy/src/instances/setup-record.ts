@@ -77,19 +77,19 @@ export interface SetupDrift {
   readonly fix: string;
 }
 
-/** A sentence for each file that is missing or was changed; what this user may not read is left out. */
+/** One finding for all that is missing or was changed; what this user may not read is left out. */
 export function setupDrift(env: Env, app: string): SetupDrift[] {
   const record = orElse(() => readRecord(env, app), undefined);
-  const fix = `sudo runner setup ${word(app)}`;
-  return (record?.made ?? []).flatMap((thing) => {
-    const what = orElse(() => driftOf(thing), undefined);
-    return what === undefined ? [] : [{ words: `${what}, which runner setup made for ${app}`, fix }];
-  });
+  const what = (record?.made ?? []).flatMap((thing) => orElse(() => driftOf(thing), undefined) ?? []);
+  if (what.length === 0) return [];
+  const others = what.length > 1 ? ` (and ${what.length - 1} more)` : '';
+  const words = `${what[0]}, which runner setup made for ${app}${others}`;
+  return [{ words, fix: `sudo runner setup ${word(app)}` }];
 }
 
 function driftOf({ kind, fields, hashes = [] }: MadeThing): string | undefined {
-  const { path, line } = fields;
-  if (path === undefined || (kind !== 'file' && kind !== 'line')) return undefined;
+  const { path, line, to } = fields;
+  if (path === undefined || to !== undefined || (kind !== 'file' && kind !== 'line')) return undefined;
   const bytes = readIfThere(path, SETUP_FILE_MAX);
   if (kind === 'line') {
     const isListed = bytes?.toString('utf8').split('\n').includes(line ?? '');
