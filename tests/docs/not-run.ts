@@ -171,6 +171,16 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it needs sudo and an npm login; the tests of HOME make the same files',
   },
   {
+    page: 'docs/production.md',
+    reason:
+      'it installs packages as root: npm run test:system -- production runs it in a booted system',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner setup shop --deploy-file',
+    reason: 'it changes the server as root: tools/runner-setup/test and npm run test:system do it',
+  },
+  {
     page: 'docs/install.md',
     reason: 'it installs packages and units as root: npm run test:system does, in a booted system',
   },

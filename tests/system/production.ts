@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { RECIPIENT } from '@runner/testing/age-key';
 import { appFiles, page } from '@runner/testing/app';
 import { certificates } from '@runner/testing/certificates';
 import { distFolder } from '@runner/testing/run';
@@ -34,7 +33,10 @@ function inGuest(version: string): [said: string, typed: string][] {
       `dpkg -i /srv/release/runner_${version}_all.deb /srv/release/runner-bell_${version}_all.deb`,
     ],
     ['apt-get install acl bubblewrap certbot nginx nodejs npm', 'systemctl enable --now nginx'],
-    ['runner setup shop --run "node server.js"', `runner setup shop --run "node server.js" --proxy nginx --cert ${tls}.pem --key ${tls}.key --yes`],
+    [
+      'runner setup shop --run "node server.js"',
+      `runner setup shop --run "node server.js" --proxy nginx --cert ${tls}.pem --key ${tls}.key --yes`,
+    ],
     ['curl ', `curl --cacert /etc/ssl/test-ca.pem --resolve ${DOMAIN}:443:127.0.0.1 `],
     ['/etc/letsencrypt/live/shop.example.org/fullchain.pem', `${tls}.pem`],
     ['/etc/letsencrypt/live/shop.example.org/privkey.pem', `${tls}.key`],
@@ -67,20 +69,29 @@ export async function production(): Promise<number> {
     await put(`/etc/ssl/${DOMAIN}.key`, key);
     await put('/etc/ssl/test-ca.pem', ca);
     const used = new Set<string>();
-    const input: Record<string, string> = { token: TOKEN, secret: SECRET, webhook: discord.webhook };
+    const input: Record<string, string> = {
+      token: TOKEN,
+      secret: SECRET,
+      webhook: discord.webhook,
+    };
     for (const fence of fencesOf(PAGE)) {
       if (fence.language === 'yaml') {
-        await git.commit(REPO, { ...appFiles('v1'), '.deploy.yml': fence.text }, 'v1', { tag: 'v1' });
+        await git.commit(REPO, { ...appFiles('v1'), '.deploy.yml': fence.text }, 'v1', {
+          tag: 'v1',
+        });
         // The code host of this server.
         await container.ok(
-          `install -o runner -g runner -m 0600 /dev/stdin /opt/runner/config.yml`,
+          'cat | install -o runner -g runner -m 0600 /dev/stdin /opt/runner/config.yml',
           { stdin: `code_host_git_url: ${git.url}\n` },
         );
         continue;
       }
       step(`${PAGE}:${fence.line}`);
       const given = input[fence.notes.get('stdin') ?? ''];
-      await type(`set -e\n${typed(fence, version, used)}`, given === undefined ? {} : { stdin: given });
+      await type(
+        `set -e\n${typed(fence, version, used)}`,
+        given === undefined ? {} : { stdin: given },
+      );
       commands += fence.text.split('\n').filter((line) => line.startsWith('sudo ')).length;
     }
     assert.equal([...used].length, inGuest(version).length, 'every replacement is used');
@@ -100,14 +111,23 @@ const CURL = `curl --silent --show-error --fail --cacert /etc/ssl/test-ca.pem --
 async function servesOverTls({ container, step, type }: Server): Promise<void> {
   step('the app answers over TLS, as its own user, with its secret');
   assert.is(await type(`${CURL} https://${DOMAIN}/`), 'v1');
-  assert.match(await type(`curl -si -H 'Host: ${DOMAIN}' http://127.0.0.1/`), /301[\s\S]*https:\/\/shop\.example\.org\//);
+  assert.match(
+    await type(`curl -si -H 'Host: ${DOMAIN}' http://127.0.0.1/`),
+    /301[\s\S]*https:\/\/shop\.example\.org\//,
+  );
   const pid = (await container.ok("systemctl show -P MainPID 'shop@default-a.service'")).trim();
   assert.is(await type(`stat -c %U /proc/${pid}`), 'shop\n');
   assert.match(await container.ok(`tr '\\0' '\\n' </proc/${pid}/environ`), `SESSION_KEY=${SECRET}`);
   assert.match(await type('runner setup shop --yes'), /nothing to do/);
   const missing = 'rm /etc/nginx/conf.d/runner-shop.conf; runner doctor --offline || :';
-  assert.match(await type(missing), /runner-shop\.conf is missing[^\n]*\n\s+sudo runner setup shop/);
-  assert.match(await type('runner setup shop --yes'), /ok +write \/etc\/nginx\/conf\.d\/runner-shop\.conf/);
+  assert.match(
+    await type(missing),
+    /runner-shop\.conf is missing[^\n]*\n\s+sudo runner setup shop/,
+  );
+  assert.match(
+    await type('runner setup shop --yes'),
+    /ok +write \/etc\/nginx\/conf\.d\/runner-shop\.conf/,
+  );
   assert.is(await type(`${CURL} https://${DOMAIN}/`), 'v1');
 }
 
@@ -120,10 +140,14 @@ async function pushIsDeployed({ git, type, until, step }: Server): Promise<void>
 
 async function undone({ container, step, type }: Server): Promise<void> {
   step('--undo removes what setup made; the app must be stopped first');
-  assert.match(await type('runner setup shop --undo --yes', { status: 1 }), /run runner stop shop first/);
+  assert.match(
+    await type('runner setup shop --undo --yes', { status: 1 }),
+    /run runner stop shop first/,
+  );
   await type('runner stop shop; systemctl stop runner-fetch.timer');
   await type('runner setup shop --undo --yes');
-  const left = 'id shop; ls /etc/systemd/system/shop@.service /etc/nginx/conf.d/runner-shop.conf /etc/runner/setup/shop.json; grep shop /etc/runner/units; getfacl -R /opt/runner 2>/dev/null | grep :shop:';
+  const left =
+    'id shop; ls /etc/systemd/system/shop@.service /etc/nginx/conf.d/runner-shop.conf /etc/runner/setup/shop.json; grep shop /etc/runner/units; getfacl -R /opt/runner 2>/dev/null | grep :shop:';
   const { stdout } = await container.sh(left);
   assert.is(stdout, '');
 }
@@ -140,9 +164,12 @@ start: { type: systemd, unit: shop.service }
 health: { url: "http://127.0.0.1:\${PORT}/health", within: 60s }
 `;
     await git.commit(REPO, { ...appFiles('v1'), '.deploy.yml': deployFile }, 'v1', { tag: 'v1' });
-    await container.ok('install -o runner -g runner -m 0600 /dev/stdin /opt/runner/config.yml', {
-      stdin: `code_host_git_url: ${git.url}\n`,
-    });
+    await container.ok(
+      'cat | install -o runner -g runner -m 0600 /dev/stdin /opt/runner/config.yml',
+      {
+        stdin: `code_host_git_url: ${git.url}\n`,
+      },
+    );
     await type(`runner add ${REPO} --token -`, { stdin: TOKEN });
     assert.match(await type('runner deploy shop --check', { status: 1 }), /sudo runner setup shop/);
     await type('runner setup shop --run "node server.js" --yes');
@@ -155,7 +182,10 @@ health: { url: "http://127.0.0.1:\${PORT}/health", within: 60s }
       .replace('shop.service', 'shop@.service')
       .replace(/health.*/, 'health: { url: "http://unix/health", within: 60s }\ntraffic: socket');
     await git.commit(REPO, { VERSION: 'v2\n', '.deploy.yml': withTraffic }, 'v2', { tag: 'v2' });
-    assert.match(await type('runner setup shop --next --yes'), /write \/etc\/systemd\/system\/shop@\.service/);
+    assert.match(
+      await type('runner setup shop --next --yes'),
+      /write \/etc\/systemd\/system\/shop@\.service/,
+    );
     await type('runner deploy shop');
     assert.is(await page(PORT), 'v1');
     await type('runner stop shop --before-traffic');

@@ -86,6 +86,9 @@ test('a file of a person is whole at every moment of its replacement', async () 
 
 /** A temporary file of a killed writer is never read. */
 const withoutStrays = (tree: string) =>
-  tree.replace(/^\S*\/\.[^\n]*\.[0-9a-f]{12}\.tmp (?:.*\n?)(?:(?!etc\/|root\/|state\/).*\n?)*/gm, '');
+  tree.replace(
+    /^\S*\/\.[^\n]*\.[0-9a-f]{12}\.tmp (?:.*\n?)(?:(?!etc\/|root\/|state\/).*\n?)*/gm,
+    '',
+  );
 
 test.run();

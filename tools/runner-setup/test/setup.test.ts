@@ -23,7 +23,10 @@ test('an app with traffic gets its user, access lists, template, line and site, 
   assert.match(first.stdout, /^ok {5}create the user shop, without a login\n/);
   assert.match(first.stdout, /Set up shop\n$/);
   const unit = stand.read(UNIT);
-  assert.match(unit, /User=shop\nUMask=0007\nLimitCORE=0\nWorkingDirectory=\S+\/instances\/%I\/current\n/);
+  assert.match(
+    unit,
+    /User=shop\nUMask=0007\nLimitCORE=0\nWorkingDirectory=\S+\/instances\/%I\/current\n/,
+  );
   assert.match(unit, /EnvironmentFile=-\/run\/runner\/\w{8}\/shop\/default\.env\n/);
   assert.match(unit, /ExecStartPre=rm -f \$\{PORT\}\nExecStart=\/usr\/bin\/env node server\.js\n/);
   assert.match(stand.read(SITE), /server_name shop\.example\.org;/);
@@ -31,13 +34,19 @@ test('an app with traffic gets its user, access lists, template, line and site, 
   assert.is(stand.read('etc/runner/units'), '# Units.\nblog.service\nshop@.service\n');
   const log = stand.read('state/log');
   assert.match(log, /useradd --system .* shop\n/);
-  assert.match(log, /systemctl daemon-reload\n[\s\S]*nginx -t .*\nsystemctl reload-or-restart nginx\n/);
+  assert.match(
+    log,
+    /systemctl daemon-reload\n[\s\S]*nginx -t .*\nsystemctl reload-or-restart nginx\n/,
+  );
   // A template is started by runner, slot by slot.
   assert.not.match(log, /enable/);
   const tree = stand.tree();
   const again = await stand.setup('--yes');
   assert.equal([again.status, stand.tree()], [0, tree]);
-  assert.match(again.stdout, /^note: .*certificate.*\nnothing to do: all that setup makes is there\n$/);
+  assert.match(
+    again.stdout,
+    /^note: .*certificate.*\nnothing to do: all that setup makes is there\n$/,
+  );
 });
 
 test('--undo removes all that setup made, and nothing else', async () => {
@@ -58,11 +67,17 @@ test('a plain unit is enabled, and what is not needed is said', async () => {
   const { status, stdout, stderr } = await stand.setup(...RUN, '--yes', '--user', 'web');
   assert.is(status, 0, stderr);
   assert.match(stdout, /note: no site is needed: no instance has a domain\n/);
-  assert.match(stand.read('etc/systemd/system/shop.service'), /User=web\nUMask=0027\n[\s\S]*Environment=PORT=3000\n/);
+  assert.match(
+    stand.read('etc/systemd/system/shop.service'),
+    /User=web\nUMask=0027\n[\s\S]*Environment=PORT=3000\n/,
+  );
   assert.is(stand.read('state/enabled'), 'shop.service\n');
   const other = makeStand('start: { type: process, run: exec node server.js }\n', []);
   const none = await other.setup('--yes');
-  assert.match(none.stdout, /note: no user, unit or access list is needed: start\.type is process\n/);
+  assert.match(
+    none.stdout,
+    /note: no user, unit or access list is needed: start\.type is process\n/,
+  );
 });
 
 test('without a command for the unit, with two proxies, or with a user of others, it says what to add', async () => {
@@ -81,7 +96,11 @@ test('without a command for the unit, with two proxies, or with a user of others
   await refused(/haproxy is not installed/, ...RUN, '--yes', '--proxy', 'haproxy');
   assert.is(stand.tree(), before);
   stand.write('state/users', 'www-data\nshop\n');
-  await refused(/the user shop exists and setup did not create it: add --user shop/, ...RUN, '--yes');
+  await refused(
+    /the user shop exists and setup did not create it: add --user shop/,
+    ...RUN,
+    '--yes',
+  );
   const two = makeStand(undefined, ['nginx', 'caddy']);
   assert.match((await two.setup(...RUN, '--yes')).stderr, /nginx and caddy are installed: choose/);
 });
@@ -106,10 +125,17 @@ test('a file of a person is replaced only after a yes to its difference, and com
   const before = stand.tree();
   const refused = await stand.setup(...RUN, '--yes');
   assert.is(refused.status, 1);
-  assert.match(refused.stderr, /shop@\.service exists and setup did not make it: .*\(foreign_file\)\n$/);
+  assert.match(
+    refused.stderr,
+    /shop@\.service exists and setup did not make it: .*\(foreign_file\)\n$/,
+  );
   assert.is(stand.tree(), before);
   const typed = async (first: string) => {
-    const options = { root: stand.path('root'), columns: 200, env: { ...stand.env, NO_COLOR: '1' } };
+    const options = {
+      root: stand.path('root'),
+      columns: 200,
+      env: { ...stand.env, NO_COLOR: '1' },
+    };
     const session = startOnTerminal('runner-setup', stand.command(...RUN).args, options);
     await session.expect('like this? [y/N] ');
     session.enter(first);
@@ -150,7 +176,10 @@ test('a configuration that the proxy refuses is put back', async () => {
   rmSync(stand.path('state/bad-nginx'));
   assert.is((await stand.setup('--yes')).status, 0);
   const good = stand.read(SITE);
-  stand.write('.deploy.yml', stand.read('.deploy.yml').replace('shop.example.org', 'new.example.org'));
+  stand.write(
+    '.deploy.yml',
+    stand.read('.deploy.yml').replace('shop.example.org', 'new.example.org'),
+  );
   stand.write('state/bad-nginx', '');
   assert.is((await stand.setup('--yes')).status, 1);
   assert.is(stand.read(SITE), good);

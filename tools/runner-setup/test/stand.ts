@@ -78,18 +78,25 @@ export interface Stand {
 /** `proxies` are those that are installed. */
 export function makeStand(deployFile = DEPLOY_FILE, proxies = ['nginx']): Stand {
   const folder = temporaryFolder('setup');
-  for (const each of ['etc/nginx/conf.d', 'etc/systemd/system', 'etc/runner', 'root', 'bin', 'state'])
+  for (const each of [
+    'etc/nginx/conf.d',
+    'etc/systemd/system',
+    'etc/runner',
+    'root',
+    'bin',
+    'state',
+  ])
     mkdirSync(join(folder, each), { recursive: true, mode: 0o755 });
   chmodSync(join(folder, 'root'), 0o750);
   writeFileSync(join(folder, 'etc/runner/units'), '# Units.\nblog.service\n');
   writeFileSync(join(folder, '.deploy.yml'), deployFile);
   // Another proxy may run on this machine.
   writeFileSync(join(folder, 'root/config.yml'), 'proxy_user: www-data\n', { mode: 0o600 });
-  for (const name of ['acl', 'users', 'enabled', 'log']) writeFileSync(join(folder, 'state', name), '');
+  for (const name of ['acl', 'users', 'enabled', 'log'])
+    writeFileSync(join(folder, 'state', name), '');
   writeFileSync(join(folder, 'state/users'), 'www-data\n');
   writeFileSync(join(folder, 'bin/.program'), PROGRAM, { mode: 0o755 });
-  for (const name of [...PROGRAMS, ...proxies])
-    symlinkSync('.program', join(folder, 'bin', name));
+  for (const name of [...PROGRAMS, ...proxies]) symlinkSync('.program', join(folder, 'bin', name));
   // Those of this machine are not found.
   for (const name of ['sh', 'grep', 'sed', 'mv', 'cat', 'diff', 'mkdir', 'rmdir', 'flock', 'node'])
     symlinkSync(name === 'node' ? process.execPath : real(name), join(folder, 'bin', name));

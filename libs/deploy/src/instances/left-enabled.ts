@@ -45,7 +45,14 @@ export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
     const { stdout } = ask('systemctl', args, { env });
     if (shownOf(stdout)('UnitFileState') !== 'enabled') return [];
     const words = `${unit}, which ${app.app} no longer uses, is enabled: the next boot would start it`;
-    return [{ unit, user, words, fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' ') }];
+    return [
+      {
+        unit,
+        user,
+        words,
+        fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' '),
+      },
+    ];
   });
 }
 

@@ -75,26 +75,38 @@ export interface SetupDrift {
   /** A sentence. */
   readonly words: string;
   readonly fix: string;
+  /** Otherwise it was changed. */
+  readonly isMissing: boolean;
 }
 
 /** One finding for all that is missing or was changed; what this user may not read is left out. */
 export function setupDrift(env: Env, app: string): SetupDrift[] {
   const record = orElse(() => readRecord(env, app), undefined);
-  const what = (record?.made ?? []).flatMap((thing) => orElse(() => driftOf(thing), undefined) ?? []);
+  const what = (record?.made ?? []).flatMap(
+    (thing) => orElse(() => driftOf(thing), undefined) ?? [],
+  );
   if (what.length === 0) return [];
   const others = what.length > 1 ? ` (and ${what.length - 1} more)` : '';
-  const words = `${what[0]}, which runner setup made for ${app}${others}`;
-  return [{ words, fix: `sudo runner setup ${word(app)}` }];
+  const isMissing = what.some((each) => each.isMissing);
+  const [first] = what.filter((each) => each.isMissing === isMissing);
+  const words = `${first?.words}, which runner setup made for ${app}${others}`;
+  return [{ words, fix: `sudo runner setup ${word(app)}`, isMissing }];
 }
 
-function driftOf({ kind, fields, hashes = [] }: MadeThing): string | undefined {
+function driftOf({ kind, fields, hashes = [] }: MadeThing) {
   const { path, line, to } = fields;
-  if (path === undefined || to !== undefined || (kind !== 'file' && kind !== 'line')) return undefined;
+  if (path === undefined || to !== undefined || (kind !== 'file' && kind !== 'line'))
+    return undefined;
   const bytes = readIfThere(path, SETUP_FILE_MAX);
+  const missing = (words: string) => ({ words, isMissing: true });
   if (kind === 'line') {
-    const isListed = bytes?.toString('utf8').split('\n').includes(line ?? '');
-    return isListed ? undefined : `${path} lacks the line ${line}`;
+    const isListed = bytes
+      ?.toString('utf8')
+      .split('\n')
+      .includes(line ?? '');
+    return isListed ? undefined : missing(`${path} lacks the line ${line}`);
   }
-  if (bytes === undefined) return `${path} is missing`;
-  return hashes.includes(hashOf(bytes)) ? undefined : `${path} differs from the file`;
+  if (bytes === undefined) return missing(`${path} is missing`);
+  if (hashes.includes(hashOf(bytes))) return undefined;
+  return { words: `${path} differs from the file`, isMissing: false };
 }

@@ -1,4 +1,4 @@
-/** Whether runner may control the apps' units, and whether they load the secrets; units that no app uses. */
+/** Whether the apps' units are there, listed, and load the secrets; units that no app uses; what setup made. */
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -26,12 +26,15 @@ export async function units({ io, paths }: CheckContext): Promise<readonly Check
   });
   const changed = apps
     .flatMap(({ app }) => setupDrift(io.env, app))
-    .map(({ words, fix }) => problem(words, fix));
+    .map(({ words, fix, isMissing }) => (isMissing ? problem : warning)(words, fix));
   const lacking = await unitsWithoutSecrets({ io, paths }, apps);
   const left = apps
     .flatMap((app) => leftEnabled({ io, paths }, app))
     .map(({ words, fix }) => warning(words, fix));
-  return orOk([...problems, ...changed, ...lacking, ...left], 'runner may control the units of its apps');
+  return orOk(
+    [...problems, ...changed, ...lacking, ...left],
+    'runner may control the units of its apps',
+  );
 }
 
 /** Units that are missing, not in the list, or may not enter their release: `runner setup` makes all that. */
@@ -44,7 +47,8 @@ function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[]
     ...unlistedUnits(file).map(unlistedWords),
     ...closedReleases(server, app, file),
   ];
-  return words.map((each) => problem(each, `sudo runner setup ${word(app)}`));
+  const fix = `sudo runner setup ${word(app)}`;
+  return words.map((each) => problem(each.replace(/^start: /, ''), fix));
 }
 
 async function unitsWithoutSecrets(

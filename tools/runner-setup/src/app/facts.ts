@@ -1,8 +1,9 @@
 /** What an app is: its `.deploy.yml`, and which of its units run. Read as the owner of runner's root. */
-import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { pick } from '@runner/common/config/settings';
+import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { FAILURE_CODES, Failure, type FailureCode } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -85,7 +86,8 @@ export async function factsOf(server: Server, app: string, which: WhichFile): Pr
 }
 
 function checked(app: string, answer: Readonly<Record<string, unknown>>): AppFacts {
-  const text = (name: string) => (typeof answer[name] === 'string' ? (answer[name] as string) : null);
+  const text = (name: string) =>
+    typeof answer[name] === 'string' ? (answer[name] as string) : null;
   const units = (name: string) =>
     (Array.isArray(answer[name]) ? (answer[name] as unknown[]) : []).filter(
       (each): each is string => typeof each === 'string' && /^[A-Za-z0-9][\w:.\\@-]*$/.test(each),

@@ -14,8 +14,8 @@ import {
 } from '@runner/deploy/instances/setup-record';
 import { type AppFacts, factsOf, fileOf, type WhichFile } from '../app/facts.ts';
 import type { AppNeeds } from '../plan/needs.ts';
-import { answerText, type SetupAnswer } from '../plan/show.ts';
 import { printPlan, setUp, undo } from '../plan/set-up.ts';
+import { answerText, type SetupAnswer } from '../plan/show.ts';
 import { makeOpenFolder } from '../steps/machine.ts';
 
 const OPTIONS = {
@@ -29,7 +29,10 @@ const OPTIONS = {
     placeholder: 'COMMAND',
     about: 'What the unit runs in the release, such as "node server.js"',
   },
-  user: { placeholder: 'NAME', about: "The unit's user [default: that of the unit, else the app's name]" },
+  user: {
+    placeholder: 'NAME',
+    about: "The unit's user [default: that of the unit, else the app's name]",
+  },
   proxy: {
     placeholder: 'NAME',
     choices: ['nginx', 'caddy', 'haproxy', 'none'],
@@ -78,16 +81,25 @@ export const setup = command({
       throw usage('--cert and --key go together');
     const server = { io, paths };
     if (options.print || options.facts) {
-      const facts = { ...(await factsOf(server, app, which)), ...(given !== null && { deploy_file: given }) };
+      const facts = {
+        ...(await factsOf(server, app, which)),
+        ...(given !== null && { deploy_file: given }),
+      };
       if (options.facts) return { value: facts };
       return { value: printPlan(needsOf(context, facts)) };
     }
     if (io.uid !== 0 && !io.env.RUNNER_ETC)
-      throw new Failure('not_writable', `setup changes the server: use sudo runner setup ${word(app)}, or add --print`);
+      throw new Failure(
+        'not_writable',
+        `setup changes the server: use sudo runner setup ${word(app)}, or add --print`,
+      );
     const lock = lockSetup(context);
     try {
       if (options.undo) return { value: undo(context, recordOf(context, app)) };
-      const facts = { ...(await factsOf(server, app, which)), ...(given !== null && { deploy_file: given }) };
+      const facts = {
+        ...(await factsOf(server, app, which)),
+        ...(given !== null && { deploy_file: given }),
+      };
       return { value: setUp(context, needsOf(context, facts)) };
     } finally {
       lock.release();

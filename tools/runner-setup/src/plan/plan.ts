@@ -45,15 +45,17 @@ function leftUnits({ facts, machine }: AppNeeds): NeededThings {
   return { things: units.map((unit): Thing => ({ kind: 'disabled', unit })), notes: [] };
 }
 
-const IS_SITE = /\/(?:nginx|caddy|haproxy)\/|^reload (?:nginx|caddy|haproxy)$|haproxy\.service\.d\//;
+const IS_SITE =
+  /\/(?:nginx|caddy|haproxy)\/|^reload (?:nginx|caddy|haproxy)$|haproxy\.service\.d\//;
 
 /** While a version runs as a unit that setup made, that unit and what it needs stay. */
 function removable({ facts }: AppNeeds, stale: readonly MadeThing[]): MadeThing[] {
-  const names = new Set(facts.units.flatMap((unit) => [unit, unit.replace(/@.*(\.[a-z]+)$/, '@$1')]));
+  const names = new Set(
+    facts.units.flatMap((unit) => [unit, unit.replace(/@.*(\.[a-z]+)$/, '@$1')]),
+  );
   const isUsed = stale.some(
     ({ fields: { path = '', unit = '', line = '' } }) =>
       names.has(basename(path)) || names.has(unit) || names.has(line),
   );
   return stale.filter(({ id }) => !isUsed || IS_SITE.test(id));
 }
-

@@ -23,7 +23,8 @@ export function chooseProxy({ choices, machine: { env } }: AppNeeds): ProxyName 
     throw usage(`${chosen} is not installed: install it, or choose another with --proxy`);
   }
   const found = PROXIES.filter((each) => isInstalled(env, each));
-  if (found.length > 1) throw usage(`${found.join(' and ')} are installed: choose one with --proxy`);
+  if (found.length > 1)
+    throw usage(`${found.join(' and ')} are installed: choose one with --proxy`);
   return found[0];
 }
 

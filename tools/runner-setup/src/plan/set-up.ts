@@ -4,13 +4,13 @@ import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { SetupRecord } from '@runner/deploy/instances/setup-record';
-import type { AppNeeds } from './needs.ts';
-import { planOf, type SetupPlan } from './plan.ts';
-import { diffOf, planText, type SetupAnswer, stepOf, undoneStep } from './show.ts';
 import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
 import { busyUsers, kindOf } from '../steps/kinds.ts';
 import type { Machine } from '../steps/machine.ts';
 import { thingOf } from '../steps/thing.ts';
+import type { AppNeeds } from './needs.ts';
+import { planOf, type SetupPlan } from './plan.ts';
+import { diffOf, planText, type SetupAnswer, stepOf, undoneStep } from './show.ts';
 
 type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: boolean } };
 
@@ -56,11 +56,17 @@ function makeWith(machine: Machine, { reports }: SetupPlan): void {
 /** Shows the plan, and asks about each file of a person, then about all. */
 function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: SetupPlan): void {
   const { machine } = needs;
-  const others = takenOver(machine, plan.reports.map(({ thing }) => thing));
+  const others = takenOver(
+    machine,
+    plan.reports.map(({ thing }) => thing),
+  );
   if (options.yes) {
     const [first] = others;
     if (first === undefined) return;
-    const how = first.standing === 'changed' ? 'was changed since setup made it' : 'exists and setup did not make it';
+    const how =
+      first.standing === 'changed'
+        ? 'was changed since setup made it'
+        : 'exists and setup did not make it';
     const words = `${first.thing.path} ${how}: run setup on a terminal, which shows the difference and asks, or move the file away`;
     throw new Failure('foreign_file', words);
   }
@@ -81,14 +87,20 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
 }
 
 /** Undoes all that the record has. Throws `setup_failed`, `interrupted`. */
-export function undo(context: AskingContext & Pick<Context, 'paths'>, record: SetupRecord): SetupAnswer {
+export function undo(
+  context: AskingContext & Pick<Context, 'paths'>,
+  record: SetupRecord,
+): SetupAnswer {
   const { io, paths, options } = context;
   const machine: Machine = { server: { io, paths }, env: io.env, record };
   const { app, made } = record;
   if (made.length === 0) return { app, result: 'nothing_to_do', steps: [], notes: [] };
   const [busy] = busyUsers(machine);
   if (busy !== undefined)
-    throw new Failure('setup_failed', `processes of ${busy} are running: run runner stop ${app} first`);
+    throw new Failure(
+      'setup_failed',
+      `processes of ${busy} are running: run runner stop ${app} first`,
+    );
   if (!options.yes) {
     if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
     const lines = made.map((each) => `undo: ${kindOf(each.kind).what(thingOf(each))}\n`).reverse();

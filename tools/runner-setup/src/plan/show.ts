@@ -70,7 +70,14 @@ export function planText(steps: readonly SetupStep[]): string {
   return blocks.join('');
 }
 
-const WORDS = { there: 'there', wanted: 'wanted', made: 'ok', kept: 'kept', failed: 'failed', removed: 'ok' };
+const WORDS = {
+  there: 'there',
+  wanted: 'wanted',
+  made: 'ok',
+  kept: 'kept',
+  failed: 'failed',
+  removed: 'ok',
+};
 
 export function answerText({ app, result, steps, notes }: SetupAnswer): string {
   const told = notes.map((note) => `note: ${harmlessLine(note)}\n`).join('');

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn, readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
-import { etcOf, SETUP_FILE_MAX } from '@runner/deploy/instances/setup-record';
 import { nameOf } from '@runner/deploy/instances/reach';
+import { etcOf, SETUP_FILE_MAX } from '@runner/deploy/instances/setup-record';
 import type { Argv } from '../app/programs.ts';
 import type { ReloadThing, Thing } from '../steps/thing.ts';
 import type { AppNeeds, NeededThings } from './needs.ts';
@@ -96,7 +96,9 @@ export function haproxyThings(needs: AppNeeds, sites: readonly Site[]): NeededTh
     back: [daemon, ['systemctl', 'try-restart', 'haproxy']],
     paths: pathsOf(things),
   };
-  const hasChroot = /^\s*chroot\s/m.test(orElse(() => readTextIfThere(main, SETUP_FILE_MAX), '') ?? '');
+  const hasChroot = /^\s*chroot\s/m.test(
+    orElse(() => readTextIfThere(main, SETUP_FILE_MAX), '') ?? '',
+  );
   const isHidden = hasChroot && sites.some(({ target }) => 'socket' in target);
   const words = `HAProxy cannot reach the socket of ${app} from its chroot: remove the line chroot from ${main}, then run systemctl restart haproxy`;
   return { things: [...things, reload], notes: isHidden ? [words] : [] };

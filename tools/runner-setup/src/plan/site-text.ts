@@ -22,10 +22,17 @@ const made = (app: string) => `# Made by \`runner setup ${app}\`.\n`;
 export const ACME_PORT = 8402;
 
 /** `acme` is the folder with the challenges of Let's Encrypt. */
-export function nginxText(app: string, sites: readonly Site[], ipv6: boolean, acme: string): string {
+export function nginxText(
+  app: string,
+  sites: readonly Site[],
+  ipv6: boolean,
+  acme: string,
+): string {
   const upgrade = `$runner_${app.replace(/\W/g, '_')}`;
   const listen = (port: string) =>
-    [`listen ${port};`, ...(ipv6 ? [`listen [::]:${port};`] : [])].map((each) => `  ${each}\n`).join('');
+    [`listen ${port};`, ...(ipv6 ? [`listen [::]:${port};`] : [])]
+      .map((each) => `  ${each}\n`)
+      .join('');
   const servers = sites.map(({ domain, target, tls }) => {
     const challenge = `  location /.well-known/acme-challenge/ { root ${acme}; }\n`;
     const proxied = `  location / {\n${nginxTarget(target)}    proxy_http_version 1.1;
@@ -49,13 +56,18 @@ export function nginxText(app: string, sites: readonly Site[], ipv6: boolean, ac
 function nginxTarget(target: SiteTarget): string {
   if ('socket' in target) return `    proxy_pass http://unix:${target.socket}:;\n`;
   if ('port' in target) return `    proxy_pass http://127.0.0.1:${target.port};\n`;
-  const flags = target.ports.map((port) => `    if (-e ${target.live}/${port}) { set $p ${port}; }\n`);
+  const flags = target.ports.map(
+    (port) => `    if (-e ${target.live}/${port}) { set $p ${port}; }\n`,
+  );
   return `    set $p 0;\n${flags.join('')}    proxy_pass http://127.0.0.1:$p;\n`;
 }
 
 export function caddyText(app: string, sites: readonly Site[]): string {
   const all = sites.map(({ domain, target, tls }) => {
-    const to = 'socket' in target ? `unix/${target.socket}` : `127.0.0.1:${'port' in target ? target.port : 0}`;
+    const to =
+      'socket' in target
+        ? `unix/${target.socket}`
+        : `127.0.0.1:${'port' in target ? target.port : 0}`;
     const own = tls ? `  tls ${tls.cert} ${tls.key}\n` : '';
     return `${domain} {\n${own}  reverse_proxy ${to} {\n    transport http {\n      keepalive off\n    }\n  }\n}\n`;
   });
@@ -67,7 +79,10 @@ const backendOf = ({ app, instance }: Site) => `runner_${app}_${instance}`;
 export function haproxyText(app: string, sites: readonly Site[]): string {
   const all = sites.map((site) => {
     const { target, tls } = site;
-    const to = 'socket' in target ? `unix@${target.socket}` : `127.0.0.1:${'port' in target ? target.port : 0}`;
+    const to =
+      'socket' in target
+        ? `unix@${target.socket}`
+        : `127.0.0.1:${'port' in target ? target.port : 0}`;
     const moved = tls ? '  http-request redirect scheme https code 301 unless { ssl_fc }\n' : '';
     return `backend ${backendOf(site)}
   mode http

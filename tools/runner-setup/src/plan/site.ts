@@ -15,7 +15,8 @@ import type { Site, SiteTarget } from './site-text.ts';
 
 export function siteThings(needs: AppNeeds): NeededThings {
   const withDomain = needs.file.instances.filter(({ domain }) => domain !== undefined);
-  if (withDomain.length === 0) return { things: [], notes: ['no site is needed: no instance has a domain'] };
+  if (withDomain.length === 0)
+    return { things: [], notes: ['no site is needed: no instance has a domain'] };
   if (needs.choices.proxy === 'none') return { things: [], notes: [] };
   const proxy = chooseProxy(needs);
   if (proxy === undefined) {

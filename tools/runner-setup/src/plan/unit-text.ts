@@ -48,7 +48,9 @@ export function dropInText(app: string, own: Pick<UnitSettings, 'env' | 'secrets
 }
 
 function environmentLines({ env, secrets }: Pick<UnitSettings, 'env' | 'secrets'>): string[] {
-  const variables = Object.entries(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
+  const variables = Object.entries(env).map(
+    ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
+  );
   // An app without secrets has no such file.
   return [...variables, ...(secrets === undefined ? [] : [`EnvironmentFile=-${secrets}`])];
 }
@@ -59,7 +61,10 @@ function quoted(text: string): string {
   if (/^[\w@:.,=/%+-]+$/.test(escaped)) return escaped;
   const inside = escaped
     .replace(/[\\"]/g, '\\$&')
-    .replace(/[\x00-\x1f\x7f]/g, (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    .replace(
+      /[\x00-\x1f\x7f]/g,
+      (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    );
   return `"${inside}"`;
 }
 

@@ -73,7 +73,10 @@ function templateOf(unit: string): string | undefined {
 function refuseForeignUnits(names: readonly string[]): void {
   for (const name of names) {
     if (!name.endsWith('.service') || name.includes('%'))
-      throw new Failure('setup_failed', `${name} is not the name of a service: setup makes app.service`);
+      throw new Failure(
+        'setup_failed',
+        `${name} is not the name of a service: setup makes app.service`,
+      );
     const folder = VENDOR.find((each) => existsSync(join(each, name)));
     if (folder !== undefined)
       throw new Failure(
@@ -95,7 +98,8 @@ function userOf(needs: AppNeeds, names: readonly string[]): string {
   const { machine, app, choices } = needs;
   const chosen = choices.user ?? writtenUser(needs, names);
   const user = chosen ?? app;
-  if (!USER_NAME.test(user)) throw usage(`'${user}' cannot be the name of a user: add --user <NAME>`);
+  if (!USER_NAME.test(user))
+    throw usage(`'${user}' cannot be the name of a user: add --user <NAME>`);
   const { io, paths } = machine.server;
   const owner = foreignOwner(io.uid, paths);
   const isOwner = owner !== undefined && accountOf(io.env, String(owner))[0] === user;
@@ -103,7 +107,9 @@ function userOf(needs: AppNeeds, names: readonly string[]): string {
     throw usage(`an app does not run as ${user}: add --user <NAME>, or remove User= from its unit`);
   const isOurs = entryOf(machine, { kind: 'user', name: user }) !== undefined;
   if (chosen === undefined && !isOurs && accountOf(machine.env, user).length > 0)
-    throw usage(`the user ${user} exists and setup did not create it: add --user ${user} to use it`);
+    throw usage(
+      `the user ${user} exists and setup did not create it: add --user ${user} to use it`,
+    );
   return user;
 }
 
@@ -131,12 +137,12 @@ function unitFiles(
   names: readonly string[],
 ): NeededThings {
   const { run } = needs.choices;
-  if (run !== undefined) return { ...NOTHING, things: textsOf(needs, start, names, execStart(run)) };
+  if (run !== undefined)
+    return { ...NOTHING, things: textsOf(needs, start, names, execStart(run)) };
   const missing = names.find((name) => !existsSync(unitPath(needs, name)));
-  if (missing === undefined) return { ...NOTHING, notes: [`${names.join(', ')}: left as they are`] };
-  throw usage(
-    `what ${missing} should run is not known: add --run, such as --run 'node server.js'`,
-  );
+  if (missing === undefined)
+    return { ...NOTHING, notes: [`${names.join(', ')}: left as they are`] };
+  throw usage(`what ${missing} should run is not known: add --run, such as --run 'node server.js'`);
 }
 
 function textsOf(

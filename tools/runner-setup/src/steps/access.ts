@@ -46,7 +46,8 @@ export function undoAccess(machine: Machine, { fields }: MadeThing): boolean {
     ended(env, change('-R', '-n', '-x', `u:${user}`));
   } else ended(env, change('-n', '-x', `u:${user}`));
   const named = listOf(machine, path).filter((line) => /^(?:user|group):[^:]/.test(line));
-  if (named.some((line) => line.startsWith(`user:${user}:`))) succeed(env, change('-x', `u:${user}`));
+  if (named.some((line) => line.startsWith(`user:${user}:`)))
+    succeed(env, change('-x', `u:${user}`));
   // Of a folder without other users only the mask is left.
   if (named.length === 0) ended(env, change('-b'));
   return true;

@@ -97,7 +97,8 @@ export function undoAll(machine: Machine, entries: readonly MadeThing[]): Undone
   return all.map((entry) => {
     try {
       const isNeeded = isNeededElsewhere(machine, entry.id);
-      const isUndone = isNeeded && !isReload(entry) ? true : kindOf(entry.kind).undo(machine, entry);
+      const isUndone =
+        isNeeded && !isReload(entry) ? true : kindOf(entry.kind).undo(machine, entry);
       forgetThing(machine, entry);
       return { entry, state: isUndone && !isNeeded ? 'removed' : 'kept' };
     } catch (error) {
@@ -112,4 +113,3 @@ export function staleEntries({ record }: Machine, things: readonly Thing[]): Mad
   const wanted = new Set(things.map(idOf));
   return record.made.filter(({ id }) => !wanted.has(id));
 }
-

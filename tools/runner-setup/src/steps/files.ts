@@ -82,7 +82,10 @@ function put(path: string, contents: string | Buffer): void {
 }
 
 /** Puts a file back as it was; false if a person has changed it since, and it stays. */
-export function undoFile(_: Machine, { fields, hashes = [], backup, folders = [] }: MadeThing): boolean {
+export function undoFile(
+  _: Machine,
+  { fields, hashes = [], backup, folders = [] }: MadeThing,
+): boolean {
   const path = fields.path as string;
   const found = contentsAt(path);
   const copy = backup === undefined ? undefined : contentsAt(backup);

@@ -5,7 +5,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { etcOf, hashOf, type MadeThing } from '@runner/deploy/instances/setup-record';
-import { accountOf, type Argv, asOwner, ended, succeed, typedAsOwner } from '../app/programs.ts';
+import { type Argv, accountOf, asOwner, ended, succeed, typedAsOwner } from '../app/programs.ts';
 import { grantCommand, isGranted, makeAccess, undoAccess } from './access.ts';
 import {
   contentsAt,
@@ -37,7 +37,13 @@ const unitState = ({ env }: Machine, unit: string) =>
 const runAll = (machine: Machine, commands: readonly Argv[]) =>
   commands.forEach((each) => void succeed(machine.env, each));
 
-const USERADD = ['useradd', '--system', '--no-create-home', '--shell', '/usr/sbin/nologin'] as const;
+const USERADD = [
+  'useradd',
+  '--system',
+  '--no-create-home',
+  '--shell',
+  '/usr/sbin/nologin',
+] as const;
 
 const user: ThingKind<ThingOf<'user'>> = {
   what: ({ name }) => `create the user ${name}, without a login`,
@@ -125,7 +131,8 @@ const disabled: ThingKind<ThingOf<'disabled'>> = {
 const certificate: ThingKind<ThingOf<'certificate'>> = {
   what: ({ domain }) => `get a certificate for ${domain} from Let's Encrypt`,
   commands: (_, { run }) => [run],
-  isThere: ({ env }, { domain }) => orElse(() => statSync(liveCertificate(env, domain).cert).isFile(), false),
+  isThere: ({ env }, { domain }) =>
+    orElse(() => statSync(liveCertificate(env, domain).cert).isFile(), false),
   make: ({ env }, { run: [program, ...args] }) =>
     void succeed(env, [program, ...args, '--non-interactive']),
   // certbot keeps it, and renews it.
@@ -133,13 +140,17 @@ const certificate: ThingKind<ThingOf<'certificate'>> = {
 };
 
 /** Where certbot keeps the certificate of a domain. */
-export function liveCertificate(env: Machine['env'], domain: string): { cert: string; key: string } {
+export function liveCertificate(
+  env: Machine['env'],
+  domain: string,
+): { cert: string; key: string } {
   const live = `${etcOf(env)}/letsencrypt/live/${domain}`;
   return { cert: `${live}/fullchain.pem`, key: `${live}/privkey.pem` };
 }
 
 const reload: ThingKind<ReloadThing> = {
-  what: ({ name, test }) => (test ? `check the configuration of ${name}, and reload it` : `reload ${name}`),
+  what: ({ name, test }) =>
+    test ? `check the configuration of ${name}, and reload it` : `reload ${name}`,
   commands: (_, { test, run }) => (test ? [test, ...run] : run),
   isThere: (machine, thing) => entryOf(machine, thing)?.hashes?.[0] === stateOfPaths(thing.paths),
   make(machine, thing, entry) {
@@ -169,9 +180,13 @@ export function kindOf(kind: string): ThingKind<Thing> {
 
 /** Processes of users that setup made: such a user cannot be removed. */
 export function busyUsers({ env, record }: Machine): string[] {
-  const names = record.made.flatMap(({ kind, fields }) => (kind === 'user' ? (fields.name ?? []) : []));
+  const names = record.made.flatMap(({ kind, fields }) =>
+    kind === 'user' ? (fields.name ?? []) : [],
+  );
   const owners = new Set(
-    namesIn('/proc').map((pid) => orElse(() => (/^\d+$/.test(pid) ? statSync(`/proc/${pid}`).uid : -1), -1)),
+    namesIn('/proc').map((pid) =>
+      orElse(() => (/^\d+$/.test(pid) ? statSync(`/proc/${pid}`).uid : -1), -1),
+    ),
   );
   return names.filter((name) => {
     const uid = Number(ended(env, ['id', '-u', '--', name]).stdout || Number.NaN);

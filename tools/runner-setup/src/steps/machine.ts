@@ -79,8 +79,7 @@ export function missingAbove(path: string): string[] {
   return missing;
 }
 
-const isFolder = (path: string) =>
-  orElse(() => statSync(path).isDirectory(), false);
+const isFolder = (path: string) => orElse(() => statSync(path).isDirectory(), false);
 
 /** Removes folders that are empty, the innermost first. */
 export function removeEmpty(folders: readonly string[]): void {
