@@ -23,6 +23,7 @@ export const rooms = new Map([
     'tools/runner-notify',
     'message service dialogue channels spool deliver digest status setup commands',
   ],
+  ['tools/runner-setup', 'app steps plan commands'],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
   ['tools/runner-init', 'look stacks commands'],
 ]);

@@ -95,7 +95,8 @@ export const NOT_RUN: readonly NotRun[] = [
   {
     page: 'docs/commands.md',
     line: 'runner add https://github.com/acme/shop --token-file ~/token',
-    reason: 'it asks GitHub for the default branch: tools/runner-add/test/address.test.ts asks a host',
+    reason:
+      'it asks GitHub for the default branch: tools/runner-add/test/address.test.ts asks a host',
   },
   {
     page: 'docs/fleet.md',
@@ -174,6 +175,16 @@ export const NOT_RUN: readonly NotRun[] = [
     page: 'docs/deploy-file.md',
     block: 'sudo -u runner install -d',
     reason: 'it needs sudo and an npm login; the tests of HOME make the same files',
+  },
+  {
+    page: 'docs/production.md',
+    reason:
+      'it installs packages as root: npm run test:system -- production runs it in a booted system',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner setup shop --deploy-file',
+    reason: 'it changes the server as root: tools/runner-setup/test and npm run test:system do it',
   },
   {
     page: 'docs/install.md',

@@ -109,6 +109,30 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'setup',
+    calls: [
+      {
+        args: ['shop', '--deploy-file', '-', '--print'],
+        stdin: () => 'start: { type: process, run: exec node server.js }\n',
+      },
+      call('shop', '--deploy-file', '/dev/null', '--print', '--json'),
+      call('shop', '--facts', '--deploy-file', '/dev/null'),
+    ],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope', '--print')],
+      ['name_invalid', call('../shop', '--print')],
+      ['usage', call('shop', '--cert', '/x', '--print')],
+      ['file_unreadable', call('shop', '--deploy-file', '/nonexistent', '--print')],
+    ],
+    refusals: {
+      ...STATE,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
+      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
+    },
+  },
+  {
     command: 'remove',
     calls: [call('shop', '--yes'), call('shop', '--yes', '--purge', '--json')],
     writes: true,

@@ -2,7 +2,8 @@
  * `npm run test:system`: the life of a server, in a booted systemd-nspawn: the package is installed, an
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
  * end. Then a fresh server takes over with a backup of another one, and commits try to get out of the
- * sandbox. `-- play`, `-- move`, `-- breakOut`: one of these alone. Prints a transcript. Skipped, with the
+ * sandbox. Then docs/production.md is followed, and an app without traffic is set up. `-- play`,
+ * `-- move`, `-- breakOut`, `-- production`, `-- plain`: one of these alone. Prints a transcript. Skipped, with the
  * reason, where no system can be booted.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,6 +11,7 @@ import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
 import { breakOut } from './breakouts.ts';
 import { move } from './moving.ts';
+import { plain, production } from './production.ts';
 import { play } from './story.ts';
 
 /** What this machine, whose files are those of the server, must have. */
@@ -34,7 +36,7 @@ const why = whyNot();
 if (why !== undefined) {
   process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
 } else {
-  const parts = { play, move, breakOut };
+  const parts = { play, move, breakOut, production, plain };
   const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(name));
   const all = (chosen.length > 0 ? chosen : Object.entries(parts)).reduce(
     async (before, [, part]) => (await before) + (await part()),

@@ -58,17 +58,26 @@ export function fileOfRelease(
   app: string,
   version: Pick<Version, 'release' | 'commit'>,
 ): DeployFile | undefined {
-  const appPaths = paths.app(app);
   try {
-    const bytes = readIfThere(appPaths.fileOf(version.release), DEPLOY_FILE_MAX);
-    if (bytes) return readDeployFile(bytes.length > 0 ? bytes : undefined);
-    // Made by 0.1.0. A build may have left a pipe there, or a link to an endless file.
-    const copy = join(appPaths.release(version.release), DEPLOY_FILE);
-    return readDeployFile(readIfThere(copy, DEPLOY_FILE_MAX) ?? inMirror(appPaths, version.commit));
+    return readDeployFile(bytesOfRelease(paths, app, version));
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;
   }
+}
+
+/** The same, byte for byte; undefined without a file in the commit. Throws `file_unreadable`. */
+export function bytesOfRelease(
+  paths: Paths,
+  app: string,
+  version: Pick<Version, 'release' | 'commit'>,
+): Buffer | undefined {
+  const appPaths = paths.app(app);
+  const bytes = readIfThere(appPaths.fileOf(version.release), DEPLOY_FILE_MAX);
+  if (bytes) return bytes.length > 0 ? bytes : undefined;
+  // Made by 0.1.0. A build may have left a pipe there, or a link to an endless file.
+  const copy = join(appPaths.release(version.release), DEPLOY_FILE);
+  return readIfThere(copy, DEPLOY_FILE_MAX) ?? inMirror(appPaths, version.commit);
 }
 
 function inMirror({ repo: cwd }: AppPaths, commit: string): Buffer | undefined {

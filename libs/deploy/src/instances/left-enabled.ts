@@ -11,7 +11,7 @@ import { fileOfRelease } from './kept-file.ts';
 import { activeFile } from './target.ts';
 
 /** An enabled unit of an earlier version. */
-export interface LeftUnit {
+export interface LeftUnit extends UsedUnit {
   /** A sentence. */
   readonly words: string;
   /** The command that disables it. */
@@ -45,8 +45,20 @@ export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
     const { stdout } = ask('systemctl', args, { env });
     if (shownOf(stdout)('UnitFileState') !== 'enabled') return [];
     const words = `${unit}, which ${app.app} no longer uses, is enabled: the next boot would start it`;
-    return [{ words, fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' ') }];
+    return [
+      {
+        unit,
+        user,
+        words,
+        fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' '),
+      },
+    ];
   });
+}
+
+/** The units of an app that run: those of what is active, and of what runs from before `traffic`. */
+export function unitsInUse(paths: Paths, app: AppState): string[] {
+  return [...new Set(usedNow(paths, app).map(({ unit }) => unit))];
 }
 
 const keyOf = ({ unit, user }: UsedUnit) => `${user} ${unit}`;

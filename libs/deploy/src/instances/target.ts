@@ -11,6 +11,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { choiceOf } from '@runner/common/text/nearest';
+import { word } from '@runner/common/text/shell';
 import type { Operation, Version } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { Target } from './drivers/driver.ts';
@@ -105,6 +106,11 @@ export function releaseOf({ release }: Target): string {
 export function activeFile(paths: Paths, app: AppState): DeployFile | undefined {
   const active = previousOfAll(app, []);
   return active ? fileOfRelease(paths, app.app, active) : undefined;
+}
+
+/** The command that makes what the newest commit of an app needs of the server. */
+export function setupCommand(app: AppState): string {
+  return `sudo runner setup ${word(app.app)}${previousOfAll(app, []) ? ' --next' : ''}`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
+import type { Env } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
@@ -19,7 +20,8 @@ import type { GitSource } from '../git/source.ts';
 import { obstacles } from '../instances/drivers/availability.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { portProblems } from '../instances/ports.ts';
-import { onlyInstance } from '../instances/target.ts';
+import { setupDrift } from '../instances/setup-record.ts';
+import { onlyInstance, setupCommand } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
 import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
@@ -108,14 +110,17 @@ async function planOf(
   { file, from, submodules }: Contents,
 ): Promise<DeployPlan> {
   const space = spaceFor(paths.app(app.app));
+  const lacking = [
+    ...obstacles(file, io.env).map(({ words }) => words),
+    ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
+    ...closedReleases({ io, paths }, app.app, file),
+  ];
   const problems = [
     ...spaceProblems(space),
     ...(await missingShared(source, paths, commit, file)),
     ...(await missingStartFile(source, commit, file)),
-    ...obstacles(file, io.env).map(({ words }) => words),
-    ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
+    ...lacking,
     ...unreadSecrets({ io, paths }, app.app, file).map(({ words }) => `start: ${words}`),
-    ...closedReleases({ io, paths }, app.app, file),
     ...missingPrograms(file, io.env),
     ...file.build.env
       .filter((name) => !set.includes(name))
@@ -128,6 +133,7 @@ async function planOf(
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
     warnings: [
+      ...setupNotes(io.env, app, file, lacking.length > 0),
       ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
       ...hiddenServices({ io, paths }, app.app, file),
       ...inactiveChannels({ io, paths }, file),
@@ -157,6 +163,14 @@ async function planOf(
     free_bytes: space.free,
     needed_bytes: space.needed,
   };
+}
+
+/** What `runner setup` made and is no longer so, and what it would make. */
+function setupNotes(env: Env, app: AppState, { start }: DeployFile, isLacking: boolean): string[] {
+  const notes = setupDrift(env, app.app).map(({ words, fix }) => `setup: ${words}: ${fix}`);
+  if (!isLacking || start.type !== 'systemd' || start.user) return notes;
+  const command = setupCommand(app);
+  return [...notes, `start: ${command} makes the unit, its line in the list and its access lists`];
 }
 
 /** Commands that do not reach a service of the server, where they run in the sandbox. */

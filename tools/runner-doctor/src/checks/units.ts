@@ -1,12 +1,15 @@
-/** Whether runner may control the apps' units, and whether they load the secrets; units that no app uses. */
+/** Whether the apps' units are there, listed, and load the secrets; units that no app uses; what setup made. */
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { UNITS_FILE, unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
+import { obstacles } from '@runner/deploy/instances/drivers/availability';
+import { unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
+import { setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
-import { unreadSecretsOf } from '@runner/deploy/instances/unit-check';
+import { closedReleases, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import {
   type CheckContext,
   type CheckResult,
@@ -17,17 +20,35 @@ import {
 
 export async function units({ io, paths }: CheckContext): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths);
-  const found = apps.flatMap((app) => {
+  const problems = apps.flatMap((app) => {
     const file = activeFile(paths, app);
-    return file ? unlistedUnits(file) : [];
+    return file ? lackingOf({ io, paths }, app.app, file) : [];
   });
-  const add = (unit: string) => `echo ${word(unit)} | sudo tee --append ${UNITS_FILE}`;
-  const problems = [...new Set(found)].map((unit) => problem(unlistedWords(unit), add(unit)));
+  const changed = apps
+    .flatMap(({ app }) => setupDrift(io.env, app))
+    .map(({ words, fix, isMissing }) => (isMissing ? problem : warning)(words, fix));
   const lacking = await unitsWithoutSecrets({ io, paths }, apps);
   const left = apps
     .flatMap((app) => leftEnabled({ io, paths }, app))
     .map(({ words, fix }) => warning(words, fix));
-  return orOk([...problems, ...lacking, ...left], 'runner may control the units of its apps');
+  return orOk(
+    [...problems, ...changed, ...lacking, ...left],
+    'runner may control the units of its apps',
+  );
+}
+
+/** Units that are missing, not in the list, or may not enter their release: `runner setup` makes all that. */
+function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[] {
+  const { start } = file;
+  if (start.type !== 'systemd' || start.user) return [];
+  const missing = obstacles(file, server.io.env).filter(({ blame }) => blame === 'commit');
+  const words = [
+    ...missing.map((each) => each.words),
+    ...unlistedUnits(file).map(unlistedWords),
+    ...closedReleases(server, app, file),
+  ];
+  const fix = `sudo runner setup ${word(app)}`;
+  return words.map((each) => problem(each.replace(/^start: /, ''), fix));
 }
 
 async function unitsWithoutSecrets(

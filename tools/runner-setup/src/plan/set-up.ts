@@ -1,0 +1,115 @@
+/** Setting up, printing and undoing, with what is asked on the way. */
+import type { Context } from '@runner/common/cli/command';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
+import { harmless } from '@runner/common/text/harmless';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
+import type { SetupRecord } from '@runner/deploy/instances/setup-record';
+import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
+import { busyUsers, kindOf } from '../steps/kinds.ts';
+import type { Machine } from '../steps/machine.ts';
+import { thingOf } from '../steps/thing.ts';
+import type { AppNeeds } from './needs.ts';
+import { planOf, type SetupPlan } from './plan.ts';
+import { diffOf, planText, type SetupAnswer, stepOf, undoneStep } from './show.ts';
+
+type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: boolean } };
+
+/** All that the app needs, whether it is there or not. */
+export function printPlan(needs: AppNeeds): SetupAnswer {
+  const { reports, notes } = planOf(needs);
+  const steps = reports.map((each) => stepOf(needs.machine, each));
+  return { app: needs.app, result: 'printed', steps, notes: [...notes] };
+}
+
+/** Makes what is missing. Throws `foreign_file`, `setup_failed`, `interrupted`. */
+export function setUp(context: AskingContext, needs: AppNeeds): SetupAnswer {
+  const { machine, app } = needs;
+  const plan = planOf(needs);
+  const wanted = plan.reports.filter(({ state }) => state !== 'there');
+  if (wanted.length === 0 && plan.stale.length === 0) {
+    const steps = plan.reports.map((each) => stepOf(machine, each));
+    return { app, result: 'nothing_to_do', steps, notes: [...plan.notes] };
+  }
+  confirmPlan(context, needs, plan);
+  const [first, removed] = [plan, undoAll(machine, plan.stale)];
+  makeWith(machine, first);
+  // With its certificate the site changes once more.
+  const hasNew = first.reports.some(
+    ({ thing, state }) => thing.kind === 'certificate' && state === 'made',
+  );
+  const last = hasNew ? planOf(needs) : first;
+  if (hasNew) makeWith(machine, last);
+  const steps = [...removed.map(undoneStep), ...last.reports.map((each) => stepOf(machine, each))];
+  return { app, result: 'made', steps, notes: [...last.notes] };
+}
+
+function makeWith(machine: Machine, { reports }: SetupPlan): void {
+  try {
+    makeAll(machine, reports);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const steps = reports.map((each) => stepOf(machine, each));
+    throw new Failure(error.code, error.message, { steps });
+  }
+}
+
+/** Shows the plan, and asks about each file of a person, then about all. */
+function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: SetupPlan): void {
+  const { machine } = needs;
+  const others = takenOver(
+    machine,
+    plan.reports.map(({ thing }) => thing),
+  );
+  if (options.yes) {
+    const [first] = others;
+    if (first === undefined) return;
+    const how =
+      first.standing === 'changed'
+        ? 'was changed since setup made it'
+        : 'exists and setup did not make it';
+    const words = `${first.thing.path} ${how}: run setup on a terminal, which shows the difference and asks, or move the file away`;
+    throw new Failure('foreign_file', words);
+  }
+  if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
+  const show = (text: string) => io.stderr.write(text);
+  const isYes = (question: string) => /^y(es)?$/i.test(ask(io, question).trim());
+  for (const { thing } of others) {
+    show(harmless(diffOf(machine, thing)));
+    const report = plan.reports.find((each) => each.thing === thing);
+    if (!isYes(`Replace ${thing.path}, which setup did not write like this? [y/N]`) && report)
+      report.state = 'kept';
+  }
+  const wanted = plan.reports.filter(({ state }) => state === 'wanted');
+  const gone = plan.stale.map((each) => `    undo: ${kindOf(each.kind).what(thingOf(each))}\n`);
+  show(`${planText(wanted.map((each) => stepOf(machine, each)))}${gone.join('')}`);
+  if (!isYes('Make these changes? [y/N]'))
+    throw new Failure('interrupted', 'not confirmed, nothing was changed');
+}
+
+/** Undoes all that the record has. Throws `setup_failed`, `interrupted`. */
+export function undo(
+  context: AskingContext & Pick<Context, 'paths'>,
+  record: SetupRecord,
+): SetupAnswer {
+  const { io, paths, options } = context;
+  const machine: Machine = { server: { io, paths }, env: io.env, record };
+  const { app, made } = record;
+  if (made.length === 0) return { app, result: 'nothing_to_do', steps: [], notes: [] };
+  const [busy] = busyUsers(machine);
+  if (busy !== undefined)
+    throw new Failure(
+      'setup_failed',
+      `processes of ${busy} are running: run runner stop ${app} first`,
+    );
+  if (!options.yes) {
+    if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
+    const lines = made.map((each) => `undo: ${kindOf(each.kind).what(thingOf(each))}\n`).reverse();
+    io.stderr.write(harmless(lines.join('')));
+    if (!/^y(es)?$/i.test(ask(io, 'Undo all of this? [y/N]').trim()))
+      throw new Failure('interrupted', 'not confirmed, nothing was changed');
+  }
+  const steps = undoAll(machine, made).map(undoneStep);
+  const failed = steps.find(({ state }) => state === 'failed');
+  if (failed) throw new Failure('setup_failed', failed.why ?? failed.step, { steps });
+  return { app, result: 'undone', steps, notes: [] };
+}

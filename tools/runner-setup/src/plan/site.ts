@@ -1,0 +1,117 @@
+/** The sites of an app's domains, for the proxy that is installed, with TLS. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { liveLink, socketIn } from '@runner/common/apps/slots';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import { haproxyNote, socketProblem } from '@runner/deploy/instances/reach';
+import { etcOf } from '@runner/deploy/instances/setup-record';
+import { isInstalled } from '../app/programs.ts';
+import { liveCertificate } from '../steps/kinds.ts';
+import type { Thing } from '../steps/thing.ts';
+import type { AppNeeds, NeededThings } from './needs.ts';
+import { chooseProxy, type ProxyName, proxyUser } from './proxy.ts';
+import { caddyThings, certbotFor, haproxyThings, nginxThings } from './site-files.ts';
+import type { Site, SiteTarget } from './site-text.ts';
+
+export function siteThings(needs: AppNeeds): NeededThings {
+  const withDomain = needs.file.instances.filter(({ domain }) => domain !== undefined);
+  if (withDomain.length === 0)
+    return { things: [], notes: ['no site is needed: no instance has a domain'] };
+  if (needs.choices.proxy === 'none') return { things: [], notes: [] };
+  const proxy = chooseProxy(needs);
+  if (proxy === undefined) {
+    const words = `no proxy is installed, so ${withDomain[0]?.domain} has no site: install nginx, Caddy or HAProxy, then run setup again`;
+    return { things: [], notes: [words] };
+  }
+  const chosen = withDomain.map((instance) => siteOf(needs, instance, proxy));
+  const sites = chosen.flatMap((each) => (typeof each === 'string' ? [] : [each]));
+  const skipped = chosen.flatMap((each) => (typeof each === 'string' ? [each] : []));
+  if (sites.length === 0) return { things: [], notes: skipped };
+  const { things, notes } = filesOf(needs, sites, proxy);
+  return {
+    things: [
+      ...passThings(needs, sites, proxy),
+      ...things,
+      ...certificateThings(needs, sites, proxy),
+    ],
+    notes: [...skipped, ...notes, ...tlsNotes(needs, sites, proxy)],
+  };
+}
+
+/** The site of an instance, or why it has none. */
+function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | string {
+  const { name, domain = '' } = instance;
+  if (!/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/.test(domain))
+    return `${domain} is not the name of a host alone: its site is yours to write`;
+  const target = targetOf(needs, instance, proxy);
+  if (typeof target === 'string') return target;
+  const { env } = needs.machine;
+  const { cert, key } = needs.choices;
+  const own = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  const live = liveCertificate(env, domain);
+  const found = proxy !== 'caddy' && existsSync(live.cert) ? live : undefined;
+  return { app: needs.app, instance: name, domain, target, tls: own ?? found };
+}
+
+function targetOf(
+  { app, machine }: AppNeeds,
+  { name, env, traffic }: Instance,
+  proxy: ProxyName,
+): SiteTarget | string {
+  const own = machine.server.paths.app(app).instance(name);
+  if (traffic?.type === 'command')
+    return `traffic.run moves the requests of ${name}: its site is yours to write`;
+  if (traffic?.ports) {
+    if (proxy === 'nginx') return { ports: traffic.ports, live: liveLink(own) };
+    return `traffic with ports works with nginx only: use traffic: socket, or --proxy nginx`;
+  }
+  if (traffic) {
+    const problem = socketProblem(own) ?? (proxy === 'haproxy' ? haproxyNote(own) : undefined);
+    return problem ?? { socket: socketIn(liveLink(own)) };
+  }
+  const port = Number(env.PORT);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return { port };
+  return `${name} has neither traffic nor a PORT in its env, so its domain has no site`;
+}
+
+/** The proxy enters the folders above the slots; those of the instance a deploy opens. */
+function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
+  if (sites.every(({ target }) => 'port' in target)) return [];
+  const { root, app } = needs.machine.server.paths;
+  const { dir, instances } = app(needs.app);
+  const user = proxyUser(needs, proxy);
+  return [
+    { kind: 'folder', path: instances },
+    ...[root, join(root, 'apps'), dir, instances].map(
+      (path): Thing => ({ kind: 'access', path, user, rights: 'x' }),
+    ),
+  ];
+}
+
+function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): NeededThings {
+  if (proxy === 'nginx') return { things: nginxThings(needs, sites), notes: [] };
+  if (proxy === 'caddy') return { things: caddyThings(needs, sites), notes: [] };
+  return haproxyThings(needs, sites);
+}
+
+/** Caddy gets its certificates; certbot gets them for the others, or a person does. */
+function tlsNotes({ app, machine: { env } }: AppNeeds, sites: readonly Site[], proxy: ProxyName) {
+  if (proxy === 'caddy' || isInstalled(env, 'certbot')) return [];
+  return sites
+    .filter(({ tls }) => !tls)
+    .map(
+      ({ domain }) =>
+        `${domain} has no certificate yet: sudo apt-get install certbot && sudo runner setup ${app}`,
+    );
+}
+
+/** The certificates to get once the sites answer. */
+function certificateThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
+  if (proxy === 'caddy' || !isInstalled(needs.machine.env, 'certbot')) return [];
+  return sites
+    .filter(({ tls }) => !tls)
+    .map(({ domain }): Thing => {
+      const run = certbotFor(domain, proxy, join(etcOf(needs.machine.env), 'runner/acme'));
+      return { kind: 'certificate', domain, run };
+    });
+}

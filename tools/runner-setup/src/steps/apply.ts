@@ -1,0 +1,115 @@
+/** Makes what is missing, one thing after the other, and undoes what setup has made. */
+import { Failure } from '@runner/common/foundation/failure';
+import type { MadeThing } from '@runner/deploy/instances/setup-record';
+import { contentsAt, type FormerFile, revertFile, standingOf } from './files.ts';
+import { kindOf } from './kinds.ts';
+import {
+  beginThing,
+  entryOf,
+  forgetThing,
+  isNeededElsewhere,
+  type Machine,
+  saveRecord,
+} from './machine.ts';
+import { idOf, type Thing } from './thing.ts';
+
+/** What came of a thing. */
+export interface ThingReport {
+  readonly thing: Thing;
+  /** `wanted`: not made yet. `kept`: a person's, and left alone. */
+  state: 'there' | 'wanted' | 'made' | 'kept' | 'failed' | 'removed';
+}
+
+/** Whether a thing is as it is wanted, and was made to its end. */
+export function isThere(machine: Machine, thing: Thing): boolean {
+  const entry = entryOf(machine, thing);
+  // What several apps need stays until the last of them has gone, so each records it.
+  const isUnclaimed = !entry && isNeededElsewhere(machine, idOf(thing));
+  if (entry?.state === 'making' || isUnclaimed) return false;
+  return kindOf(thing.kind).isThere(machine, thing);
+}
+
+/** The files that a person wrote or changed, and that setup would replace. */
+export function takenOver(machine: Machine, things: readonly Thing[]) {
+  return things.flatMap((thing) => {
+    if (thing.kind !== 'file') return [];
+    const standing = standingOf(machine, thing);
+    return standing === 'foreign' || standing === 'changed' ? [{ thing, standing }] : [];
+  });
+}
+
+/** Makes each thing that is wanted; stops at the first that fails, which is thrown. */
+export function makeAll(machine: Machine, reports: readonly ThingReport[]): void {
+  const former = new Map<string, FormerFile>();
+  for (const report of reports) {
+    const { thing } = report;
+    // What was made before may have changed the answer.
+    if (report.state === 'there' && (thing.kind !== 'reload' || isThere(machine, thing))) continue;
+    if (report.state === 'kept') continue;
+    if (thing.kind === 'file') {
+      const hashes = entryOf(machine, thing)?.hashes;
+      former.set(thing.path, { bytes: contentsAt(thing.path), hashes: hashes && [...hashes] });
+    }
+    const entry = beginThing(machine, thing);
+    try {
+      kindOf(thing.kind).make(machine, thing, entry);
+    } catch (error) {
+      report.state = 'failed';
+      if (thing.kind === 'reload') revert(machine, reports, former, thing.paths);
+      throw error;
+    }
+    entry.state = 'made';
+    saveRecord(machine);
+    report.state = 'made';
+  }
+}
+
+/** Puts the files back that this run has changed and that a proxy does not accept. */
+function revert(
+  machine: Machine,
+  reports: readonly ThingReport[],
+  former: ReadonlyMap<string, FormerFile>,
+  paths: readonly string[],
+): void {
+  for (const report of reports) {
+    const { thing } = report;
+    const before = thing.kind === 'file' ? former.get(thing.path) : undefined;
+    if (thing.kind !== 'file' || !before || !paths.includes(thing.path)) continue;
+    const entry = entryOf(machine, thing);
+    if (entry) revertFile(machine, entry, before);
+    report.state = 'failed';
+  }
+}
+
+/** What came of an entry of the record. */
+export interface UndoneThing {
+  readonly entry: MadeThing;
+  readonly state: 'removed' | 'kept' | 'failed';
+  /** Why it failed. */
+  readonly why?: string;
+}
+
+/** Undoes entries, the last first; what takes effect by a reload is reloaded at the end. */
+export function undoAll(machine: Machine, entries: readonly MadeThing[]): UndoneThing[] {
+  const isReload = ({ kind }: MadeThing) => kind === 'reload';
+  const order = [...entries].reverse();
+  const all = [...order.filter((each) => !isReload(each)), ...order.filter(isReload)];
+  return all.map((entry) => {
+    try {
+      const isNeeded = isNeededElsewhere(machine, entry.id);
+      const isUndone =
+        isNeeded && !isReload(entry) ? true : kindOf(entry.kind).undo(machine, entry);
+      forgetThing(machine, entry);
+      return { entry, state: isUndone && !isNeeded ? 'removed' : 'kept' };
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      return { entry, state: 'failed', why: error.message };
+    }
+  });
+}
+
+/** The entries of the record that nothing in the plan needs any more. */
+export function staleEntries({ record }: Machine, things: readonly Thing[]): MadeThing[] {
+  const wanted = new Set(things.map(idOf));
+  return record.made.filter(({ id }) => !wanted.has(id));
+}

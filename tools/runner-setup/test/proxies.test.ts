@@ -1,0 +1,96 @@
+/** The sites that setup writes, as nginx, Caddy and HAProxy themselves read them. */
+import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs';
+import { certificates } from '@runner/testing/certificates';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeStand, type Stand } from './stand.ts';
+
+const PLACES: Readonly<Record<string, string>> = {
+  nginx: '/usr/sbin/nginx',
+  caddy: '/usr/bin/caddy',
+  haproxy: '/usr/sbin/haproxy',
+};
+const PORTS = `instances: { default: { domain: shop.example.org } }
+start: { type: process, run: exec node server.js }
+health: { url: "http://127.0.0.1:\${PORT}/" }
+traffic: { type: ports, ports: [3001, 3002] }
+`;
+const TWO = `instances:
+  eu: { domain: eu.example.org, env: { PORT: "3000" } }
+  us: { domain: us.example.org, env: { PORT: "3001" } }
+start: { type: process, run: exec node server.js }
+`;
+
+/** A stand with the real program; systemctl is a stand-in. */
+function standWith(proxy: string, deployFile?: string): Stand | undefined {
+  const program = PLACES[proxy] ?? '';
+  if (!existsSync(program)) return undefined;
+  const stand = makeStand(deployFile, []);
+  symlinkSync(program, stand.path(`bin/${proxy}`));
+  const log = `error_log stderr; pid ${stand.path('pid')};`;
+  stand.write(
+    'etc/nginx/nginx.conf',
+    `${log} events {} http { access_log off; include conf.d/*.conf; }\n`,
+  );
+  mkdirSync(stand.path('etc/haproxy'));
+  stand.write('etc/haproxy/haproxy.cfg', 'global\n  maxconn 100\n');
+  return stand;
+}
+
+for (const proxy of Object.keys(PLACES)) {
+  test(`${proxy} accepts the site with a certificate, with two instances, and --undo leaves nothing`, async () => {
+    const stand = standWith(proxy);
+    if (!stand) return;
+    const before = stand.tree();
+    const { cert, key } = certificates('shop.example.org');
+    const tls = ['--cert', cert, '--key', key];
+    const { status, stderr } = await stand.setup('--run', 'node server.js', '--yes', ...tls);
+    assert.equal([status, stderr], [0, '']);
+    const unmade = (tree: string) => tree.replace(/^root\/apps.*\n/gm, '');
+    assert.is((await stand.setup('--undo', '--yes')).status, 0);
+    assert.is(unmade(stand.tree()), unmade(before));
+    const two = standWith(proxy, TWO) as Stand;
+    assert.is((await two.setup('--yes')).status, 0);
+  });
+}
+
+test('HAProxy finds the key beside the certificate, without a copy of either', async () => {
+  const stand = standWith('haproxy');
+  if (!stand) return;
+  const { cert, key } = certificates('shop.example.org');
+  const args = ['--run', 'node server.js', '--yes', '--cert', cert, '--key', key];
+  assert.is((await stand.setup(...args)).status, 0);
+  for (const end of ['', '.key'])
+    assert.ok(
+      lstatSync(stand.path(`etc/haproxy/runner/certs/shop.example.org.pem${end}`)).isSymbolicLink(),
+    );
+  assert.is(stand.read('etc/haproxy/runner/domains.map'), 'shop.example.org runner_shop_default\n');
+});
+
+test('with ports nginx follows the flag of the live slot; others are told so', async () => {
+  const stand = standWith('nginx', PORTS);
+  if (!stand) return;
+  assert.is((await stand.setup('--yes')).status, 0);
+  assert.match(
+    stand.read('etc/nginx/conf.d/runner-shop.conf'),
+    /if \(-e \S+\/live\/3002\) \{ set \$p 3002; \}/,
+  );
+  const caddy = standWith('caddy', PORTS);
+  if (!caddy) return;
+  assert.match(
+    (await caddy.setup('--yes')).stdout,
+    /note: traffic with ports works with nginx only/,
+  );
+});
+
+test('a site that nginx itself refuses is put back', async () => {
+  const stand = standWith('nginx');
+  if (!stand) return;
+  const args = ['--run', 'node server.js', '--yes', '--cert', '/dev/null', '--key', '/dev/null'];
+  const { status, stderr } = await stand.setup(...args);
+  assert.is(status, 1);
+  assert.match(stderr, /`nginx -t .*` failed: .*\(setup_failed\)\n$/);
+  assert.not.ok(existsSync(stand.path('etc/nginx/conf.d/runner-shop.conf')));
+});
+
+test.run();

@@ -1,0 +1,205 @@
+/** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
+import { rmSync } from 'node:fs';
+import { startOnTerminal } from '@runner/testing/terminal';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeStand, PLAIN_FILE, type Stand } from './stand.ts';
+
+const RUN = ['--run', 'node server.js'];
+const SITE = 'etc/nginx/conf.d/runner-shop.conf';
+const UNIT = 'etc/systemd/system/shop@.service';
+
+async function madeStand(...args: string[]): Promise<Stand> {
+  const stand = makeStand();
+  const { status, stderr } = await stand.setup(...RUN, '--yes', ...args);
+  assert.is(status, 0, stderr);
+  return stand;
+}
+
+test('an app with traffic gets its user, access lists, template, line and site, once', async () => {
+  const stand = makeStand();
+  const first = await stand.setup(...RUN, '--yes');
+  assert.equal([first.status, first.stderr], [0, '']);
+  assert.match(first.stdout, /^ok {5}create the user shop, without a login\n/);
+  assert.match(first.stdout, /Set up shop\n$/);
+  const unit = stand.read(UNIT);
+  assert.match(
+    unit,
+    /User=shop\nUMask=0007\nLimitCORE=0\nWorkingDirectory=\S+\/instances\/%I\/current\n/,
+  );
+  assert.match(unit, /EnvironmentFile=-\/run\/runner\/\w{8}\/shop\/default\.env\n/);
+  assert.match(unit, /ExecStartPre=rm -f \$\{PORT\}\nExecStart=\/usr\/bin\/env node server\.js\n/);
+  assert.match(stand.read(SITE), /server_name shop\.example\.org;/);
+  assert.match(stand.read(SITE), /proxy_pass http:\/\/unix:\S+\/live\/app\.sock:;/);
+  assert.is(stand.read('etc/runner/units'), '# Units.\nblog.service\nshop@.service\n');
+  const log = stand.read('state/log');
+  assert.match(log, /useradd --system .* shop\n/);
+  assert.match(
+    log,
+    /systemctl daemon-reload\n[\s\S]*nginx -t .*\nsystemctl reload-or-restart nginx\n/,
+  );
+  // A template is started by runner, slot by slot.
+  assert.not.match(log, /enable/);
+  const tree = stand.tree();
+  const again = await stand.setup('--yes');
+  assert.equal([again.status, stand.tree()], [0, tree]);
+  assert.match(
+    again.stdout,
+    /^note: .*certificate.*\nnothing to do: all that setup makes is there\n$/,
+  );
+});
+
+test('--undo removes all that setup made, and nothing else', async () => {
+  const stand = makeStand();
+  const before = stand.tree();
+  assert.is((await stand.setup(...RUN, '--yes')).status, 0);
+  const { status, stderr, stdout } = await stand.setup('--undo', '--yes');
+  assert.equal([status, stderr], [0, '']);
+  assert.match(stdout, /Undid the setup of shop\n$/);
+  // The folder of the app is runner's.
+  const left = (tree: string) => tree.replace(/^root\/apps.*\n/gm, '');
+  assert.is(left(stand.tree()), left(before));
+  assert.match((await stand.setup('--undo', '--yes')).stdout, /nothing to do/);
+});
+
+test('a plain unit is enabled, and what is not needed is said', async () => {
+  const stand = makeStand(PLAIN_FILE, []);
+  const { status, stdout, stderr } = await stand.setup(...RUN, '--yes', '--user', 'web');
+  assert.is(status, 0, stderr);
+  assert.match(stdout, /note: no site is needed: no instance has a domain\n/);
+  assert.match(
+    stand.read('etc/systemd/system/shop.service'),
+    /User=web\nUMask=0027\n[\s\S]*Environment=PORT=3000\n/,
+  );
+  assert.is(stand.read('state/enabled'), 'shop.service\n');
+  const other = makeStand('start: { type: process, run: exec node server.js }\n', []);
+  const none = await other.setup('--yes');
+  assert.match(
+    none.stdout,
+    /note: no user, unit or access list is needed: start\.type is process\n/,
+  );
+});
+
+test('without a command for the unit, with two proxies, or with a user of others, it says what to add', async () => {
+  const stand = makeStand();
+  const before = stand.tree();
+  const refused = async (wanted: RegExp, ...args: string[]) => {
+    const { status, stdout, stderr } = await stand.setup(...args);
+    assert.equal([status, stdout], [2, '']);
+    assert.match(stderr, wanted);
+    assert.match(stderr, /^[^\n]*\n$/);
+  };
+  await refused(/shop@\.service should run is not known: add --run/, '--yes');
+  await refused(/--yes \(stdin is not a terminal\)/, ...RUN);
+  await refused(/--cert and --key go together/, '--cert', '/x', '--yes');
+  await refused(/does not run as root/, ...RUN, '--yes', '--user', 'root');
+  await refused(/haproxy is not installed/, ...RUN, '--yes', '--proxy', 'haproxy');
+  assert.is(stand.tree(), before);
+  stand.write('state/users', 'www-data\nshop\n');
+  await refused(
+    /the user shop exists and setup did not create it: add --user shop/,
+    ...RUN,
+    '--yes',
+  );
+  const two = makeStand(undefined, ['nginx', 'caddy']);
+  assert.match((await two.setup(...RUN, '--yes')).stderr, /nginx and caddy are installed: choose/);
+});
+
+test('--print shows every file and command, and changes nothing', async () => {
+  const stand = makeStand();
+  const before = stand.tree();
+  const { status, stdout } = await stand.setup(...RUN, '--print');
+  assert.is(status, 0);
+  assert.match(stdout, /useradd --system .* shop\n/);
+  assert.match(stdout, / {5}ExecStart=\/usr\/bin\/env node server\.js\n/);
+  assert.match(stdout, / {5}nginx -t -c /);
+  const asJson = JSON.parse((await stand.setup(...RUN, '--print', '--json')).stdout);
+  assert.equal([asJson.app, asJson.result], ['shop', 'printed']);
+  assert.ok(asJson.steps.every((each: { state: string }) => each.state === 'wanted'));
+  assert.is(stand.tree(), before);
+});
+
+test('a file of a person is replaced only after a yes to its difference, and comes back by --undo', async () => {
+  const stand = makeStand();
+  stand.write(UNIT, '[Service]\nUser=shop\nExecStart=/usr/bin/node old.js\n');
+  const before = stand.tree();
+  const refused = await stand.setup(...RUN, '--yes');
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /shop@\.service exists and setup did not make it: .*\(foreign_file\)\n$/,
+  );
+  assert.is(stand.tree(), before);
+  const typed = async (first: string) => {
+    const options = {
+      root: stand.path('root'),
+      columns: 200,
+      env: { ...stand.env, NO_COLOR: '1' },
+    };
+    const session = startOnTerminal('runner-setup', stand.command(...RUN).args, options);
+    await session.expect('like this? [y/N] ');
+    session.enter(first);
+    await session.expect('Make these changes? [y/N] ');
+    session.enter('y');
+    return { ...(await session.done), text: session.text() };
+  };
+  const kept = await typed('n');
+  assert.is(kept.status, 0, kept.text);
+  assert.match(kept.text, /-ExecStart=\/usr\/bin\/node old\.js\r\n[\s\S]*kept {3}write/);
+  assert.match(stand.read(UNIT), /old\.js/);
+  const taken = await typed('y');
+  assert.is(taken.status, 0, taken.text);
+  assert.match(stand.read(UNIT), /server\.js/);
+  assert.is((await stand.setup('--undo', '--yes')).status, 0);
+  assert.is(stand.read(UNIT), '[Service]\nUser=shop\nExecStart=/usr/bin/node old.js\n');
+});
+
+test('a file that was changed since is neither replaced nor removed without a yes', async () => {
+  const stand = await madeStand();
+  stand.write(SITE, `${stand.read(SITE)}# mine\n`);
+  const { status, stderr } = await stand.setup('--yes');
+  assert.is(status, 1);
+  assert.match(stderr, /runner-shop\.conf was changed since setup made it/);
+  const undone = await stand.setup('--undo', '--yes');
+  assert.match(undone.stdout, /kept {3}undo: write \S+runner-shop\.conf\n/);
+  assert.match(stand.read(SITE), /# mine/);
+});
+
+test('a configuration that the proxy refuses is put back', async () => {
+  const stand = makeStand();
+  stand.write('state/bad-nginx', '');
+  const { status, stdout, stderr } = await stand.setup(...RUN, '--yes', '--json');
+  assert.is(status, 1);
+  assert.match(stderr, /`nginx -t .*` failed: nginx: line 3 is wrong \(setup_failed\)\n$/);
+  assert.ok(JSON.parse(stdout).steps.some((each: { state: string }) => each.state === 'failed'));
+  assert.throws(() => stand.read(SITE), /ENOENT/);
+  rmSync(stand.path('state/bad-nginx'));
+  assert.is((await stand.setup('--yes')).status, 0);
+  const good = stand.read(SITE);
+  stand.write(
+    '.deploy.yml',
+    stand.read('.deploy.yml').replace('shop.example.org', 'new.example.org'),
+  );
+  stand.write('state/bad-nginx', '');
+  assert.is((await stand.setup('--yes')).status, 1);
+  assert.is(stand.read(SITE), good);
+});
+
+test('what the app no longer needs goes, and what two apps need stays until both are undone', async () => {
+  const stand = await madeStand();
+  stand.write('.deploy.yml', 'start: { type: process, run: exec node server.js }\n');
+  const { status, stdout } = await stand.setup('--yes');
+  assert.is(status, 0);
+  assert.match(stdout, /ok {5}undo: write \S+runner-shop\.conf\n/);
+  assert.throws(() => stand.read(UNIT), /ENOENT/);
+  assert.is(stand.read('state/users'), 'www-data\n');
+});
+
+test('a unit of a package is never taken', async () => {
+  const stand = makeStand('start: { type: systemd, unit: systemd-journald.service }\n');
+  const { status, stderr } = await stand.setup(...RUN, '--yes');
+  assert.is(status, 1);
+  assert.match(stderr, /belongs to a package: name a unit of the app's own in start\.unit/);
+});
+
+test.run();
