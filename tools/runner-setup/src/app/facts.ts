@@ -60,7 +60,7 @@ export async function readFacts(server: Server, app: string, which: WhichFile): 
     const signal = new AbortController().signal;
     const { source } = sourceOf({ ...server, signal }, state);
     const { commit, version } = await fetchWanted(source, undefined);
-    const { bytes } = await contentsOf(source, commit);
+    const { bytes } = await contentsOf(source, commit, state.deploy_file);
     return { ...facts, version, deploy_file: textOf(bytes) };
   });
 }
