@@ -23,8 +23,8 @@ const inApp: ImportRule = (entry) => refusalOf(entry) ?? to(APP_FILE);
 const inAccessories: ImportRule = (entry) => refusalOf(entry) ?? to(ACCESSORIES_FILE);
 
 const nameIn = ({ path }: SourceEntry) => path.at(-1) as string;
-const seconds = (value: unknown) =>
-  typeof value === 'string' && /^\d+$/.test(value) ? `${value}s` : value;
+/** Kamal counts seconds. */
+const seconds = (value: unknown) => (typeof value === 'number' ? `${value}s` : value);
 
 /** The container's own PORT is not that of the server, which runner sets. */
 const clear: ImportRule = (entry, plan) =>

@@ -53,7 +53,9 @@ export class EntryList {
   addTree(tree: Tree, path: readonly string[] = [], line = tree.line): void {
     if (tree.kind === 'scalar') {
       const computed = typeof tree.value === 'string' && tree.value.includes('<%');
-      const exact = typeof tree.value === 'number' ? tree.source : tree.value;
+      // `3.10` and long integers keep their digits.
+      const isExact = typeof tree.value !== 'number' || String(tree.value) === tree.source;
+      const exact = isExact ? tree.value : tree.source;
       this.add(path, exact, line, computed);
     } else if (tree.kind === 'map') {
       for (const { key, value, line: own } of merged(tree))
