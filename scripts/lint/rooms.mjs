@@ -19,7 +19,7 @@ export const rooms = new Map([
   ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-report', 'model page commands'],
-  ['tools/runner-import', 'plan read formats commands'],
+  ['tools/runner-import', 'plan read formats answer commands'],
   [
     'tools/runner-notify',
     'message service dialogue channels spool deliver digest status setup commands',

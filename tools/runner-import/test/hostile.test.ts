@@ -4,8 +4,8 @@ import { UNSAFE } from '@runner/common/text/harmless';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type ImportAnswer, importText } from '../src/answer/answer.ts';
 import type { FormatName } from '../src/formats/all.ts';
-import { type ImportAnswer, importText } from '../src/import.ts';
 import { CAPISTRANO } from './forms/capistrano.ts';
 import { COMPOSE } from './forms/compose.ts';
 import { type Form, SECRET } from './forms/form.ts';
@@ -89,14 +89,14 @@ for (const format of FORMATS) {
       const answer = await imported(format, changed, name);
       if (answer) checkPrinted(answer);
     };
-    await fc.assert(fc.asyncProperty(damaged, check), { numRuns: 150 });
+    await fc.assert(fc.asyncProperty(damaged, check), { numRuns: 40 });
     const any = fc.string({ unit: 'binary', maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(any, async (text) => {
         const answer = await imported(format, text, '-');
         if (answer) checkPrinted(answer);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 }

@@ -2,8 +2,8 @@ import { command } from '@runner/common/cli/command';
 import { readGiven } from '@runner/common/files/read';
 import { appName } from '@runner/common/foundation/names';
 import { harmless } from '@runner/common/text/harmless';
+import { type ImportAnswer, importText, nothingImported } from '../answer/answer.ts';
 import { FORMATS, type FormatName } from '../formats/all.ts';
-import { type ImportAnswer, importText, nothingImported } from '../import.ts';
 
 /** Bytes; far above any file that a person wrote. */
 const SOURCE_MAX = 65_536;

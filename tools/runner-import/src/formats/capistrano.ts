@@ -45,12 +45,10 @@ const step =
     return to(key);
   };
 
-const seen = new WeakSet<Plan>();
-const server: ImportRule = (entry, plan) => {
-  if (seen.has(plan)) return left('runner works on one server; for several see runner fleet');
-  seen.add(plan);
-  return HERE(entry, plan);
-};
+const server: ImportRule = (entry, plan) =>
+  [...plan.fates.keys()].some(({ path: [word] }) => word === 'server' || word === 'role')
+    ? left('runner works on one server; for several see runner fleet')
+    : HERE(entry, plan);
 
 const under = (name: string) => `set.${name} set.${name}.**`;
 
@@ -113,7 +111,6 @@ const table: ImportTable = [
   ['server role', server],
   ['require require_relative load import install_plugin', none('loads code that is not run')],
   ['namespace.* desc desc.*', stays('nothing: it only names tasks')],
-  ['task.* after.* before.* on.* Rake.** ask.* invoke.* execute.*', TASK],
   [
     'set.*',
     (entry) =>
@@ -121,6 +118,7 @@ const table: ImportTable = [
         ? left('is in the unit that starts the app, or in your proxy')
         : left(entry.computed ? 'is computed when the file runs' : capistrano.unknown),
   ],
+  ['**', TASK],
 ];
 
 export const capistrano: SourceFormat = {
@@ -128,8 +126,9 @@ export const capistrano: SourceFormat = {
   nameOf: (entries) => entries.find(({ key }) => key === 'set.application')?.value,
   table,
   finish(plan, entries) {
-    const first = (key: string) => entries.find((each) => each.key === key);
-    plan.add(first('set.repo_url') ?? first('set.repository'), first('set.branch'));
+    // Ruby takes the last.
+    const last = (key: string) => entries.findLast((each) => each.key === key);
+    plan.add(last('set.repo_url') ?? last('set.repository'), last('set.branch'));
   },
   unknown: 'has no setting in runner',
 };

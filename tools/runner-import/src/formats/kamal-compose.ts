@@ -32,11 +32,13 @@ function fileOf(services: Readonly<Record<string, Service>>): Promise<string> {
 
 /** The entries that may be copied, by their path. */
 class Source {
+  readonly #all: readonly SourceEntry[];
   readonly #kept: readonly SourceEntry[];
   readonly app: string;
 
   constructor({ app, fates }: Plan, entries: readonly SourceEntry[]) {
     this.app = app;
+    this.#all = entries;
     this.#kept = entries.filter(
       (entry) => !refusalOf(entry) && !('reason' in (fates.get(entry) ?? {})),
     );
@@ -67,9 +69,9 @@ class Source {
     return names.map((name) => (name === 'PORT' ? `PORT=${port ?? ''}` : name));
   }
 
-  /** Keys below a path. */
-  names(...path: readonly string[]): string[] {
-    const keys = this.below(...path).map(({ path: own }) => own[path.length] ?? '[');
+  /** Keys below a path, also of values that are left. */
+  names(path: string): string[] {
+    const keys = this.#all.flatMap(({ path: [top, key = '['] }) => (top === path ? key : []));
     return [...new Set(keys)].filter((key) => /^[A-Za-z0-9][\w.-]*$/.test(key));
   }
 }

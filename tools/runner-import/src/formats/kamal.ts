@@ -68,7 +68,7 @@ const healthOf: ImportRule = (entry, plan) =>
   ruleFor(health, entry.path.slice(-1))?.(entry, plan) ?? left(kamal.unknown);
 
 const table: ImportTable = [
-  ['service', (_, { app }) => to(`runner add … --name ${app}`)],
+  ['service', (entry, { app }) => refusalOf(entry) ?? to(`runner add … --name ${app}`)],
   ['image', inApp],
   ['servers.[] servers.*.[] servers.*.hosts.[] servers.[].*', host],
   ['servers.*.cmd', inApp],

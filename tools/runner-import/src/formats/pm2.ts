@@ -89,7 +89,8 @@ const rows: ImportTable = [
   ['app.cwd', folder],
   ['app.watch app.watch.**', watch],
   ['app.env.*', ownVariable],
-  ['app app.env app.env.<code> app.<code> code', KEPT],
+  ['app', ({ computed }) => (computed ? to('start.config') : left('is empty'))],
+  ['app.env app.env.<code> app.<code> code', KEPT],
   [
     APP_KEYS.split(' ')
       .flatMap((key) => [`app.${key}`, `app.${key}.**`])
@@ -122,7 +123,9 @@ export const pm2: SourceFormat = {
   finish(plan, entries, file) {
     const first = (path: string) => entries.find((each) => each.path.join('.') === path);
     plan.add(first('deploy.repo'), first('deploy.ref'));
-    if (!entries.some(({ path }) => path[0] === 'app' && path.length > 1)) return;
+    const isApp = ({ path, computed }: SourceEntry) =>
+      path[0] === 'app' && (path.length > 1 || computed === true);
+    if (!entries.some(isApp)) return;
     plan.derive('start.type', 'pm2', 'pm2 keeps running it');
     const config = inRelease(file, 'ecosystem.config.js');
     plan.derive('start.config', config, 'pm2 reads it from each release');

@@ -7,16 +7,24 @@ const DONE =
   /^(?:sudo\s+)?(?:git\s+(?:pull|fetch|checkout|reset)\b|pm2\s+(?:start|restart|reload|startOr\w+|gracefulReload|save|delete|stop)\b)/;
 /** It changes the shell for what follows, so that the commands stay one. */
 const SHELL = /^(?:cd|export|source|\.|set|nvm|eval)\s/;
-export const MIGRATES = /migrat/i;
+const QUOTED = /["'`(){}|<>]/;
+const LAST = /\s*(?:&&|;)\s*([^"'`(){}|<>;&]+)$/;
+const MIGRATES = /migrat/i;
 
 /** `a && b; c` as its commands; one command if they share a shell, or are more than a plain list. */
-export function commandsOf(line: string): string[] {
-  const parts = line.split(/\s*(?:&&|;|\n)\s*/).filter((part) => part !== '');
-  const isPlain = !/["'`(){}|<>]|\$\(/.test(line) && !parts.some((part) => SHELL.test(part));
+function commandsOf(line: string): string[] {
+  const parts = line
+    .split(/\s*(?:&&|;|\n)\s*/)
+    .filter((part) => part !== '')
+    // Commands run in sh, which has no `source`.
+    .map((part) => part.replace(/^source\s/, '. '));
+  const isPlain = !QUOTED.test(line) && !parts.some((part) => SHELL.test(part));
   const kept = parts.filter((part) => !DONE.test(part));
   if (isPlain) return kept;
-  // In quotes or in a pipe a separator may be no end of a command: leave only what stands alone at the end.
-  return /["'`(){}|<>]|\$\(/.test(line) ? [line] : kept.length > 0 ? [kept.join(' && ')] : [];
+  // In quotes a separator may not end a command: only the last command is surely one.
+  if (QUOTED.test(line))
+    return [line.replace(LAST, (all, last: string) => (DONE.test(last) ? '' : all))];
+  return kept.length > 0 ? [kept.join(' && ')] : [];
 }
 
 /** Commands after a checkout: migrations before the switch, the others are the build. */

@@ -1,5 +1,6 @@
 /** What a reader finds in a file: one entry for each value, so that every one has a place and a fate. */
 import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import type { SectionEntry, Tree } from '@runner/common/yaml/schema';
 
 /** A single value. */
@@ -28,9 +29,14 @@ export function keyOf(path: readonly string[]): string {
   );
 }
 
-/** Throws `not_imported`: a sentence about the file, with a line if one is to blame. */
+/** How messages name the file. */
+export function sourceName(file: string): string {
+  return file === '-' ? 'stdin' : harmlessLine(file);
+}
+
+/** A sentence about the file, with a line if one is to blame. */
 export function unreadable(file: string, why: string, line?: number): Failure {
-  const place = line === undefined ? file : `${file}:${line}`;
+  const place = line === undefined ? sourceName(file) : `${sourceName(file)}:${line}`;
   return new Failure('not_imported', `${place}: ${why}`, line === undefined ? {} : { line });
 }
 

@@ -61,6 +61,7 @@ export class LiteralReader {
 
   /** A value, and lists that are added to it. */
   #sum(depth: number): RubyValue | undefined {
+    if (depth > DEPTH_MAX) return undefined;
     let value = this.#value(depth);
     for (;;) {
       const call = this.#take(/\s*\.(?:push|concat)\(\s*/y);

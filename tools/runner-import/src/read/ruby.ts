@@ -47,7 +47,8 @@ function add(
 
 /** `task :restart`: a word, and the name of a task, a server or an event. */
 function pathOf(statement: string): string[] {
-  const [, word = '', name] = /^([\w.]+)[\s(]*(?:(?::|["'])([\w:.@/-]+))?/.exec(statement) ?? [];
+  const [, word = '', name] =
+    /^(\w+(?:(?:\.|::)\w+)*)[\s(]*(?:(?::|["'])([\w:.@/-]+))?/.exec(statement) ?? [];
   if (word === '') return ['code'];
   return name === undefined || /^(?:server|role|lock)$/.test(word) ? [word] : [word, name];
 }

@@ -6,11 +6,11 @@ import { Failure } from '@runner/common/foundation/failure';
 import { isAppName } from '@runner/common/foundation/names';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
-import { FORMATS, type FormatName } from './formats/all.ts';
-import { keyOf, type SourceEntry } from './plan/entry.ts';
-import { type ImportedSetting, left, Plan } from './plan/plan.ts';
-import { hidesSecret, withoutSecrets } from './plan/secret.ts';
-import { ruleFor } from './plan/table.ts';
+import { FORMATS, type FormatName } from '../formats/all.ts';
+import { keyOf, type SourceEntry, sourceName } from '../plan/entry.ts';
+import { type ImportedSetting, left, Plan } from '../plan/plan.ts';
+import { hidesSecret, withoutSecrets } from '../plan/secret.ts';
+import { ruleFor } from '../plan/table.ts';
 
 /** The answer of `runner import`. */
 export interface ImportAnswer {
@@ -48,7 +48,7 @@ export async function importText({
   app,
   root,
 }: ImportSource): Promise<ImportAnswer> {
-  const name = shown(file === '-' ? 'stdin' : basename(file));
+  const name = shown(basename(sourceName(file)));
   const { read, nameOf, table, finish, unknown } = FORMATS[format];
   const entries = read(text, file);
   const plan = new Plan(app ?? appNamed(nameOf?.(entries, file)), root);
@@ -63,7 +63,7 @@ export async function importText({
   }));
   return {
     app: plan.app,
-    file: name,
+    file: withoutSecrets(sourceName(file)),
     settings: ordered(plan).map(({ path, value, reason, from }) => ({
       key: keyOf(path),
       value,
