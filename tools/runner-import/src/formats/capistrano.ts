@@ -112,7 +112,7 @@ const table: ImportTable = [
   ['require require_relative load import install_plugin', none('loads code that is not run')],
   ['namespace.* desc desc.*', stays('nothing: it only names tasks')],
   [
-    'set.*',
+    'set.**',
     (entry) =>
       /^(?:puma|unicorn|sidekiq|nginx|monit|delayed_job|resque|thin)_/.test(entry.path[1] as string)
         ? left('is in the unit that starts the app, or in your proxy')
