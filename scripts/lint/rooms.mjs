@@ -19,6 +19,7 @@ export const rooms = new Map([
   ['tools/runner-fleet', 'rollout events commands'],
   ['tools/runner-audit', 'log verify commands'],
   ['tools/runner-report', 'model page commands'],
+  ['tools/runner-import', 'plan read formats answer commands'],
   [
     'tools/runner-notify',
     'message service dialogue channels spool deliver digest status setup commands',
@@ -43,6 +44,7 @@ const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
+  ['acorn', ['tools/runner-import/src/read/javascript.ts']],
   ['age-encryption', ['libs/backup/src/age.ts']],
   ['semver', ['libs/common/src/apps/following.ts', 'libs/deploy/src/git/tags.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],

@@ -196,6 +196,31 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'setup asks on a terminal; the tests of notify type the answers',
   },
   {
+    page: 'docs/commands.md',
+    line: 'crontab -l | runner import crontab - --app shop',
+    reason: 'it reads the crontab of the user: tools/runner-import/test reads others',
+  },
+  {
+    page: 'docs/from-pm2.md',
+    block: 'sudo runner deploy shop --check',
+    reason: 'it needs sudo, a server and the app there; the import above it is run',
+  },
+  {
+    page: 'docs/from-kamal.md',
+    block: 'sudo runner deploy shop --check',
+    reason: 'it needs sudo, a server and the app there; the import above it is run',
+  },
+  {
+    page: 'docs/from-capistrano.md',
+    block: 'sudo runner deploy shop --check',
+    reason: 'it needs sudo, a server and the app there; the import above it is run',
+  },
+  {
+    page: 'docs/from-heroku.md',
+    block: 'sudo runner deploy shop --check',
+    reason: 'it needs sudo, a server and the app there; the import above it is run',
+  },
+  {
     page: 'docs/operating.md',
     block: 'age-keygen -o runner-key.txt',
     reason: 'it needs age: tools/runner-restore/test/restore.long.test.ts makes keys and backups',

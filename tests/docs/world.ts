@@ -109,6 +109,15 @@ function stopApps(base: string): void {
   }
 }
 
+/** What runner import reads. */
+const OF_OTHER_TOOLS = [
+  ['ecosystem.config.js', "module.exports = { apps: [{ name: 'shop', script: 'server.js' }] };\n"],
+  ['Procfile', 'web: node server.js\n'],
+  ['config/deploy.yml', 'service: shop\nimage: acme/shop\n'],
+  ['config/deploy.rb', "set :application, 'shop'\n"],
+  ['config/deploy/production.rb', 'set :keep_releases, 3\n'],
+] as const;
+
 /** Lays out the home folder: tokens, logs, events, and a git that reaches the stand-in as github.com. */
 function furnish(base: string, hosts: Hosts): void {
   for (const folder of ['opt', 'srv', 'backup', 'elsewhere', 'root', 'home']) {
@@ -121,6 +130,10 @@ function furnish(base: string, hosts: Hosts): void {
   writeFileSync(join(base, 'home/good.log'), 'compiled 24 files\n');
   writeFileSync(join(base, 'home/bad.log'), 'compiled 24 files\nKilled\n');
   writeFileSync(join(base, 'home/shop.deploy.yml'), 'keep: 5\n');
+  for (const [name, text] of OF_OTHER_TOOLS) {
+    mkdirSync(dirname(join(base, 'home', name)), { recursive: true });
+    writeFileSync(join(base, 'home', name), text);
+  }
   const event = { event_type: 'DeploySuccess', project: 'docs', version: 'v9' };
   writeFileSync(join(base, 'home/events.jsonl'), `${JSON.stringify(event)}\n`);
   writeFileSync(join(base, 'root/bot-token'), BOT_TOKEN, secret);

@@ -133,6 +133,21 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'import',
+    calls: [
+      { ...call('procfile', '-'), stdin: () => 'web: node server.js\n' },
+      { ...call('unit', '-', '--json'), stdin: () => '[Service]\nExecStart=/usr/bin/node x\n' },
+    ],
+    withoutInput: 1,
+    writes: false,
+    wrong: [
+      ['not_imported', { ...call('pm2', '-'), stdin: () => 'module.exports = {' }],
+      ['file_unreadable', call('compose', '/nonexistent')],
+      ['usage', call('jenkins', '-')],
+    ],
+    refusals: OUTPUT,
+  },
+  {
     command: 'remove',
     calls: [call('shop', '--yes'), call('shop', '--yes', '--purge', '--json')],
     writes: true,

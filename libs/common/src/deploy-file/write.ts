@@ -6,7 +6,7 @@ import { readDeployFile } from './read.ts';
 export interface ProposedSetting {
   /** Keys from the top, e.g. `['instances', 'default', 'env', 'PORT']`. */
   readonly path: readonly string[];
-  readonly value: string | number | boolean | readonly string[];
+  readonly value: string | number | boolean | readonly (string | number)[];
   /** Why, in a few words, e.g. `package.json: scripts.build`. */
   readonly reason?: string;
 }

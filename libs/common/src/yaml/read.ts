@@ -36,8 +36,15 @@ function prescan(text: string, file: FileName): void {
   });
 }
 
-/** Parses YAML 1.2 (core schema, no aliases) into a tree with lines. Throws the file's Failure. */
-export function readYaml(bytes: Uint8Array, file: FileName): Tree {
+/**
+ * Parses YAML 1.2 (core schema) into a tree with lines. Throws the file's Failure. An alias is refused unless
+ * `aliases` allows it: then it is the tree of its anchor, so a small file may stand for a huge tree.
+ */
+export function readYaml(
+  bytes: Uint8Array,
+  file: FileName,
+  { aliases = false }: { readonly aliases?: boolean } = {},
+): Tree {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -66,7 +73,8 @@ export function readYaml(bytes: Uint8Array, file: FileName): Tree {
     const what = WORDS_OF[error.code] ?? 'is not valid YAML';
     throw problem(file, lineAt(error.pos[0]), '', what);
   }
-  return treeOf(document.contents, lineAt, file, 1);
+  const anchors = aliases ? new Map<string, Tree>() : undefined;
+  return treeOf(document.contents, { lineAt, file, anchors }, 1);
 }
 
 /** Replaces the parser's messages, which quote the file and so may show a secret. */
@@ -81,31 +89,42 @@ const WORDS_OF: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'unexpected content',
 };
 
-function treeOf(
-  node: unknown,
-  lineAt: (offset: number) => number,
-  file: FileName,
-  near: number,
-): Tree {
-  const line = lineOf(node, lineAt) ?? near;
-  if (isAlias(node)) throw problem(file, line, '', 'uses an alias (*name): write the value out');
+/** What every node of a document needs to become a tree. */
+interface Reading {
+  readonly lineAt: (offset: number) => number;
+  readonly file: FileName;
+  /** The trees of the anchors so far; undefined where aliases are refused. */
+  readonly anchors: Map<string, Tree> | undefined;
+}
+
+function treeOf(node: unknown, reading: Reading, near: number): Tree {
+  const { file, anchors } = reading;
+  const line = lineOf(node, reading) ?? near;
+  if (isAlias(node)) {
+    const meant = anchors?.get(node.source);
+    if (meant) return meant;
+    throw problem(file, line, '', 'uses an alias (*name): write the value out');
+  }
+  const tree = treeOfValue(node, reading, line);
+  const { anchor } = (node ?? {}) as { anchor?: string };
+  if (anchor !== undefined) anchors?.set(anchor, tree);
+  return tree;
+}
+
+function treeOfValue(node: unknown, reading: Reading, line: number): Tree {
   if (isMap(node)) {
     const seen = new Set<string>();
     const entries = node.items.map((pair) => {
       const key = isScalar(pair.key) ? String(pair.key.value) : '';
-      const keyLine = lineOf(pair.key, lineAt) ?? line;
-      if (seen.has(key)) throw problem(file, keyLine, '', 'duplicate key');
+      const keyLine = lineOf(pair.key, reading) ?? line;
+      if (seen.has(key)) throw problem(reading.file, keyLine, '', 'duplicate key');
       seen.add(key);
-      return { key, line: keyLine, value: treeOf(pair.value, lineAt, file, keyLine) };
+      return { key, line: keyLine, value: treeOf(pair.value, reading, keyLine) };
     });
     return { kind: 'map', line, entries };
   }
   if (isSeq(node)) {
-    return {
-      kind: 'list',
-      line,
-      items: node.items.map((item) => treeOf(item, lineAt, file, line)),
-    };
+    return { kind: 'list', line, items: node.items.map((item) => treeOf(item, reading, line)) };
   }
   const value: unknown = isScalar(node) ? node.value : null;
   const source = isScalar(node) && typeof node.source === 'string' ? node.source : String(value);
@@ -114,7 +133,7 @@ function treeOf(
   return { kind: 'scalar', line, value: simple ? value : null, source };
 }
 
-function lineOf(node: unknown, lineAt: (offset: number) => number): number | undefined {
+function lineOf(node: unknown, { lineAt }: Reading): number | undefined {
   const range = (node as { range?: [number, number, number] } | null)?.range;
   return range ? lineAt(range[0]) : undefined;
 }

@@ -1,0 +1,148 @@
+/** From a file of another tool to what runner needs: nothing of the file is without a place or a reason. */
+import { basename } from 'node:path';
+import { deployFileText } from '@runner/common/deploy-file/write';
+import { failureIn } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
+import { isAppName } from '@runner/common/foundation/names';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { cutCodePoints } from '@runner/common/text/plain';
+import { FORMATS, type FormatName } from '../formats/all.ts';
+import { keyOf, type SourceEntry, sourceName } from '../plan/entry.ts';
+import { type ImportedSetting, left, Plan } from '../plan/plan.ts';
+import { hidesSecret, withoutSecrets } from '../plan/secret.ts';
+import { ruleFor } from '../plan/table.ts';
+
+/** The answer of `runner import`. */
+export interface ImportAnswer {
+  readonly app: string;
+  readonly file: string;
+  readonly settings: readonly { key: string; value: ImportedSetting['value']; reason: string }[];
+  /** The text of `.deploy.yml`; null if there is no setting. */
+  readonly deploy_file: string | null;
+  readonly commands: readonly string[];
+  readonly files: readonly { path: string; text: string }[];
+  readonly mapped: readonly { key: string; line: number; to: string }[];
+  readonly left: readonly { key: string; line: number; reason: string }[];
+}
+
+/** What is imported, and for which server. */
+export interface ImportSource {
+  readonly format: FormatName;
+  readonly text: string;
+  /** As it was named; `-` is standard input. */
+  readonly file: string;
+  /** The app's name, if the caller gives one. */
+  readonly app?: string | undefined;
+  readonly root: string;
+}
+
+/** Parts that the printed file has in this order. */
+const ORDER = ['instances', 'build', 'start', 'health', 'traffic', 'keep', 'shared', 'hooks'];
+const KEY_MAX = 120;
+
+/** Throws `not_imported` for a text that is not of the format. */
+export async function importText({
+  format,
+  text,
+  file,
+  app,
+  root,
+}: ImportSource): Promise<ImportAnswer> {
+  const name = shown(basename(sourceName(file)));
+  const { read, nameOf, table, finish, unknown } = FORMATS[format];
+  const entries = read(text, file);
+  const plan = new Plan(app ?? appNamed(nameOf?.(entries, file)), root);
+  for (const entry of entries)
+    plan.fates.set(entry, ruleFor(table, entry.path)?.(entry, plan) ?? left(unknown));
+  await finish?.(plan, entries, file);
+  const deployFile = writeUp(plan, name);
+  const fates = entries.map((entry) => ({
+    key: shown(entry.key),
+    line: entry.line,
+    ...(plan.fates.get(entry) ?? left(unknown)),
+  }));
+  return {
+    app: plan.app,
+    file: withoutSecrets(sourceName(file)),
+    settings: ordered(plan).map(({ path, value, reason, from }) => ({
+      key: keyOf(path),
+      value,
+      reason: reason ?? placeOf(from, name),
+    })),
+    deploy_file: deployFile,
+    commands: [...plan.commands].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
+    files: [...plan.files].map(([path, content]) => ({ path, text: content })),
+    mapped: fates.flatMap((fate) => ('to' in fate ? fate : [])),
+    left: fates.flatMap((fate) => ('reason' in fate ? fate : [])),
+  };
+}
+
+/** Every other command needs the app. */
+function isFirst(command: string): boolean {
+  return command.startsWith('runner add ');
+}
+
+/** A text of the source on one line, harmless, short and without secrets. */
+function shown(text: string): string {
+  return cutCodePoints(harmlessLine(withoutSecrets(text)), KEY_MAX);
+}
+
+/** The name that the source gives the app, made one that runner takes. */
+function appNamed(given: unknown): string {
+  if (typeof given !== 'string' || hidesSecret(given)) return 'app';
+  const name = given
+    .trim()
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
+    .slice(0, 63);
+  return isAppName(name) ? name : 'app';
+}
+
+function ordered({ settings }: Plan): ImportedSetting[] {
+  const rank = ({ path: [top = ''] }: ImportedSetting) => ORDER.indexOf(top);
+  return [...settings.values()].sort((a, b) => rank(a) - rank(b));
+}
+
+function placeOf(from: readonly SourceEntry[], file: string): string {
+  const [first] = from;
+  return first ? `${file}:${first.line}: ${shown(first.key)}` : '';
+}
+
+/** The text of `.deploy.yml`. A setting that runner would refuse is taken out, and its entries are left. */
+function writeUp(plan: Plan, file: string): string | null {
+  for (;;) {
+    if (plan.settings.size === 0) return null;
+    const proposed = ordered(plan).map(({ path, value, reason, from }) => ({
+      path,
+      value,
+      reason: reason ?? placeOf(from, file),
+    }));
+    let text = '';
+    const failure = failureIn(() => {
+      text = deployFileText(proposed, [`Made by runner import from ${file}`]);
+    });
+    if (!failure) return text;
+    takeOut(plan, failure);
+  }
+}
+
+function takeOut(plan: Plan, failure: Failure): void {
+  const { key } = failure.facts;
+  const wrong = typeof key === 'string' && key !== '' ? key : undefined;
+  const isBelow = (a: string, b: string) =>
+    a === b || a.startsWith(`${b}.`) || a.startsWith(`${b}[`);
+  const out = [...plan.settings].filter(
+    ([name]) => wrong !== undefined && (isBelow(name, wrong) || isBelow(wrong, name)),
+  );
+  if (out.length === 0) throw failure;
+  for (const [name, { from }] of out) {
+    plan.settings.delete(name);
+    for (const entry of from)
+      plan.fates.set(entry, left(`is not a value that runner takes for ${name}`));
+  }
+}
+
+/** The failure of a file of which nothing could be used. */
+export function nothingImported({ file, left: all }: ImportAnswer): Failure {
+  return new Failure('not_imported', `${file}: nothing in it has a place in runner`, { left: all });
+}

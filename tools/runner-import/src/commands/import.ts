@@ -1,0 +1,69 @@
+import { command } from '@runner/common/cli/command';
+import { readGiven } from '@runner/common/files/read';
+import { appName } from '@runner/common/foundation/names';
+import { harmless } from '@runner/common/text/harmless';
+import { type ImportAnswer, importText, nothingImported } from '../answer/answer.ts';
+import { FORMATS, type FormatName } from '../formats/all.ts';
+
+/** Bytes; far above any file that a person wrote. */
+const SOURCE_MAX = 65_536;
+
+export const importFile = command({
+  about: 'Make a .deploy.yml from a file of another tool',
+  details:
+    'Prints the file on standard output; a crontab becomes a crontab. Each key without a place in it is\n' +
+    'listed on standard error with its line and the reason, followed by the commands to run and other\n' +
+    'files that are needed. Nothing is run or changed, and no value that looks like a secret is printed.',
+  positionals: {
+    format: { required: true, choices: Object.keys(FORMATS), about: 'What the file is' },
+    file: { required: true, about: 'The file; - reads standard input' },
+  },
+  options: {
+    app: {
+      placeholder: 'APP',
+      about: 'Name of the app in the commands [default: as in the file]',
+    },
+  },
+  examples: [
+    'runner import pm2 ecosystem.config.js > .deploy.yml',
+    'runner import kamal config/deploy.yml --app shop --json',
+    'crontab -l | runner import crontab - --app shop',
+  ],
+  safeInForeignRoot: true,
+  async run({ io, paths, args, options, format }) {
+    const { app } = options;
+    const answer = await importText({
+      format: args.format as FormatName,
+      text: readGiven(io, args.file, SOURCE_MAX, 'the input'),
+      file: args.file,
+      app: app === undefined ? undefined : appName(app),
+      root: paths.root,
+    });
+    if (format === 'human')
+      for (const line of report(answer)) io.stderr.write(`${harmless(line)}\n`);
+    if (answer.mapped.length === 0) throw nothingImported(answer);
+    return { value: answer };
+  },
+  human: ({ deploy_file, files }: ImportAnswer) =>
+    deploy_file ?? files.find(({ path }) => path === CRONTAB)?.text ?? '',
+});
+
+/** The file that takes the place of `.deploy.yml` for a crontab. */
+const CRONTAB = 'crontab';
+
+/** What is left, then what to run, then the other files. */
+function report({ file, left, commands, files }: ImportAnswer): string[] {
+  // Of a list one line is enough.
+  const reasons = left.map(
+    ({ key, line, reason }) => `${file}:${line}: ${key.replace(/\[\d+\]$/, '')}: ${reason}`,
+  );
+  const others = files.filter(({ path }) => path !== CRONTAB);
+  return [
+    ...new Set(reasons),
+    ...commands.map((line) => `runner import: run: ${line}`),
+    ...others.flatMap(({ path, text }) => [
+      `runner import: write this into ${path}:`,
+      text.trimEnd(),
+    ]),
+  ];
+}

@@ -1,0 +1,29 @@
+/** The formats by their names, as they are typed. */
+import type { SourceFormat } from '../plan/table.ts';
+import { capistrano } from './capistrano.ts';
+import { compose } from './compose.ts';
+import { crontab } from './crontab.ts';
+import { kamal } from './kamal.ts';
+import { pm2 } from './pm2.ts';
+import { procfile } from './procfile.ts';
+import { unit } from './unit.ts';
+
+/** Name of a format. */
+export type FormatName =
+  | 'pm2'
+  | 'procfile'
+  | 'kamal'
+  | 'capistrano'
+  | 'compose'
+  | 'unit'
+  | 'crontab';
+
+export const FORMATS: Readonly<Record<FormatName, SourceFormat>> = {
+  pm2,
+  procfile,
+  kamal,
+  capistrano,
+  compose,
+  unit,
+  crontab,
+};

@@ -1,0 +1,100 @@
+/** compose: docker keeps reading the file, from each release. */
+import type { SourceEntry } from '../plan/entry.ts';
+import { left, type Plan, to } from '../plan/plan.ts';
+import { isSecret } from '../plan/secret.ts';
+import { type ImportRule, none, type SourceFormat, stays } from '../plan/table.ts';
+import { yamlEntries } from '../read/yaml.ts';
+import { inRelease, listening } from './place.ts';
+
+const KEPT = stays('start.file');
+
+/** `NAME: value` and `NAME=value` of `environment`. */
+const variable: ImportRule = ({ path, value }, plan) => {
+  const last = path.at(-1) as string;
+  const text = String(value ?? '');
+  const at = text.indexOf('=');
+  const [name, own] = last.startsWith('[')
+    ? [at === -1 ? text : text.slice(0, at), at === -1 ? '' : text.slice(at + 1)]
+    : [last, text];
+  // Already a variable of the environment.
+  if (own === '' || /^\$\{[^}]*\}$/.test(own) || !isSecret(name, own)) return to('start.file');
+  return plan.secret(name);
+};
+
+/** A folder beside the file is in the release, and ends with it. */
+const volume: ImportRule = (entry, plan) => {
+  const [source = '', , mode = ''] = String(entry.value).split(':');
+  if (!/^\.\.?\//.test(source)) return to('start.file');
+  if (source.startsWith('../')) return left('leads out of the release: give an absolute path');
+  const path = source.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '');
+  if (/\bro\b/.test(mode) || /\.\w+$/.test(path) || path === '') return to('start.file');
+  return plan.append('shared', entry, `${path}/`);
+};
+const envFile: ImportRule = (entry, plan) => {
+  const path = String(entry.value).replace(/^(?:\.\/)+/, '');
+  return /^[\w.][\w./-]*$/.test(path) && !path.includes('..')
+    ? plan.append('shared', entry, path)
+    : to('start.file');
+};
+
+const published: ImportRule = ({ value }) =>
+  /^\d+$/.test(String(value))
+    ? left('publishes a different port at each start: give the host port too')
+    : to('start.file');
+
+export const compose: SourceFormat = {
+  read: yamlEntries,
+  nameOf: (entries) => entries.find(({ path }) => path.join('.') === 'name')?.value,
+  table: [
+    ['name', none('runner names the project itself: remove it')],
+    ['services.*.container_name', none('is taken while the old container has it: remove it')],
+    ['services.*.environment.**', variable],
+    ['services.*.env_file services.*.env_file.[] services.*.env_file.[].path', envFile],
+    ['services.*.volumes.[]', volume],
+    ['services.*.ports.[]', published],
+    ['volumes.*', none('would be a new, empty volume: set its name, and external: true')],
+    [
+      'volumes.** networks.** secrets.** configs.** services.** include.** version include services.*',
+      KEPT,
+    ],
+    ['volumes networks secrets configs services', none('is empty')],
+    // docker compose reads them where an alias names them.
+    ['**', ({ path }) => (path[0]?.startsWith('x-') ? to('start.file') : left(compose.unknown))],
+  ],
+  finish: whole,
+  unknown: 'is not a key of compose that runner knows; docker compose reads it if it does',
+};
+
+function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void {
+  if (!entries.some(({ path }) => path[0] === 'services' && path.length > 1)) return;
+  const external = new Set(
+    entries
+      .filter(
+        ({ path, value }) => path[0] === 'volumes' && path[2] === 'external' && value === true,
+      )
+      .map(({ path }) => path[1]),
+  );
+  for (const entry of entries) {
+    const isOwn =
+      entry.path[0] === 'volumes' && entry.path.length > 1 && !external.has(entry.path[1]);
+    if (isOwn)
+      plan.fates.set(entry, left('would be a new, empty volume: set its name, and external: true'));
+  }
+  plan.derive('start.type', 'compose', 'docker compose up --wait');
+  plan.derive(
+    'start.file',
+    inRelease(file, 'compose.yaml'),
+    'docker compose reads it from each release',
+  );
+  const isBuilt = entries.some(({ path }) => path[0] === 'services' && path[2] === 'build');
+  if (isBuilt) plan.derive('build.run', 'docker compose build', 'a service has build');
+  const ports = entries
+    .filter(({ path }) => path[0] === 'services' && path[2] === 'ports' && path.length === 4)
+    .map(
+      ({ value }) =>
+        /^(?:(?:127\.0\.0\.1|0\.0\.0\.0):)?(\d+):\d+(?:\/tcp)?$/.exec(String(value))?.[1],
+    );
+  const address = ports.length === 1 ? listening(ports[0]) : undefined;
+  if (address)
+    plan.derive('health.tcp', address, 'the published port; better is a url that answers 200');
+}

@@ -1,0 +1,141 @@
+/** What an import makes of the entries: settings, commands and files, and the fate of each entry. */
+import { VARIABLE } from '@runner/common/deploy-file/schema';
+import type { ProposedSetting } from '@runner/common/deploy-file/write';
+import { UNSAFE } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
+import { keyOf, type SourceEntry, type SourceValue } from './entry.ts';
+import { hidesSecret, isSecret } from './secret.ts';
+
+/** Where an entry went: a setting, a command or a file; or why it has no place. */
+export type Fate = { readonly to: string } | { readonly reason: string };
+
+/** A setting of `.deploy.yml`, and the entries that it comes from. */
+export interface ImportedSetting {
+  readonly path: readonly string[];
+  readonly value: ProposedSetting['value'];
+  readonly from: readonly SourceEntry[];
+  /** Beside it in the file; without one, the place of its entry. */
+  readonly reason?: string;
+}
+
+export const to = (place: string): Fate => ({ to: place });
+export const left = (reason: string): Fate => ({ reason });
+
+const COMPUTED = 'is computed when the file runs: write the value into .deploy.yml yourself';
+const SECRET = 'holds what looks like a secret: take it out, and set it with runner env set';
+const CONTROL = 'has characters that could control a terminal';
+
+/** Why a value cannot be copied into another file; undefined if it can. */
+export function refusalOf({
+  value,
+  computed,
+}: Pick<SourceEntry, 'value' | 'computed'>): Fate | undefined {
+  if (computed) return left(COMPUTED);
+  if (typeof value !== 'string') return undefined;
+  if (value.search(UNSAFE) !== -1) return left(CONTROL);
+  return hidesSecret(value) ? left(SECRET) : undefined;
+}
+
+/** Grows while a format goes through its entries. */
+export class Plan {
+  readonly app: string;
+  /** The app's folder on the server. */
+  readonly home: string;
+  readonly settings = new Map<string, ImportedSetting>();
+  readonly commands = new Set<string>();
+  readonly files = new Map<string, string>();
+  readonly fates = new Map<SourceEntry, Fate>();
+
+  constructor(app: string, root: string) {
+    this.app = app;
+    this.home = `${root}/apps/${app}`;
+  }
+
+  /** Sets a setting to the entry's value, or to one made of it. */
+  set(key: string | readonly string[], entry: SourceEntry, value: unknown = entry.value): Fate {
+    const path = typeof key === 'string' ? key.split('.') : key;
+    const made = value as ImportedSetting['value'] | null;
+    const refusal = refusalOf(entry) ?? refusalOf({ value: made as SourceValue });
+    if (refusal) return refusal;
+    if (made === null || made === '') return left('has no value');
+    this.settings.set(keyOf(path), { path, value: made, from: [entry] });
+    return to(keyOf(path));
+  }
+
+  /** Adds a text to a list. */
+  append(key: string, entry: SourceEntry, value: unknown = entry.value): Fate {
+    const refusal = refusalOf(entry) ?? refusalOf({ value: value as SourceValue });
+    if (refusal) return refusal;
+    if (value === null || value === '') return left('has no value');
+    const before = this.settings.get(key);
+    const list = [before?.value ?? []].flat().map(String);
+    const text = String(value);
+    const all = list.includes(text) ? list : [...list, text];
+    this.settings.set(key, {
+      path: key.split('.'),
+      value: all,
+      from: [...(before?.from ?? []), entry],
+    });
+    return to(key);
+  }
+
+  /** A setting that follows from the whole file. */
+  derive(key: string, value: ImportedSetting['value'], reason: string): void {
+    if (!this.settings.has(key))
+      this.settings.set(key, { path: key.split('.'), value, from: [], reason });
+  }
+
+  has(key: string): boolean {
+    return this.settings.has(key);
+  }
+
+  /** A variable of an instance; a secret becomes the command that stores it. */
+  env(
+    entry: SourceEntry,
+    name: string,
+    value: SourceValue = entry.value,
+    instance = 'default',
+  ): Fate {
+    const refusal = unnamed(name);
+    if (refusal) return refusal;
+    if (isSecret(name, String(value ?? ''))) return this.secret(name);
+    if (entry.computed) return left(COMPUTED);
+    const text = value === null ? '' : String(value);
+    if (text.search(UNSAFE) !== -1) return left(CONTROL);
+    const path = ['instances', instance, 'env', name];
+    this.settings.set(keyOf(path), { path, value: text, from: [entry] });
+    return to(keyOf(path));
+  }
+
+  /** The command that stores a secret; it asks for the value. */
+  secret(name: string): Fate {
+    return unnamed(name) ?? this.command(`runner env set ${this.app} ${name}`);
+  }
+
+  command(line: string): Fate {
+    this.commands.add(line);
+    return to(line);
+  }
+
+  /** The command that registers the app. */
+  add(repo: SourceEntry | undefined, branch?: SourceEntry): void {
+    if (!repo || refusalOf(repo) || typeof repo.value !== 'string' || repo.value === '') return;
+    const named = branch && !refusalOf(branch) && typeof branch.value === 'string';
+    const ref = named ? String(branch.value).replace(/^(?:refs\/heads|origin)\//, '') : '';
+    const follows = /^[\w./-]{1,200}$/.test(ref) && !ref.startsWith('-') ? ` --branch ${ref}` : '';
+    this.commands.add(`runner add ${word(addressOf(repo.value))}${follows} --name ${this.app}`);
+  }
+}
+
+function unnamed(name: string): Fate | undefined {
+  if (!new RegExp(VARIABLE).test(name) || name.length > 200)
+    return left('is not the name of a variable');
+  return name.startsWith('RUNNER_') ? left('runner sets RUNNER_ variables itself') : undefined;
+}
+
+/** `git@host:owner/name` as https, which is how runner fetches; anything else as it is. */
+function addressOf(repo: string): string {
+  const [, host, path] =
+    /^(?:ssh:\/\/)?(?:[\w.-]+@)?([\w.-]+\.[a-z]+)[:/]([\w./~-]+)$/.exec(repo) ?? [];
+  return host === undefined ? repo : `https://${host}/${path}`;
+}

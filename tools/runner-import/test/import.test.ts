@@ -1,0 +1,158 @@
+/** What `runner import` prints, and what it refuses. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = temporaryFolder('import');
+
+/** The file as the command reads it, by its name. */
+function importing(format: string, file: string, text: string, ...more: readonly string[]) {
+  writeFileSync(join(root, file), text);
+  return run('runner-import', [format, file, '--root', '/opt/runner', ...more], { cwd: root });
+}
+
+const ECOSYSTEM = `module.exports = {
+  apps: [{
+    name: 'shop',
+    script: 'server.js',
+    funky: true,
+    env: { PORT: 3000, API_KEY: 'Zx9kQ2mV7tLw' },
+  }],
+};
+`;
+
+test('stdout is the .deploy.yml, stderr what is left and what to run', async () => {
+  const { status, stdout, stderr } = await importing('pm2', 'ecosystem.config.js', ECOSYSTEM);
+  assert.is(status, 0);
+  assert.is(
+    stdout,
+    `# yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json
+# Made by runner import from ecosystem.config.js
+
+start:
+  type: pm2 # pm2 keeps running it
+  config: ecosystem.config.js # pm2 reads it from each release
+health:
+  tcp: 127.0.0.1:3000 # PORT; better is a url that answers 200
+`,
+  );
+  assert.is(
+    stderr,
+    `ecosystem.config.js:5: apps[0].funky: is not a setting of pm2 that runner knows
+runner import: run: runner env set shop API_KEY
+`,
+  );
+});
+
+test('--json has both, and the value of no secret', async () => {
+  const { status, stdout, stderr } = await importing('pm2', 'eco.config.js', ECOSYSTEM, '--json');
+  assert.equal([status, stderr], [0, '']);
+  const answer = JSON.parse(stdout);
+  assert.equal(Object.keys(answer).sort(), [
+    'app',
+    'commands',
+    'deploy_file',
+    'file',
+    'files',
+    'left',
+    'mapped',
+    'settings',
+  ]);
+  assert.equal(answer.left, [
+    { key: 'apps[0].funky', line: 5, reason: 'is not a setting of pm2 that runner knows' },
+  ]);
+  assert.equal(answer.mapped.at(-1), {
+    key: 'apps[0].env.API_KEY',
+    line: 6,
+    to: 'runner env set shop API_KEY',
+  });
+  assert.not.match(stdout, 'Zx9kQ2mV7tLw');
+});
+
+test('code is not run, and what it computes is listed', async () => {
+  const marker = join(root, 'ran');
+  const text = `require('fs').writeFileSync(${JSON.stringify(marker)}, '');
+module.exports = { apps: [{ script: 'a.js' }], deploy: { production: { repo: process.env.REPO, ref: 'main' } } };
+`;
+  const { stderr } = await importing('pm2', 'ecosystem.config.js', text);
+  assert.match(stderr, 'ecosystem.config.js:2: deploy.production.repo: is computed');
+  assert.is(existsSync(marker), false);
+});
+
+test('a crontab becomes a crontab whose jobs run in the active release', async () => {
+  const text = `MAILTO=ops@example.org
+*/5 * * * * cd /srv/shop && bin/rake jobs:run >> /var/log/jobs.log 2>&1
+0 4 * * * pg_dump shop | gzip > dump.gz
+61 * * * * bin/late
+@reboot node server.js
+`;
+  const { stdout, stderr } = await importing('crontab', 'cron', text, '--app', 'shop');
+  assert.is(
+    stdout,
+    `MAILTO=ops@example.org
+*/5 * * * * runner exec shop -- bin/rake jobs:run >> /var/log/jobs.log 2>&1
+0 4 * * * runner exec shop -- sh -c 'pg_dump shop | gzip' > dump.gz
+`,
+  );
+  assert.match(stderr, 'cron:4: job: is not a schedule with a command\ncron:5: job: starts');
+});
+
+test('a unit gets a drop-in that runs it in the active release', async () => {
+  const text = '[Service]\nWorkingDirectory=/srv/shop\nExecStart=/srv/shop/bin/web --port 3000\n';
+  const { stdout, stderr } = await importing('unit', 'shop.service', text);
+  assert.match(stdout, 'unit: shop.service');
+  assert.match(
+    stderr,
+    `write this into /etc/systemd/system/shop.service.d/runner.conf:
+[Service]
+WorkingDirectory=/opt/runner/apps/shop/instances/default/current
+ExecStart=
+ExecStart=/opt/runner/apps/shop/instances/default/current/bin/web --port 3000
+`,
+  );
+});
+
+for (const [what, format, text, wanted] of [
+  [
+    'a file of another format',
+    'procfile',
+    'nothing of this',
+    /^f:1: line: .*\nrunner import: f: nothing in it has a place in runner/,
+  ],
+  [
+    'broken JavaScript',
+    'pm2',
+    'module.exports = {\n a: [',
+    /^runner import: f:2: is not JavaScript/,
+  ],
+  ['broken YAML', 'kamal', 'service: "shop', /^runner import: f:1: a closing quote/],
+  [
+    'a unit that runs once',
+    'unit',
+    '[Service]\nType=oneshot\nExecStart=x',
+    /f:1?2: .*\n(?:.*\n)*runner import: f: nothing/,
+  ],
+  [
+    'an empty file',
+    'procfile',
+    '',
+    /^runner import: f: nothing in it has a place in runner \(not_imported\)/,
+  ],
+] as const) {
+  test(`${what} is one sentence and the status 1`, async () => {
+    const { status, stdout, stderr } = await importing(format, 'f', text);
+    assert.equal([status, stdout], [1, '']);
+    assert.match(stderr, wanted);
+  });
+}
+
+test('a file that is too large or has no name is refused', async () => {
+  const { status, stderr } = await importing('procfile', 'f', 'web: x\n'.repeat(20_000));
+  assert.is(status, 1);
+  assert.match(stderr, 'is larger than 65536 bytes (file_unreadable)');
+});
+
+test.run();
