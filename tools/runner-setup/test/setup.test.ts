@@ -202,4 +202,20 @@ test('a unit of a package is never taken', async () => {
   assert.match(stderr, /belongs to a package: name a unit of the app's own in start\.unit/);
 });
 
+test('a unit of a person stays as it is, and one that is not of this app is refused', async () => {
+  const stand = makeStand(PLAIN_FILE, []);
+  const path = 'etc/systemd/system/shop.service';
+  stand.write(path, '[Service]\nUser=www-data\nExecStart=/usr/bin/other\n');
+  const other = await stand.setup('--yes');
+  assert.match(other.stderr, /shop\.service does not run in \S+: it is not a unit of this app \(foreign_file\)\n$/);
+  const text = `[Service]\nUser=www-data\nWorkingDirectory=${stand.path('root/apps/shop/instances/default/current')}\n`;
+  stand.write(path, text);
+  const { status, stdout } = await stand.setup('--yes');
+  assert.is(status, 0);
+  assert.match(stdout, /note: shop\.service: left as they are\n/);
+  assert.is(stand.read(path), text);
+  assert.match(stand.read('etc/runner/units'), /^shop\.service$/m);
+  assert.match(stand.read('state/acl'), /releases user:www-data:r-x/);
+});
+
 test.run();

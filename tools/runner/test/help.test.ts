@@ -10,6 +10,7 @@ Usage: runner <COMMAND> [ARGS]...
 
 Commands:
   add         Register an app to deploy from git
+  setup       Make what an app needs of the server: user, unit, access lists, site with TLS
   edit        Change an app's token, branch or repository
   remove      Remove an app and stop it
   list        Show the registered apps and what is running
