@@ -210,7 +210,10 @@ test('the site waits until a version with traffic runs, and doctor names a file 
   writeState(stand.path('root'), 'shop', { instances: running('v1') });
   const early = await stand.setup(...RUN, '--yes');
   assert.is(early.status, 0, early.stderr);
-  assert.match(early.stdout, /note: the site of shop\.example\.org leads to the running version until/);
+  assert.match(
+    early.stdout,
+    /note: the site of shop\.example\.org leads to the running version until/,
+  );
   assert.throws(() => stand.read(SITE), /ENOENT/);
   const instance = stand.path('root/apps/shop/instances/default');
   mkdirSync(instance);
@@ -234,7 +237,10 @@ test('a unit of a person stays as it is, and one that is not of this app is refu
   const path = 'etc/systemd/system/shop.service';
   stand.write(path, '[Service]\nUser=www-data\nExecStart=/usr/bin/other\n');
   const other = await stand.setup('--yes');
-  assert.match(other.stderr, /shop\.service does not run in \S+: it is not a unit of this app \(foreign_file\)\n$/);
+  assert.match(
+    other.stderr,
+    /shop\.service does not run in \S+: it is not a unit of this app \(foreign_file\)\n$/,
+  );
   const text = `[Service]\nUser=www-data\nWorkingDirectory=${stand.path('root/apps/shop/instances/default/current')}\n`;
   stand.write(path, text);
   const { status, stdout } = await stand.setup('--yes');

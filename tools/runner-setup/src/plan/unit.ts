@@ -148,7 +148,10 @@ function unitFiles(
       );
     // The commit names the unit: it must not get hold of another one.
     if (!orElse(() => readFileSync(path, 'utf8'), '').includes(`${dir}/`))
-      throw new Failure('foreign_file', `${path} does not run in ${dir}: it is not a unit of this app`);
+      throw new Failure(
+        'foreign_file',
+        `${path} does not run in ${dir}: it is not a unit of this app`,
+      );
   }
   return { ...NOTHING, notes: [`${names.join(', ')}: left as they are`] };
 }
