@@ -40,6 +40,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ref_ambiguous: 'tests/deploys/ref.long.test.ts',
   paused: 'tests/deploys/life.test.ts',
   force_needed: 'tests/traffic/kinds.long.test.ts',
+  foreign_file: 'tools/runner-setup/test/setup.test.ts',
+  setup_failed: 'tools/runner-setup/test/setup.test.ts',
   sandbox_unavailable: 'tests/sandbox/deploys.test.ts',
   secret_corrupt: 'libs/common/test/app-secrets/open.test.ts',
   secret_wrong_app: 'libs/common/test/app-secrets/open.test.ts',

@@ -93,7 +93,8 @@ const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '
 
 /** The units of the apps and drop-ins for runner's own, below `units/`. `note` gets what is not there. */
 export function unitsOf(note: (text: string) => void): EntryContent[] {
-  const listed = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split(/\s+/).filter(Boolean);
+  const lines = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split('\n');
+  const listed = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
   const wanted = new Set(listed.flatMap(filesOfUnit));
   const isOurs = (name: string) =>
     wanted.has(name.replace(/\.d$/, '')) || /^runner-.*\.d$/.test(name);

@@ -67,7 +67,7 @@ test('HAProxy finds the key beside the certificate, without a copy of either', a
   assert.is(stand.read('etc/haproxy/runner/domains.map'), 'shop.example.org runner_shop_default\n');
 });
 
-test('with ports nginx follows the flag of the live slot; others are told so', async () => {
+test('with ports nginx follows the flag of the live slot; the others print a note', async () => {
   const stand = standWith('nginx', PORTS);
   if (!stand) return;
   assert.is((await stand.setup('--yes')).status, 0);

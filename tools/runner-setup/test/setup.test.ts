@@ -1,5 +1,8 @@
 /** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { running, writeState } from '@runner/testing/app-states';
+import { run } from '@runner/testing/run';
 import { startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -200,6 +203,52 @@ test('a unit of a package is never taken', async () => {
   const { status, stderr } = await stand.setup(...RUN, '--yes');
   assert.is(status, 1);
   assert.match(stderr, /belongs to a package: name a unit of the app's own in start\.unit/);
+});
+
+test('the site waits until a version with traffic runs, and doctor names a file that is missing', async () => {
+  const stand = makeStand();
+  writeState(stand.path('root'), 'shop', { instances: running('v1') });
+  const early = await stand.setup(...RUN, '--yes');
+  assert.is(early.status, 0, early.stderr);
+  assert.match(
+    early.stdout,
+    /note: the site of shop\.example\.org leads to the running version until/,
+  );
+  assert.throws(() => stand.read(SITE), /ENOENT/);
+  const instance = stand.path('root/apps/shop/instances/default');
+  mkdirSync(instance);
+  symlinkSync('a', join(instance, 'live'));
+  assert.is((await stand.setup('--yes')).status, 0);
+  assert.match(stand.read(SITE), /live\/app\.sock/);
+  rmSync(stand.path(UNIT));
+  const { stdout } = await run('runner-doctor', ['--offline', '--json'], {
+    root: stand.path('root'),
+    env: { RUNNER_ETC: stand.path('etc') },
+  });
+  const found = JSON.parse(stdout).findings.filter((each: { fix: string }) =>
+    each.fix?.startsWith('sudo runner setup shop'),
+  );
+  assert.equal([found.length, found[0].level], [1, 'problem']);
+  assert.match(found[0].message, /shop@\.service is missing, which runner setup made for shop$/);
+});
+
+test('a unit of a person stays as it is, and one that is not of this app is refused', async () => {
+  const stand = makeStand(PLAIN_FILE, []);
+  const path = 'etc/systemd/system/shop.service';
+  stand.write(path, '[Service]\nUser=www-data\nExecStart=/usr/bin/other\n');
+  const other = await stand.setup('--yes');
+  assert.match(
+    other.stderr,
+    /shop\.service does not run in \S+: it is not a unit of this app \(foreign_file\)\n$/,
+  );
+  const text = `[Service]\nUser=www-data\nWorkingDirectory=${stand.path('root/apps/shop/instances/default/current')}\n`;
+  stand.write(path, text);
+  const { status, stdout } = await stand.setup('--yes');
+  assert.is(status, 0);
+  assert.match(stdout, /note: shop\.service: left as they are\n/);
+  assert.is(stand.read(path), text);
+  assert.match(stand.read('etc/runner/units'), /^shop\.service$/m);
+  assert.match(stand.read('state/acl'), /releases user:www-data:r-x/);
 });
 
 test.run();

@@ -10,6 +10,7 @@ Usage: runner <COMMAND> [ARGS]...
 
 Commands:
   add         Register an app to deploy from git
+  setup       Make what an app needs of the server: user, unit, access lists, site with TLS
   import      Make a .deploy.yml from a file of another tool
   edit        Change an app's token, branch or repository
   remove      Remove an app and stop it

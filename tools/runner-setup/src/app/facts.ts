@@ -24,6 +24,8 @@ export interface AppFacts {
   version: string | null;
   /** The text of `.deploy.yml`; null if the commit has none, or the app is not registered. */
   deploy_file: string | null;
+  /** Whether a version is active. */
+  active: boolean;
   /** Units that run now. */
   units: string[];
   /** Enabled units that the app no longer uses. */
@@ -46,6 +48,7 @@ export async function readFacts(server: Server, app: string, which: WhichFile): 
     app,
     version: null,
     deploy_file: null,
+    active: state !== undefined && previousOfAll(state, []) !== null,
     units: state ? unitsInUse(paths, state) : [],
     left: state ? leftEnabled(server, state).flatMap((e) => (e.user ? [] : [e.unit])) : [],
     proxy_user: proxy ?? null,
@@ -96,6 +99,7 @@ function checked(app: string, answer: Readonly<Record<string, unknown>>): AppFac
     app,
     version: text('version'),
     deploy_file: text('deploy_file'),
+    active: answer.active === true,
     units: units('units'),
     left: units('left'),
     proxy_user: text('proxy_user'),

@@ -15,7 +15,7 @@ import {
 import { type AppFacts, factsOf, fileOf, type WhichFile } from '../app/facts.ts';
 import type { AppNeeds } from '../plan/needs.ts';
 import { printPlan, setUp, undo } from '../plan/set-up.ts';
-import { answerText, type SetupAnswer } from '../plan/show.ts';
+import { answerText, type SetupResult } from '../plan/show.ts';
 import { makeOpenFolder } from '../steps/machine.ts';
 
 const OPTIONS = {
@@ -105,7 +105,7 @@ export const setup = command({
       lock.release();
     }
   },
-  human: (value: SetupAnswer | AppFacts) =>
+  human: (value: SetupResult | AppFacts) =>
     'steps' in value ? answerText(value) : `${value.deploy_file ?? ''}`,
 });
 

@@ -17,6 +17,8 @@ export interface AppNeeds {
 /** What an app needs, and what a person should know or do. */
 export interface NeededThings {
   readonly things: readonly Thing[];
+  /** Of these, what setup made before stays as it is for now. */
+  readonly later?: readonly Thing[];
   /** Sentences. */
   readonly notes: readonly string[];
 }

@@ -20,13 +20,14 @@ export function planOf(needs: AppNeeds): SetupPlan {
   const { machine } = needs;
   const parts = [unitThings(needs), leftUnits(needs), siteThings(needs)];
   const all = parts.flatMap((part) => part.things);
+  const later = parts.flatMap((part) => part.later ?? []);
   const things = [...new Map(all.map((each) => [idOf(each), each])).values()];
   const reports = things.map(
     (thing): ThingReport => ({ thing, state: isThere(machine, thing) ? 'there' : 'wanted' }),
   );
   return {
     reports,
-    stale: removable(needs, staleEntries(machine, things)),
+    stale: removable(needs, staleEntries(machine, [...things, ...later])),
     notes: parts.flatMap((part) => part.notes),
   };
 }
@@ -36,7 +37,10 @@ function leftUnits({ facts, machine }: AppNeeds): NeededThings {
   const list = join(etcOf(machine.env), 'runner/units');
   // Others runner could not name to root: those of the list it may stop anyway.
   const listed = (readTextIfThere(list, SETUP_FILE_MAX) ?? '').split('\n');
-  const left = facts.left.filter((unit) => listed.includes(unit));
+  // What setup enabled it disables as stale.
+  const isOurs = (unit: string) =>
+    machine.record.made.some(({ kind, fields }) => kind === 'enabled' && fields.unit === unit);
+  const left = facts.left.filter((unit) => listed.includes(unit) && !isOurs(unit));
   const before = machine.record.made
     .filter(({ kind }) => kind === 'disabled')
     .map(({ fields }) => fields.unit ?? '')

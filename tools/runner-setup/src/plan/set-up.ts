@@ -10,19 +10,19 @@ import type { Machine } from '../steps/machine.ts';
 import { thingOf } from '../steps/thing.ts';
 import type { AppNeeds } from './needs.ts';
 import { planOf, type SetupPlan } from './plan.ts';
-import { diffOf, planText, type SetupAnswer, stepOf, undoneStep } from './show.ts';
+import { diffOf, planText, type SetupResult, stepOf, undoneStep } from './show.ts';
 
 type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: boolean } };
 
 /** All that the app needs, whether it is there or not. */
-export function printPlan(needs: AppNeeds): SetupAnswer {
+export function printPlan(needs: AppNeeds): SetupResult {
   const { reports, notes } = planOf(needs);
   const steps = reports.map((each) => stepOf(needs.machine, each));
   return { app: needs.app, result: 'printed', steps, notes: [...notes] };
 }
 
 /** Makes what is missing. Throws `foreign_file`, `setup_failed`, `interrupted`. */
-export function setUp(context: AskingContext, needs: AppNeeds): SetupAnswer {
+export function setUp(context: AskingContext, needs: AppNeeds): SetupResult {
   const { machine, app } = needs;
   const plan = planOf(needs);
   const wanted = plan.reports.filter(({ state }) => state !== 'there');
@@ -90,7 +90,7 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
 export function undo(
   context: AskingContext & Pick<Context, 'paths'>,
   record: SetupRecord,
-): SetupAnswer {
+): SetupResult {
   const { io, paths, options } = context;
   const machine: Machine = { server: { io, paths }, env: io.env, record };
   const { app, made } = record;

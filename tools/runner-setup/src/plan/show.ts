@@ -26,7 +26,7 @@ export interface SetupStep {
 }
 
 /** What `runner setup` prints. */
-export interface SetupAnswer {
+export interface SetupResult {
   app: string;
   result: 'made' | 'nothing_to_do' | 'printed' | 'undone';
   steps: SetupStep[];
@@ -79,7 +79,7 @@ const WORDS = {
   removed: 'ok',
 };
 
-export function answerText({ app, result, steps, notes }: SetupAnswer): string {
+export function answerText({ app, result, steps, notes }: SetupResult): string {
   const told = notes.map((note) => `note: ${harmlessLine(note)}\n`).join('');
   if (result === 'printed') return `${planText(steps)}${told}`;
   const done = steps

@@ -1,7 +1,7 @@
 /** The sites of an app's domains, for the proxy that is installed, with TLS. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { liveLink, socketIn } from '@runner/common/apps/slots';
+import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { haproxyNote, socketProblem } from '@runner/deploy/instances/reach';
 import { etcOf } from '@runner/deploy/instances/setup-record';
@@ -27,15 +27,23 @@ export function siteThings(needs: AppNeeds): NeededThings {
   const sites = chosen.flatMap((each) => (typeof each === 'string' ? [] : [each]));
   const skipped = chosen.flatMap((each) => (typeof each === 'string' ? [each] : []));
   if (sites.length === 0) return { things: [], notes: skipped };
+  const pass = passThings(needs, sites, proxy);
   const { things, notes } = filesOf(needs, sites, proxy);
+  if (isTooEarly(needs, sites)) {
+    const words = `the site of ${sites[0]?.domain} leads to the running version until one with traffic is deployed: then run sudo runner setup ${needs.app} again`;
+    return { things: pass, later: things, notes: [...skipped, words] };
+  }
   return {
-    things: [
-      ...passThings(needs, sites, proxy),
-      ...things,
-      ...certificateThings(needs, sites, proxy),
-    ],
+    things: [...pass, ...things, ...certificateThings(needs, sites, proxy)],
     notes: [...skipped, ...notes, ...tlsNotes(needs, sites, proxy)],
   };
+}
+
+/** Whether what runs now is not in a slot yet: the site would lead to nothing. */
+function isTooEarly({ app, facts, machine }: AppNeeds, sites: readonly Site[]): boolean {
+  const isEmpty = ({ instance }: Site) =>
+    liveSlot(machine.server.paths.app(app).instance(instance)) === undefined;
+  return facts.active && sites.some((site) => !('port' in site.target) && isEmpty(site));
 }
 
 /** The site of an instance, or why it has none. */

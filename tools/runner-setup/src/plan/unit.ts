@@ -139,10 +139,21 @@ function unitFiles(
   const { run } = needs.choices;
   if (run !== undefined)
     return { ...NOTHING, things: textsOf(needs, start, names, execStart(run)) };
-  const missing = names.find((name) => !existsSync(unitPath(needs, name)));
-  if (missing === undefined)
-    return { ...NOTHING, notes: [`${names.join(', ')}: left as they are`] };
-  throw usage(`what ${missing} should run is not known: add --run, such as --run 'node server.js'`);
+  const { dir } = needs.machine.server.paths.app(needs.app);
+  for (const name of names) {
+    const path = unitPath(needs, name);
+    if (!existsSync(path))
+      throw usage(
+        `what ${name} should run is not known: add --run, such as --run 'node server.js'`,
+      );
+    // The commit names the unit: it must not get hold of another one.
+    if (!orElse(() => readFileSync(path, 'utf8'), '').includes(`${dir}/`))
+      throw new Failure(
+        'foreign_file',
+        `${path} does not run in ${dir}: it is not a unit of this app`,
+      );
+  }
+  return { ...NOTHING, notes: [`${names.join(', ')}: left as they are`] };
 }
 
 function textsOf(
