@@ -9,6 +9,7 @@ const HELP = `Deploy apps from git on your own servers
 Usage: runner <COMMAND> [ARGS]...
 
 Commands:
+  init        Write a .deploy.yml for a repository, and prove it
   add         Register an app to deploy from git
   edit        Change an app's token, branch or repository
   remove      Remove an app and stop it
