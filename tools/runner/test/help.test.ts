@@ -9,6 +9,7 @@ const HELP = `Deploy apps from git on your own servers
 Usage: runner <COMMAND> [ARGS]...
 
 Commands:
+  init        Write a .deploy.yml for a repository, and prove it
   add         Register an app to deploy from git
   setup       Make what an app needs of the server: user, unit, access lists, site with TLS
   import      Make a .deploy.yml from a file of another tool
