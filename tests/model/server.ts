@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { AppState } from '@runner/common/apps/state';
 import { freePort } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
-import { type Process, processesIn } from '@runner/testing/processes';
+import { type Process, processesIn, processesLike } from '@runner/testing/processes';
 import { type RunningCommand, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { impatientFile, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
@@ -154,8 +154,7 @@ export async function makeServer(git: GitServer): Promise<AppServer> {
 
 /** The processes of the app itself, without the writers of what it prints. */
 function appProcesses(root: string, app: App): Process[] {
-  const all = processesIn(join(root, 'apps', app));
-  return all.filter(({ command }) => /^(?:\S*\/)?node server\.js$/.test(command));
+  return processesLike(/^(?:\S*\/)?node server\.js$/, join(root, 'apps', app));
 }
 
 function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {

@@ -70,6 +70,9 @@ async function differencesOf(server: AppServer, app: App, listed: AppSummary, lo
   return found;
 }
 
+/** How many records of each server `audit verify` has read: it is asked again when there are more. */
+const verified = new WeakMap<AppServer, number>();
+
 async function differences(server: AppServer): Promise<string[]> {
   const list = await server.runner('list', '--json');
   const { apps } = JSON.parse(list.stdout) as { apps: AppSummary[] };
@@ -80,7 +83,9 @@ async function differences(server: AppServer): Promise<string[]> {
   });
   const found = (await Promise.all(all)).flat();
   const isBusy = APPS.some((app) => server.state(app).deploying);
-  if (!server.hasClockMoved() && !isBusy && log.length > 0) {
+  const isNew = log.length > (verified.get(server) ?? 0);
+  if (!server.hasClockMoved() && !isBusy && isNew) {
+    verified.set(server, log.length);
     const verify = await server.runner('audit', 'verify');
     if (verify.status !== 0) found.push(`audit verify: ${verify.stdout}${verify.stderr}`);
   }
