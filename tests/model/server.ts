@@ -166,7 +166,7 @@ function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 }
 
 /** The version of an app on a port or a socket; null when no one answers. */
-function answerOf(where: RequestOptions): Promise<string | null> {
+export function answerOf(where: RequestOptions): Promise<string | null> {
   return new Promise((resolve) => {
     const request = get({ ...where, path: '/', agent: false, timeout: 5_000 }, (response) => {
       response.resume();
