@@ -65,7 +65,8 @@ export async function differencesOf(server: Seen, app: string, listed: AppSummar
     compare('running', row.running, served !== null);
   if (isStopped) compare('state word', listed.state, 'stopped', 'blocked', 'down', 'broken');
   const own = log.filter((line) => line.project === app);
-  compare('log', versionsIn(own).get('default') ?? null, active);
+  // After a restore the log has what ran elsewhere.
+  if (!row?.restored) compare('log', versionsIn(own).get('default') ?? null, active);
   found.push(...openDeploys(own).map((each) => `${app}: ${each}`));
   const releases = existsSync(join(folder, 'releases'))
     ? readdirSync(join(folder, 'releases'))

@@ -57,8 +57,7 @@ export class KnownSecrets {
       const edges = edgesOf(plain);
       // Most of an address is no secret: its pieces are not. Short pieces are words.
       const isAddress = value.includes('://');
-      if (letters.length >= PIECE && !isAddress) 
-        pieces.push({ ...formOf(letters, PIECE), edges });
+      if (letters.length >= PIECE && !isAddress) pieces.push({ ...formOf(letters, PIECE), edges });
       else {
         whole.push(formOf(plain, plain.length));
         const escaped = plain.length < GRAM ? escapedForms(value) : [];
