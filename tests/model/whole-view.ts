@@ -56,6 +56,7 @@ export async function differencesOf(server: Seen, app: string, listed: AppSummar
   const isStopped = state.stopped?.instances.includes('default') ?? false;
   const served = await server.served(app);
   if (isStopped) compare('served while stopped', served, null);
+  else if (known?.broken) compare('served while broken', served, active, null);
   else if (server.crashed.has(app)) compare('served after a crash', served, active, null);
   else compare('served', served, active);
   compare('current', versionIn(join(folder, 'instances/default/current')), active);
