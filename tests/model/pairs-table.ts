@@ -25,7 +25,7 @@ nothing         v2 ok       - stopped   v2 paused   v1 held     v2 blocked  - br
 deploy          v3 ok       v3 ok       !v2 paused  v3 ok       v4 ok       v4 ok       v3 ok       v3 ok       v3 ok
 bad             !v2 failing !- stopped  !v2 paused  !v1 failing !v2 failing !v2 failing !- down     !v2 failing !v2 failing
 fetch           v3 ok       - stopped   v2 paused   v3 ok       v4 ok       v4 ok       v2 ok       v3 ok       v3 ok
-rollback        v1 held     v1 held     v1 paused    !v1 held   v2 blocked   v2 failing  !- down     v1 held     v1 held
+rollback        v1 held     v1 held     v1 paused    !v1 held   v2 blocked   v2 failing  !- down     v1 held    !v2 ok
 restart         v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 env-restart     v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
@@ -35,7 +35,7 @@ reboot          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 f
 backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v2 ok       v2 ok
 `;
 
-/** What is done to an app, by itself or with its whole server. */
+/** What is done to an app, alone or with its whole server. */
 export const OPERATIONS = TABLE.trim()
   .split('\n')
   .slice(2)
