@@ -1,5 +1,5 @@
-/** Folders that a build made read-only are removed, and hide no error. */
-import { chownSync, lstatSync, readdirSync } from 'node:fs';
+/** Folders that a build made read-only are removed, and hide no error; a file in the place of a folder is named. */
+import { chownSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { executable, shell, shellWord } from '@runner/testing/run';
 import { test } from 'uvu';
@@ -26,6 +26,28 @@ test('a failed build that left a read-only folder is reported as itself, and cle
     assert.match(done.stderr, /build: `.*` ended with status 3/);
     assert.is((world.state().failures as { count: number }).count, 1);
     assert.equal(readdirSync(join(world.root, 'apps/shop/releases')), []);
+  } finally {
+    await world.close();
+  }
+});
+
+test('a file in the place of an instance is named, and the next deploy works without it', async () => {
+  const world = await makeWorld();
+  const instance = join(world.root, 'apps/shop/instances/default');
+  try {
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    renameSync(instance, `${instance}.away`);
+    writeFileSync(instance, '');
+    await world.push('v2');
+    const failed = await world.deploy();
+    assert.is(failed.status, 1);
+    assert.match(failed.stderr, /current: a part of its path is not a directory/);
+    assert.not.match(failed.stderr, /bug|ENOTDIR/);
+    rmSync(instance);
+    renameSync(`${instance}.away`, instance);
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
   } finally {
     await world.close();
   }

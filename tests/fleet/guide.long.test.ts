@@ -68,7 +68,9 @@ whenPossible('five servers in ten minutes', async () => {
   if (debs === undefined) throw new Error('apt-get cannot download openssh-server');
   const world = await makeWorld();
   const tls = certificates(BROKER);
-  const hosts = [BROKER, 'ops', ...SERVERS].map((name, index) => `127.0.77.${index + 1} ${name}`);
+  // Another run at the same time has others on the same loopback.
+  const net = `127.77.${1 + (process.pid % 250)}`;
+  const hosts = [BROKER, 'ops', ...SERVERS].map((name, index) => `${net}.${index + 1} ${name}`);
   const bind = { '/srv/debs': debs, '/srv/tls': dirname(tls.ca) };
   const guests: Record<string, Container> = {};
   const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -78,6 +80,8 @@ whenPossible('five servers in ten minutes', async () => {
       const guest = await bootContainer(bind);
       guests[name] = guest;
       await guest.ok(`cat >> /etc/hosts`, { stdin: `${hosts.join('\n')}\n` });
+      // The package's own sshd would listen on every address, those of the other guests included.
+      await guest.ok('systemctl mask ssh.service ssh.socket 2>/dev/null');
       await guest.ok('dpkg -i /srv/debs/*.deb || true', { timeout: 600_000 });
       await guest.ok(`
         useradd --password '*' --create-home --shell /bin/bash alice
@@ -86,7 +90,7 @@ whenPossible('five servers in ten minutes', async () => {
         printf 'ListenAddress ${address}:22\\n' > /etc/ssh/sshd_config
         getent passwd sshd >/dev/null || useradd --system --home-dir /run/sshd sshd
         mkdir -p /run/sshd; ssh-keygen -A >/dev/null
-        systemd-run --quiet --unit=guide-sshd /usr/sbin/sshd -D`);
+        systemd-run --quiet --property=Type=notify --unit=guide-sshd /usr/sbin/sshd -D`);
       say(`booted ${name}`);
     }
     const on = (name: string) => guests[name] as Container;

@@ -3,6 +3,8 @@
  * shorter and printed as text; MODEL_STEPS='…' runs such a text, MODEL_SEED=n another seed, MODEL_COUNT
  * another number of sequences.
  */
+import { IS_WHOLE } from '@runner/testing/extent';
+import * as assert from 'uvu/assert';
 import { type Step, stepsIn, textOf } from './steps.ts';
 
 /** A step after which something is not as it should be. */
@@ -55,7 +57,7 @@ function kindOf({ reasons }: Disagreement): string {
 }
 
 /** Runs the sequences of `count` seeds from a seed on, `jobs` at a time. */
-export async function runSequences(
+async function runSequences(
   play: Play,
   { count, jobs, seed }: Readonly<Record<'count' | 'jobs' | 'seed', number>>,
 ): Promise<Tally> {
@@ -88,8 +90,17 @@ export async function runSequences(
   return { sequences: next, steps, problems: reports };
 }
 
+/** A thousand sequences, or `part` of them on each commit; MODEL_JOBS at a time. Prints what was run; throws unless all agree. */
+export async function playAll(play: Play, part: number): Promise<void> {
+  const seed = IS_WHOLE ? seedFrom(process.env) : seedFrom(process.env, 1);
+  const jobs = Number(process.env.MODEL_JOBS ?? (IS_WHOLE ? 4 : 3));
+  const done = await runSequences(play, { count: IS_WHOLE ? 1_000 : part, jobs, seed });
+  process.stdout.write(`(${done.sequences} sequences of ${done.steps} steps, seed ${seed})\n`);
+  assert.is(done.problems.join('\n\n'), '', `MODEL_SEED=${seed}`);
+}
+
 /** The seed that was given, else `usual`, else one from the clock. */
-export function seedFrom(
+function seedFrom(
   { MODEL_SEED: given }: NodeJS.ProcessEnv,
   usual = Date.now() % 1_000_000_000,
 ): number {

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { AppState } from '@runner/common/apps/state';
 import { freePort } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';
-import { type Process, processesIn } from '@runner/testing/processes';
+import { type Process, processesIn, processesLike } from '@runner/testing/processes';
 import { type RunningCommand, run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { impatientFile, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
@@ -154,8 +154,7 @@ export async function makeServer(git: GitServer): Promise<AppServer> {
 
 /** The processes of the app itself, without the writers of what it prints. */
 function appProcesses(root: string, app: App): Process[] {
-  const all = processesIn(join(root, 'apps', app));
-  return all.filter(({ command }) => /^(?:\S*\/)?node server\.js$/.test(command));
+  return processesLike(/^(?:\S*\/)?node server\.js$/, join(root, 'apps', app));
 }
 
 function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
@@ -167,7 +166,7 @@ function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 }
 
 /** The version of an app on a port or a socket; null when no one answers. */
-function answerOf(where: RequestOptions): Promise<string | null> {
+export function answerOf(where: RequestOptions): Promise<string | null> {
   return new Promise((resolve) => {
     const request = get({ ...where, path: '/', agent: false, timeout: 5_000 }, (response) => {
       response.resume();

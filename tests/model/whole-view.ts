@@ -2,10 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { AppState } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import type { GitServer } from '@runner/testing/git-server';
 import { openDeploys, versionsIn } from './agreement.ts';
-import { APPS, type App } from './operations.ts';
+import { APPS } from './operations.ts';
 import type { Disagreement } from './sequences.ts';
 import { type AppServer, makeServer } from './server.ts';
 import type { Step } from './steps.ts';
@@ -31,8 +32,17 @@ function versionIn(folder: string): string | null {
   }
 }
 
+/** What of a server an app is compared with. */
+export interface Seen {
+  readonly root: string;
+  state(app: string): AppState;
+  served(app: string): Promise<string | null>;
+  processes(app: string): readonly unknown[];
+  readonly crashed: ReadonlySet<string>;
+}
+
 /** What of one app differs, in words. An interrupted command has to be cleaned up by the next one first. */
-async function differencesOf(server: AppServer, app: App, listed: AppSummary, log: LogLine[]) {
+export async function differencesOf(server: Seen, app: string, listed: AppSummary, log: LogLine[]) {
   const found: string[] = [];
   const compare = (what: string, actual: unknown, ...wanted: unknown[]) => {
     if (!wanted.includes(actual))
@@ -46,15 +56,18 @@ async function differencesOf(server: AppServer, app: App, listed: AppSummary, lo
   const isStopped = state.stopped?.instances.includes('default') ?? false;
   const served = await server.served(app);
   if (isStopped) compare('served while stopped', served, null);
+  else if (known?.broken) compare('served while broken', served, active, null);
   else if (server.crashed.has(app)) compare('served after a crash', served, active, null);
   else compare('served', served, active);
   compare('current', versionIn(join(folder, 'instances/default/current')), active);
   const row = listed.instances.find(({ instance }) => instance === 'default');
   compare('list', row?.current?.version ?? null, active);
-  if (typeof row?.running === 'boolean' && active) compare('running', row.running, served !== null);
+  if (typeof row?.running === 'boolean' && active && !row.restored)
+    compare('running', row.running, served !== null);
   if (isStopped) compare('state word', listed.state, 'stopped', 'blocked', 'down', 'broken');
   const own = log.filter((line) => line.project === app);
-  compare('log', versionsIn(own).get('default') ?? null, active);
+  // After a restore the log has what ran elsewhere.
+  if (!row?.restored) compare('log', versionsIn(own).get('default') ?? null, active);
   found.push(...openDeploys(own).map((each) => `${app}: ${each}`));
   const releases = existsSync(join(folder, 'releases'))
     ? readdirSync(join(folder, 'releases'))
@@ -63,12 +76,16 @@ async function differencesOf(server: AppServer, app: App, listed: AppSummary, lo
   compare('unfinished', releases.filter((name) => name.startsWith('.')).join(), '');
   for (const release of kept)
     if (release && !releases.includes(release)) found.push(`${app}: release ${release} is gone`);
-  const wanted = served === null ? 0 : 1;
+  const others = [server.state(app).instances.default?.before_traffic];
+  const wanted = (served === null ? 0 : 1) + others.filter(Boolean).length;
   const until = performance.now() + SETTLE;
   while (server.processes(app).length > wanted && performance.now() < until) await setTimeout(50);
   compare('processes', server.processes(app).length, wanted);
   return found;
 }
+
+/** How many records of each server `audit verify` has read: it is asked again when there are more. */
+const verified = new WeakMap<AppServer, number>();
 
 async function differences(server: AppServer): Promise<string[]> {
   const list = await server.runner('list', '--json');
@@ -80,7 +97,9 @@ async function differences(server: AppServer): Promise<string[]> {
   });
   const found = (await Promise.all(all)).flat();
   const isBusy = APPS.some((app) => server.state(app).deploying);
-  if (!server.hasClockMoved() && !isBusy && log.length > 0) {
+  const isNew = log.length > (verified.get(server) ?? 0);
+  if (!server.hasClockMoved() && !isBusy && isNew) {
+    verified.set(server, log.length);
     const verify = await server.runner('audit', 'verify');
     if (verify.status !== 0) found.push(`audit verify: ${verify.stdout}${verify.stderr}`);
   }

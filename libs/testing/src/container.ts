@@ -55,6 +55,8 @@ export interface Container {
   ok(script: string, options?: InsideOptions): Promise<string>;
   /** Restarts the system and waits until it has booted. */
   reboot(): Promise<void>;
+  /** The process of its init here: below its `root` are the files inside. */
+  init(): number;
   /** Everything that the console has shown. */
   console(): string;
   close(): Promise<void>;
@@ -141,6 +143,7 @@ export async function bootContainer(
       await sh('systemctl reboot');
       init = await booted(nspawn, words, init);
     },
+    init: () => init,
     console: words,
     async close() {
       nspawn.ref();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
@@ -18,6 +18,15 @@ test('--yes removes the registration, and nothing of any other app', async () =>
   const kept = Object.entries(after).filter(([path]) => !path.startsWith('logs/'));
   assert.equal(Object.fromEntries(kept), rest);
   assert.equal((await run('runner-list', ['--json'], { root })).stdout.includes('shop'), false);
+});
+
+test('a plain file among the instances is no instance', async () => {
+  const root = await newRoot();
+  mkdirSync(join(root, 'apps/shop/instances'), { recursive: true });
+  writeFileSync(join(root, 'apps/shop/instances/notes.txt'), 'x');
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes']);
+  assert.equal([status, stdout, stderr], [0, 'Removed shop\n', '']);
+  assert.not.ok(existsSync(join(root, 'apps/shop')));
 });
 
 test('JSON and YAML say what was kept', async () => {

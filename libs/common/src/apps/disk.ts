@@ -1,5 +1,5 @@
 /** The disk space of an app. du(1) counts faster than a walk in this process, and can be ended. */
-import { isThere, namesIn } from '../files/read.ts';
+import { folderNamesIn, isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 
 export const DISK_PARTS = ['releases', 'mirror', 'shared', 'logs', 'home'] as const;
@@ -11,7 +11,7 @@ export type Disk = Record<DiskPart | 'total', number | null>;
 /** Counts for up to `timeout` milliseconds, without other file systems mounted inside. */
 export function diskOf(paths: Paths, app: string, timeout: number): Disk {
   const own = paths.app(app);
-  const instances = namesIn(own.instances).map((name) => own.instance(name));
+  const instances = folderNamesIn(own.instances).map((name) => own.instance(name));
   const folders = {
     releases: [own.releases],
     mirror: [own.repo],

@@ -13,7 +13,7 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { type Io, openSource, readAll } from '../foundation/io.ts';
@@ -159,6 +159,12 @@ export function isClosed(path: string): boolean {
   } catch (error) {
     return systemCode(error) === 'EACCES';
   }
+}
+
+/** Names of the folders in a folder, and of links to folders, sorted; empty if it does not exist. */
+export function folderNamesIn(path: string): string[] {
+  const isFolder = (name: string) => orElse(() => statSync(join(path, name)).isDirectory(), false);
+  return namesIn(path).filter(isFolder);
 }
 
 /** Names in a folder, sorted; empty if it does not exist. */

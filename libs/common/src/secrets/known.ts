@@ -4,6 +4,7 @@
  */
 import { byteLists } from './byte-lists.ts';
 import { compacted } from './compact.ts';
+import { afterSigns, beforeSigns, edgesOf } from './edges.ts';
 import { escapedForms, formsOf, hexForms } from './encodings.ts';
 import { earlierPiece, laterPiece } from './piece-lines.ts';
 import {
@@ -33,6 +34,9 @@ interface TextRange {
   readonly to: number;
 }
 
+/** What is found in a reading; `plain`: with the signs that it may lack. */
+type FindIn<T> = (reading: UnescapedText, pieces: Pieces, plain: UnescapedText) => T[];
+
 /** The secrets to look for. */
 export class KnownSecrets {
   /** Values that are looked for as they are, long ones first. */
@@ -50,9 +54,10 @@ export class KnownSecrets {
       exact.add(value);
       const plain = unescaped(value);
       const letters = compacted(plain);
+      const edges = edgesOf(plain);
       // Most of an address is no secret: its pieces are not. Short pieces are words.
       const isAddress = value.includes('://');
-      if (letters.length >= PIECE && !isAddress) pieces.push(formOf(letters, PIECE));
+      if (letters.length >= PIECE && !isAddress) pieces.push({ ...formOf(letters, PIECE), edges });
       else {
         whole.push(formOf(plain, plain.length));
         const escaped = plain.length < GRAM ? escapedForms(value) : [];
@@ -77,10 +82,10 @@ export class KnownSecrets {
   /** Replaces every secret however a tool wrote it, and every piece of one. */
   withoutForms(text: string): string {
     if (this.#longest === 0) return text;
-    const found = this.#inReadings(text, (reading, pieces) =>
+    const found = this.#inReadings(text, (reading, pieces, plain) =>
       chainsIn(reading, pieces, text)
         .flat()
-        .map((piece) => rangeOf(reading, text, piece)),
+        .map((piece) => withEdges(rangeOf(reading, text, piece), piece, plain)),
     );
     // Not before: of an address without its password, the rest would not be found.
     for (const form of this.#exact)
@@ -116,10 +121,10 @@ export class KnownSecrets {
   }
 
   /** What `find` finds in each way to read the text and the lists of bytes in it. */
-  #inReadings<T>(text: string, find: (reading: UnescapedText, pieces: Pieces) => T[]): T[] {
+  #inReadings<T>(text: string, find: FindIn<T>): T[] {
     const inBoth = (plain: UnescapedText) => [
-      ...find(compacted(plain), this.#pieces),
-      ...find(plain, this.#whole),
+      ...find(compacted(plain), this.#pieces, plain),
+      ...find(plain, this.#whole, plain),
     ];
     const found = inBoth(unescaped(text));
     for (const list of byteLists(text)) {
@@ -162,6 +167,19 @@ function chainsIn(reading: UnescapedText, pieces: Pieces, text: string): SecretP
     piece = pieces.next(reading, piece.to);
   }
   return found;
+}
+
+/** The range of a piece with the signs of the secret beside it. */
+function withEdges(
+  { from, to }: TextRange,
+  { form: { edges, units }, start, end }: SecretPiece,
+  plain: UnescapedText,
+): TextRange {
+  if (!edges) return { from, to };
+  return {
+    from: start === 0 ? beforeSigns(plain, from, edges.before) : from,
+    to: end === units.length ? afterSigns(plain, to, edges.after) : to,
+  };
 }
 
 /** Where a piece stands in the text; in a line of a dump up to its end. */

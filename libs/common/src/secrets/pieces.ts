@@ -1,5 +1,6 @@
 /** Finds pieces of forms in a reading of a text. */
 
+import type { SecretEdges } from './edges.ts';
 import { sameAfter, sameBefore } from './same.ts';
 import type { UnescapedText } from './unescaped.ts';
 
@@ -25,6 +26,8 @@ export interface EncodedForm {
   readonly units: Uint16Array;
   /** Characters that must be found in a row. */
   readonly least: number;
+  /** Signs of the secret around it; absent for an encoded one, which has none. */
+  readonly edges?: SecretEdges;
 }
 
 /** A form of which at least `least` characters must be found in a row, all of a shorter one. */

@@ -6,7 +6,7 @@ import { liveLink, liveSlot } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { inFolder } from '@runner/common/files/tree';
-import { systemCode } from '@runner/common/foundation/failure';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { InstancePaths, Paths } from '@runner/common/foundation/paths';
 
 /** Name of the release that is active in an instance; undefined if there is none. */
@@ -26,13 +26,13 @@ export function placedRelease(paths: Paths, app: string, instance: string): stri
   return isLive ? activeRelease(paths, app, instance) : basename(target);
 }
 
-/** What a link names; undefined if there is no link. */
+/** What a link names; undefined if there is no link. Throws `file_unreadable`. */
 function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'EINVAL') return undefined;
-    throw error;
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
   }
 }
 

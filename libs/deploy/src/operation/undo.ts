@@ -4,7 +4,7 @@
  */
 import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
-import { namesIn } from '@runner/common/files/read';
+import { folderNamesIn } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { placedRelease } from '../instances/current-link.ts';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -52,7 +52,9 @@ export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
 
 /** Also of instances that a first deploy made, which are not in the state yet. */
 function namesOf({ paths, app }: Operation): string[] {
-  return [...new Set([...Object.keys(app.instances), ...namesIn(paths.app(app.app).instances)])];
+  return [
+    ...new Set([...Object.keys(app.instances), ...folderNamesIn(paths.app(app.app).instances)]),
+  ];
 }
 
 /** undefined: it needs nothing. */

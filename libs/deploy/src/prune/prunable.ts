@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { liveLink } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import { isThere, namesIn } from '@runner/common/files/read';
+import { folderNamesIn, isThere, namesIn } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { activeRelease } from '../instances/current-link.ts';
@@ -48,6 +48,6 @@ export function leftOf(own: AppPaths): string[] {
 }
 
 function isActive(own: AppPaths): boolean {
-  const instances = namesIn(own.instances).map((name) => own.instance(name));
+  const instances = folderNamesIn(own.instances).map((name) => own.instance(name));
   return instances.some((each) => isThere(each.current) || isThere(liveLink(each)));
 }

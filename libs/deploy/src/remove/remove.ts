@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
-import { isThere, namesIn, removeIfThere } from '@runner/common/files/read';
+import { folderNamesIn, isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -58,10 +58,10 @@ function stillRuns(app: string, problems: readonly string[]): Failure {
 function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
   const files = paths.app(app);
   const env = stepEnvironment(io.env);
-  for (const name of namesIn(files.instances))
+  for (const name of folderNamesIn(files.instances))
     removeEnvFile({ app, instance: { name }, env, paths: files.instance(name) });
   // Before anything else: what has an active version is no leftover of a removal.
-  for (const name of namesIn(files.instances)) {
+  for (const name of folderNamesIn(files.instances)) {
     removeIfThere(files.instance(name).current);
     removeIfThere(liveLink(files.instance(name)));
   }
@@ -75,7 +75,7 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
 
 /** Files of a removed app: those that may go, and the folders with shared files that are kept. */
 export function leftoversOf(files: AppPaths): { leftover: string[]; kept: string[] } {
-  const instances = namesIn(files.instances).map((name) => files.instance(name));
+  const instances = folderNamesIn(files.instances).map((name) => files.instance(name));
   const isKept = ({ shared }: InstancePaths) => namesIn(shared).length > 0;
   const kept = instances.filter(isKept).map(({ shared }) => shared);
   const others = namesIn(files.dir).map((name) => join(files.dir, name));
