@@ -65,6 +65,7 @@ export const FAILURE_CODES = [
   'network_error',
   'no_token_configured',
   'not_configured',
+  'not_ready',
   'not_writable',
   'order_invalid',
   'output_failed',

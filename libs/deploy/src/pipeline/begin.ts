@@ -37,7 +37,7 @@ export interface DeployRequest extends OperationRequest {
 }
 
 /** A commit that was fetched; its contents are a failure if the commit itself is wrong. */
-interface FetchedCommit {
+export interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
   readonly about: CommitInfo;
