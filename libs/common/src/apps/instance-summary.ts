@@ -10,6 +10,8 @@ import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 export interface InstanceSummary {
   instance: string;
   current: Deployed | null;
+  /** Where it is found; null if that is not known. */
+  url: string | null;
   /** When `current` became active; null without one. */
   active_since: string | null;
   /** Who made it active; null if that is not known. */
@@ -62,6 +64,7 @@ export function instanceSummary(
   return {
     instance,
     current,
+    url: typeof current?.url === 'string' ? current.url : null,
     active_since: current && (active_since ?? current.deployed_at),
     active_by: (current && active_by) ?? null,
     running: ran

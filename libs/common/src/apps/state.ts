@@ -29,6 +29,10 @@ export interface Deployed {
   changes?: ChangeSummary;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
   start?: string;
+  /** Where its instance is found; absent if that is not known, or as of 0.2.0. */
+  url?: string;
+  /** What an operator chose with `--ref`. */
+  ref?: string;
 }
 
 /** What is and was active in one instance. */

@@ -2,6 +2,7 @@
 import type { ChangeSummary } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
@@ -37,8 +38,11 @@ export function deploySucceeded(
     })),
     state(app, deployed_at) {
       const { type: start } = file.start;
-      const deployed = { version, commit, release, deployed_at, deploy_id, changes, start };
-      return succeededState(app, instances, deployed, { ...op, keep: file.keep, by: op.user });
+      const { ref } = op;
+      const what = { version, commit, release, deployed_at, deploy_id, changes, start };
+      const deployed = { ...what, ...(ref !== undefined && { ref }) };
+      const choice = { ...op, keep: file.keep, by: op.user, urls: addressesOf(file, instances) };
+      return succeededState(app, instances, deployed, choice);
     },
   };
 }

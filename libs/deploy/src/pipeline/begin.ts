@@ -107,6 +107,7 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
   const deploy: Deploy = Object.assign(op, {
     about,
     returns,
+    ref: returns ? undefined : ref,
     commit: wanted.commit,
     version: wanted.version,
     instances: instanceNames(op.app, file?.instances, instance),

@@ -80,7 +80,9 @@ export const deploy = command({
     const { app, version, result, active_version: active, duration_ms: took } = outcome;
     const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
     if (result === 'deployed') {
-      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]\n`;
+      const where = [...new Set(Object.values(outcome.urls ?? {}))].join(', ');
+      const at = where === '' ? '' : `, at ${harmlessLine(where)}`;
+      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]${at}\n`;
     }
     const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
     const how = outcome.rollback_error
