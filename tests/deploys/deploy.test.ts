@@ -22,7 +22,10 @@ test('a first deploy clones, starts and checks the app, and prints each step', a
   const commit = await world.push('v1.0.0');
   const done = await world.deploy();
   assert.is(done.status, 0, done.stderr);
-  assert.match(done.stdout, /^Deployed shop v1\.0\.0 in \d+\.\d s \[[0-9a-f]{8}\], at http:\/\/127\.0\.0\.1:\d+\n$/);
+  assert.match(
+    done.stdout,
+    /^Deployed shop v1\.0\.0 in \d+\.\d s \[[0-9a-f]{8}\], at http:\/\/127\.0\.0\.1:\d+\n$/,
+  );
   assert.is(await world.page(), 'v1.0.0');
   assert.match(
     world.current() ?? '',

@@ -21,5 +21,7 @@ export function addressOf({ start, health }: DeployFile, instance: Instance): st
 export function addressesOf(file: DeployFile, names: readonly string[]): Record<string, string> {
   const own = file.instances.filter(({ name }) => names.includes(name));
   const found = own.map((instance) => [instance.name, addressOf(file, instance)] as const);
-  return Object.fromEntries(found.filter((each): each is [string, string] => each[1] !== undefined));
+  return Object.fromEntries(
+    found.filter((each): each is [string, string] => each[1] !== undefined),
+  );
 }
