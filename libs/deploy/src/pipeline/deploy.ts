@@ -58,10 +58,19 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     tidyUp(op);
     const fetched = await fetchCommit(source, op, request);
     checkSpace(paths.app(name));
+    noteSandbox(op);
     const unready = await unreadyFor(op, fetched, source, request);
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
   });
   return lostAfterAll(outcome, lost);
+}
+
+/** Says at the first deploy of an app that its builds are not confined. */
+function noteSandbox({ app: { app, instances, last_failure }, sandbox, reporter }: Operation) {
+  const isFirst = !last_failure && Object.values(instances).every(({ current }) => !current);
+  const lack = isFirst ? sandbox.lack : undefined;
+  if (lack === undefined) return;
+  reporter.note(`the commands of ${app} run without a sandbox and can read runner's keys: ${lack}`);
 }
 
 /**
