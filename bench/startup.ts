@@ -24,7 +24,7 @@ const TOOLS = readdirSync(join(distFolder(), 'bin')).filter((name) => name.start
 /** Budgets, as ratios to `node -e 0`: of what an operator types often, and of what reads or prints YAML. */
 const QUICK = 1.25;
 /** Appending takes a lock, for which flock(1) is started. */
-const CHAINED = 1.5;
+const CHAINED = 1.6;
 const YAML = 1.5;
 
 const CONFIG = `notify:

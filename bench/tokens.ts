@@ -108,7 +108,7 @@ async function measure([url = '']: readonly string[]): Promise<void> {
   // For comparison: the cheapest request that Node itself can make.
   const bare = `require('node:http').get('${url}/user', (answer) => answer.resume())`;
   const asking = [
-    ours('tokens test', small, ['runner-tokens', 'test', 'app0'], { env, budget: 4 }),
+    ours('tokens test', small, ['runner-tokens', 'test', 'app0'], { env, budget: 5 }),
     node('node:http, one request and no more', small, ['-e', bare]),
   ];
   kept.push(printTable('Asking a code host on loopback', compare([FLOOR, ...asking], rounds)));

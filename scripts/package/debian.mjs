@@ -104,8 +104,8 @@ function finish({ version, date, to, arch, level }, { name, source }, root) {
   const place = (file, text, mode) => writeText(join(root, 'DEBIAN', file), text, mode);
   place('control', control);
   place('md5sums', sums.join(''));
-  if (existsSync(join(source, 'conffiles')))
-    place('conffiles', readFileSync(join(source, 'conffiles')));
+  for (const file of ['conffiles', 'triggers'])
+    if (existsSync(join(source, file))) place(file, readFileSync(join(source, file)));
   for (const each of scripts) place(each, readFileSync(join(source, each)), 0o755);
   setTimes(root, date);
   const how = ['--root-owner-group', '-Zxz', `-z${level}`, '--threads-max=1'];

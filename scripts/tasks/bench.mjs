@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodesOf, tableOf } from './bench-nodes.mjs';
 import { checkout, run, say } from './checkout.mjs';
 
 const PAGE = join(checkout, 'bench', 'figures.md');
@@ -22,7 +23,8 @@ function writePage(printed) {
 
 /**
  * `npm run bench -- deploy` runs bench/deploy.ts; without a name, all of them in turn. With `--write`
- * what they print becomes the tables of bench/figures.md. Resolves the worst exit status.
+ * what they print becomes the tables of bench/figures.md. `--nodes` or `--nodes 20,24,packaged` runs it on each of
+ * these versions of Node. Resolves the worst exit status.
  */
 export async function runBenches(args) {
   const write = args.includes('--write') && args[0] !== ELSEWHERE;
@@ -47,6 +49,8 @@ export async function runBenches(args) {
     return 2;
   }
   const options = all && wanted !== undefined ? [wanted, ...rest] : rest;
+  const nodes = options.indexOf('--nodes');
+  if (nodes >= 0) return runOnNodes(names, options, nodes);
   const printed = [];
   let worst = 0;
   for (const name of names) {
@@ -59,5 +63,26 @@ export async function runBenches(args) {
     worst = Math.max(worst, status);
   }
   if (write) writePage(printed);
+  return worst;
+}
+
+/** Each bench on each version of Node, and one table of the ratios. */
+async function runOnNodes(names, options, at) {
+  const list = options[at + 1]?.startsWith('-') ? undefined : options[at + 1];
+  const rest = options.filter(
+    (_, index) => index !== at && (list === undefined || index !== at + 1),
+  );
+  let worst = 0;
+  for (const name of names) {
+    const outputs = new Map();
+    for (const [version, node] of nodesOf(list)) {
+      const program = [join(checkout, 'scripts/bundle/run.mjs'), `bench/${name}.ts`, ...rest];
+      const { status, output } = await run(node, program, { capture: true });
+      process.stdout.write(output);
+      outputs.set(version, output);
+      worst = Math.max(worst, status);
+    }
+    process.stdout.write(tableOf(outputs));
+  }
   return worst;
 }

@@ -3,10 +3,11 @@
 //
 //   npm run matrix [-- --smoke] [part of a path …]
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cacheFolder, checkout, childEnvironment, say } from '../tasks/checkout.mjs';
+import { checkout, childEnvironment, say } from '../tasks/checkout.mjs';
+import { findNode, versionOf } from './find-node.mjs';
 
 /** The oldest that is supported, the ones with long-term support, and the newest. */
 const versions = ['20.18', '22', '24', 'latest'];
@@ -18,27 +19,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean', default: false } },
 });
-
-/** The version that a program reports, undefined when it does not run. */
-function versionOf(program) {
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
-  return /^v(\d+\.\d+\.\d+)\n$/.exec(stdout ?? '')?.[1];
-}
-
-/** The node program of a version, from a package of the registry; the newest is asked for each time. */
-function findNode(wanted) {
-  const name = `node-${process.platform}-${process.arch}`;
-  const folder = join(cacheFolder, `node-${wanted}`);
-  const program = join(folder, 'node_modules', name, 'bin', 'node');
-  if (wanted !== 'latest' && existsSync(program) && versionOf(program)) return program;
-  mkdirSync(folder, { recursive: true });
-  spawnSync(
-    'npm',
-    ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', `${name}@${wanted}`],
-    { cwd: folder, env: childEnvironment({ network: true }), stdio: ['ignore', 2, 2] },
-  );
-  return existsSync(program) && versionOf(program) ? program : undefined;
-}
 
 /** Runs scripts/test/main.mjs, passes its output on and resolves the counts of its last line. */
 function runTests(node, env) {

@@ -103,7 +103,7 @@ test('a unit that /etc/runner/units does not name is a problem, and nothing is t
   const refusing =
     'case "$*" in *is-active*) echo active ;; *reset-failed*) echo "Interactive authentication required." >&2; exit 1 ;; esac';
   const words =
-    'start: /etc/runner/units does not list shop@default.service, so runner may not restart it';
+    'start: /etc/runner/units does not list shop@default.service, so runner may not restart it: echo shop@default.service | sudo tee -a /etc/runner/units';
   const checked = await deployWithUnits(world, 'other.service', refusing, '--check --json');
   assert.match(checked.stdout, /^\{/, checked.stderr);
   assert.equal(JSON.parse(checked.stdout).problems, [words]);

@@ -5,7 +5,7 @@ import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, gate, impatient, makeWorld, TOKEN, type World } from './world.ts';
+import { deployFile, gate, impatient, makeWorld, REPO, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('deploy');
 
@@ -22,7 +22,10 @@ test('a first deploy clones, starts and checks the app, and prints each step', a
   const commit = await world.push('v1.0.0');
   const done = await world.deploy();
   assert.is(done.status, 0, done.stderr);
-  assert.match(done.stdout, /^Deployed shop v1\.0\.0 in \d+\.\d s \[[0-9a-f]{8}\]\n$/);
+  assert.match(
+    done.stdout,
+    /^Deployed shop v1\.0\.0 in \d+\.\d s \[[0-9a-f]{8}\], at http:\/\/127\.0\.0\.1:\d+\n$/,
+  );
   assert.is(await world.page(), 'v1.0.0');
   assert.match(
     world.current() ?? '',
@@ -41,6 +44,34 @@ test('a first deploy clones, starts and checks the app, and prints each step', a
   assert.is(instances.default.current.version, 'v1.0.0');
   assert.is(deploying, null);
   assert.is(failures, null);
+});
+
+test('status and the answer of deploy show where the app is found, and what --ref chose', async ({
+  world,
+}) => {
+  const at = `http://127.0.0.1:${world.port}`;
+  await world.push('v1');
+  await world.git.commit(
+    REPO,
+    { '.deploy.yml': 'instances: { default: { domain: shop.example } }\n' },
+    'x',
+    { branch: 'feature' },
+  );
+  const answer = async (args: readonly string[]) => {
+    const { stdout } = await world.deploy(['--json', ...args]);
+    const { url, urls } = JSON.parse(stdout.trim().split('\n').at(-1) as string);
+    return [url, urls];
+  };
+  const status = async () =>
+    (await run('runner-status', ['shop', '--offline'], { root: world.root })).stdout;
+  assert.equal(await answer([]), [at, { default: at }]);
+  assert.match(await status(), new RegExp(`^ +${at}$`, 'm'));
+  assert.not.match(await status(), /--ref/);
+  const domain = 'https://shop.example';
+  assert.equal(await answer(['--ref', 'feature']), [domain, { default: domain }]);
+  assert.match(await status(), /^ +https:\/\/shop\.example\n +chosen by hand with --ref feature$/m);
+  assert.is((await run('runner-rollback', ['shop'], { root: world.root })).status, 0);
+  assert.match(await status(), new RegExp(`^ +${at}$`, 'm'));
 });
 
 test('each step is a line on stderr, and only the result is on stdout', async ({ world }) => {

@@ -1,5 +1,12 @@
 /** What an app prints, and commands in its active release. */
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
 import { run, start } from '@runner/testing/run';
@@ -82,6 +89,30 @@ test('logs --since begins where the output was when runner last looked, and says
   const [, from = ''] =
     /^runner logs: lines carry no time: shown from (\S+) on\n$/.exec(shown.stderr) ?? [];
   assert.ok(from < time && Date.parse(time) - Date.parse(from) < 600_000, shown.stderr);
+  await run('runner-fetch', [], { root });
+  await pause();
+  appendFileSync(path, 'much later\n');
+  const night = await run('runner-logs', ['shop', '--since', time, '--until', time], { root });
+  assert.match(
+    night.stderr,
+    /invalid value '.*' for '--until <TIME>': it must be later than --since/,
+  );
+  const until = new Date(Date.parse(time) + 1).toISOString();
+  const period = ['shop', '--since', time, '--until', until];
+  const some = await run('runner-logs', period, { root });
+  assert.is(some.stdout, 'later 1\n');
+  assert.match(some.stderr, /^runner logs: lines carry no time: shown from \S+ on, until \S+\n$/);
+  const early = await run('runner-logs', ['shop', '--until', '2026-01-01'], { root });
+  assert.equal(
+    [early.stdout, early.stderr],
+    ['', 'runner logs: no output until 2026-01-01T23:59:59.999Z\n'],
+  );
+  const clock = await run('runner-logs', ['shop', '--since', '22:00', '--until', '21:59'], {
+    root,
+  });
+  assert.is(clock.stdout.split('\n').length > 1, true, clock.stderr);
+  const line = readFileSync(path, 'utf8').replace('much later\n', '');
+  writeFileSync(path, line);
   renameSync(path, `${path}.1`);
   assert.is((await run('runner-restart', ['shop'], { root })).status, 0);
   const both = (await since(time)).stdout.split('\n');

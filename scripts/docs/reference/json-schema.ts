@@ -13,7 +13,9 @@ export type Json = Readonly<Record<string, unknown>>;
 export function jsonSchema(schema: Schema, nullable = false): Json {
   const about = schema.description === undefined ? {} : { description: schema.description };
   if ('anyOf' in schema) {
-    const forms = schema.anyOf.map((form) => jsonSchema(form));
+    const forms = schema.anyOf.map((form) =>
+      'type' in form && form.type === 'array' ? listOf(jsonSchema(form.items)) : jsonSchema(form),
+    );
     return { ...about, anyOf: [...forms, ...(nullable ? [{ type: 'null' }] : [])] };
   }
   const type = (name: string) => ({ type: nullable ? [name, 'null'] : name });
@@ -21,7 +23,7 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
     case 'object':
       return { ...about, ...objectSchema(schema, nullable) };
     case 'array':
-      return { ...about, ...type('array'), items: jsonSchema(schema.items) };
+      return { ...about, ...oneOrMore(jsonSchema(schema.items), nullable) };
     case 'integer':
       return { ...about, ...type('integer'), minimum: schema.minimum, maximum: schema.maximum };
     case 'boolean':
@@ -31,6 +33,13 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
     default:
       return { ...about, ...numberOrText(schema, nullable) };
   }
+}
+
+const listOf = (items: Json): Json => ({ type: 'array', items });
+
+/** A list of one may be a single value. */
+function oneOrMore(items: Json, nullable: boolean): Json {
+  return { anyOf: [listOf(items), items, ...(nullable ? [{ type: 'null' }] : [])] };
 }
 
 type Text = Extract<Schema, { type: 'string' | readonly ['string', 'integer'] }>;
@@ -94,6 +103,9 @@ function startRules(): Json[] {
 /** A path of `shared` stays inside the release. */
 const SHARED_PATH = '^(?!/)(?!(?:.*/)?(?:\\.|\\.\\.|\\.git)(?:/|$))(?!.*//+[^/])[^/].*$';
 
+/** A list that is not empty. */
+const SOME = { anyOf: [{ type: 'array', minItems: 1 }, { type: 'string' }] };
+
 const HEAD = { $schema: 'http://json-schema.org/draft-07/schema#' };
 
 /** The JSON Schema of config.yml. */
@@ -124,7 +136,10 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
       },
       // An empty section asks nothing.
       health: { ...properties.health, type: 'object', oneOf: HEALTH_KINDS.map(has) },
-      shared: { ...properties.shared, items: { type: 'string', pattern: SHARED_PATH } },
+      shared: {
+        ...properties.shared,
+        ...oneOrMore({ type: 'string', pattern: SHARED_PATH }, true),
+      },
     },
     allOf: [
       {
@@ -136,7 +151,7 @@ export function deployJsonSchema(schema: ObjectSchema): Json {
         },
       },
       {
-        if: { ...has('shared'), properties: { shared: { type: 'array', minItems: 1 } } },
+        if: { ...has('shared'), properties: { shared: SOME } },
         // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema
         then: { properties: { instances: { maxProperties: 1 } } },
       },

@@ -48,6 +48,8 @@ const CASES: readonly (readonly [typed: string, current: string, wanted: readonl
   ['runner-tokens', '-', ['--help', '--version']],
   ['runner', '-', ['--help', '--list', '--version']],
   ['runner status', '', APPS],
+  ['runner why', '', APPS],
+  ['runner deploy shop', '', APPS],
   ['runner tokens test', '', APPS],
   ['runner fetch', '', APPS],
   ['runner fetch shop', '', APPS],
@@ -135,7 +137,7 @@ test('completion never starts Node', async () => {
 test('the commands are those of runner --list and help, each with the first line of its own help', async () => {
   const lines = await offered(['runner', '']);
   const { stdout } = await run('runner', ['--list']);
-  const known = [...stdout.trim().split('\n'), 'foo', 'help'];
+  const known = [...stdout.trim().split('\n'), 'foo', 'help', 'why'];
   assert.equal(namesOf(lines).sort(), known.sort());
   assert.ok(lines.includes('rollback\tRoll back to the previous version'));
   assert.ok(lines.includes('foo\tA command on PATH'));

@@ -48,6 +48,25 @@ h    interrupted  default   v2       2026-05-04 09:30  acme/h#main
   assert.equal([status, stderr], [0, '']);
 });
 
+test('the addresses have a column as soon as one is known', async () => {
+  const at = { ...deployed('v2'), url: 'https://shop.example' };
+  const instances = { eu: { current: at, previous: [] }, worker: running('v2').default };
+  const root = rootWith({ shop: { instances } });
+  const { stdout } = await list(root);
+  assert.is(
+    stdout,
+    `APP   STATE  INSTANCE  VERSION  SINCE (UTC)       URL                   SOURCE
+shop  ok     eu        v2       2026-05-04 09:30  https://shop.example  acme/shop#main
+shop  ok     worker    v2       2026-05-04 09:30  -                     acme/shop#main
+`,
+  );
+  const [app] = JSON.parse((await list(root, '--json')).stdout).apps;
+  assert.equal(
+    app.instances.map(({ url }: { url: unknown }) => url),
+    ['https://shop.example', null],
+  );
+});
+
 test('an app with several instances has a line for each', async () => {
   const instances = {
     eu: { current: deployed('v2'), previous: [] },
@@ -139,6 +158,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
           {
             instance: 'default',
             current: deployed('v2'),
+            url: null,
             active_since: '2026-05-04T09:30:12.345Z',
             active_by: null,
             running: null,

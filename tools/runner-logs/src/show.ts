@@ -34,7 +34,7 @@ export async function showOutput(
 ): Promise<number> {
   const { io, paths } = context;
   const { app } = subject;
-  const { since } = wanted;
+  const { since, until } = wanted;
   const quick = wanted.follow ? undefined : ofProcesses(paths, subject);
   const outputs = quick ?? (await ofActive(context, subject, wanted));
   const files = outputs.flatMap(({ instance, output }) =>
@@ -42,14 +42,14 @@ export async function showOutput(
       ? output.files.map((path) => ({ instance, file: new FollowedFile(path) }))
       : [],
   );
-  const marks = since === undefined ? [] : readMarks(paths.app(app).dir);
-  const time = since === undefined ? undefined : Date.parse(since);
-  const ends = files.map(({ file }) => file.last(wanted.lines, { marks, since: time }));
+  const isTimed = since !== undefined || until !== undefined;
+  const marks = isTimed ? readMarks(paths.app(app).dir) : [];
+  const timeOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  const period = { marks, since: timeOf(since), until: timeOf(until) };
+  const ends = files.map(({ file }) => file.last(wanted.lines, period));
   if (wanted.timestamps && files.length > 0)
     context.note('lines carry no time: only systemd and docker keep it');
-  const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
-  if (Number.isFinite(from))
-    context.note(`lines carry no time: shown from ${new Date(from).toISOString()} on`);
+  notePeriod(context, ends);
   const isCut =
     ends.some((end) => end.isCut) ||
     outputs.some(({ output }) => 'isCut' in output && output.isCut);
@@ -79,8 +79,25 @@ export async function showOutput(
   );
   const isFollowing = wanted.follow && shown.length > 0;
   const statuses = await Promise.all([...(isFollowing ? [follow(io, shown)] : []), ...programs]);
-  if (isEmpty && since !== undefined && !wanted.follow) context.note(`no output since ${since}`);
+  if (isEmpty && isTimed && !wanted.follow) {
+    const ending = until === undefined ? '' : ` until ${until}`;
+    context.note(`no output${since === undefined ? '' : ` since ${since}`}${ending}`);
+  }
   return Math.max(0, ...statuses);
+}
+
+/** What of files is shown beyond the wanted period: their lines carry no times. */
+function notePeriod(
+  { note }: Shower,
+  ends: readonly { readonly from?: number | undefined; readonly to?: number | undefined }[],
+): void {
+  const from = Math.min(...ends.map((end) => end.from ?? Number.POSITIVE_INFINITY));
+  const to = Math.max(...ends.map((end) => end.to ?? Number.NEGATIVE_INFINITY));
+  const words = [
+    ...(Number.isFinite(from) ? [`from ${new Date(from).toISOString()} on`] : []),
+    ...(Number.isFinite(to) ? [`until ${new Date(to).toISOString()}`] : []),
+  ];
+  if (words.length > 0) note(`lines carry no time: shown ${words.join(', ')}`);
 }
 
 type Outputs = readonly {

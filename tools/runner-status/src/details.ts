@@ -74,7 +74,9 @@ function pidsOf(paths: Paths, app: string, { instance }: InstanceSummary, view: 
 
 /** Reading config.yml is slow: only if it says something about windows. */
 async function windowsFor(paths: Paths, app: string, now: Date): Promise<Windows | null> {
-  if (!readIfThere(paths.config, YAML_MAX)?.includes('deploy_windows')) return null;
+  // Who may only view the apps may not read it.
+  const config = unlessFailure(() => readIfThere(paths.config, YAML_MAX), undefined);
+  if (!config?.includes('deploy_windows')) return null;
   return readWindows(paths, app, now);
 }
 

@@ -25,6 +25,7 @@ function short(commit: string): string {
 
 function runs({
   current,
+  url,
   active_since: since,
   active_by: by,
   running,
@@ -43,10 +44,12 @@ function runs({
       ? [stopped ? 'stopped' : 'not running']
       : [];
   if (!current) return ['nothing runs', ...why];
-  const { version, commit, deploy_id } = current;
+  const { version, commit, deploy_id, ref } = current;
   return [
     `${version} since ${time(since ?? '')}${by ? ` by ${by}` : ''}`,
+    ...(url === null ? [] : [url]),
     ...why,
+    ...(ref === undefined ? [] : [`chosen by hand with --ref ${ref}`]),
     `commit ${short(commit)}, deploy ${deploy_id}`,
     ...broughtBy(current),
   ];

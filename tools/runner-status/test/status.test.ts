@@ -213,6 +213,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
       {
         instance: 'default',
         current: deployed('v2'),
+        url: null,
         active_since: '2026-05-04T09:30:12.345Z',
         active_by: null,
         running: null,

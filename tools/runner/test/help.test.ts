@@ -38,6 +38,7 @@ Commands:
   report      Write an HTML report of the deploys
   audit       Write and read the audit log of deploy events
   debug       Show why a deploy failed
+  why         Show the last failure of an app (the same as debug last-error)
   doctor      Check this installation, and show how to fix it
   backup      Write an encrypted backup of everything that is not in git
   restore     Restore a backup into an empty root
@@ -61,11 +62,16 @@ Exit status, when it is not the command's:
 const done = (stdout: string) => ({ status: 0, signal: null, stdout, stderr: '' });
 const wrong = (stderr: string) => ({ status: 2, signal: null, stdout: '', stderr });
 
-everywhere('without arguments it prints its usage and the first commands on stderr', (stage) => {
-  const usage =
-    "Usage: runner <COMMAND> [ARGS]...; 'runner help' lists the commands\n" +
-    'A first app: runner add --repo OWNER/NAME --branch BRANCH, then runner deploy NAME --check\n';
-  assert.equal(stage.run([]), wrong(usage));
+everywhere('without arguments it prints every command once on stderr, by headings', (stage) => {
+  const { status, stdout, stderr } = stage.run([]);
+  assert.equal([status, stdout], [2, '']);
+  assert.match(stderr, /^Deploys apps from git .*\n\nStart:\n {2}add {9}Register .*\n {2}deploy /);
+  assert.match(stderr, /\n\nWhen something fails:\n {2}why .*\n {2}debug .*\n {2}doctor .*\n\n/);
+  assert.match(stderr, /\nA first app: runner add OWNER\/NAME, then runner deploy NAME --check\n/);
+  assert.not.match(stderr, /\nMore:\n/);
+  const rows = (text: string) => text.split('\n').filter((line) => /^ {2}[a-z]/.test(line));
+  const commands = HELP.slice(0, HELP.indexOf('Options:'));
+  assert.equal(rows(stderr).sort(), rows(commands).sort());
 });
 
 everywhere('help, -h and --help print the commands on stdout', (stage) => {

@@ -2,6 +2,7 @@
 import type { RetryPolicy } from '../config/settings.ts';
 import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
+import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
 import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
@@ -10,6 +11,8 @@ import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 export interface InstanceSummary {
   instance: string;
   current: Deployed | null;
+  /** Where it is found; null if that is not known. */
+  url: string | null;
   /** When `current` became active; null without one. */
   active_since: string | null;
   /** Who made it active; null if that is not known. */
@@ -57,17 +60,18 @@ export function instanceSummary(
   const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
   const { releases, release } = paths.app(app);
   const isKept = (each: Deployed) => !isThere(releases) || isThere(release(each.release));
-  const live = liveSlot(paths.app(app).instance(instance));
+  // Who may only view the apps may not enter their folders.
+  const own = paths.app(app).instance(instance);
+  const live = orElse(() => liveSlot(own), undefined);
+  const isUp = () => orElse(() => isRunning(liveRun(own)), null) ?? runs?.(app, instance) ?? null;
   const ran = restored?.instances[instance];
   return {
     instance,
     current,
+    url: typeof current?.url === 'string' ? current.url : null,
     active_since: current && (active_since ?? current.deployed_at),
     active_by: (current && active_by) ?? null,
-    running: ran
-      ? false
-      : current &&
-        (isRunning(liveRun(paths.app(app).instance(instance))) ?? runs?.(app, instance) ?? null),
+    running: ran ? false : current && isUp(),
     stopped: stopped?.instances.includes(instance) ?? false,
     broken: broken ?? null,
     previous: previous.filter(isKept),

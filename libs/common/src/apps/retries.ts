@@ -5,14 +5,14 @@ import { isHeld } from './hold.ts';
 import type { AppState } from './state.ts';
 
 /** Without failures nothing depends on it. */
-const UNUSED: RetryPolicy = { max: 3, waits: [] };
+export const DEFAULT_RETRIES: RetryPolicy = { max: 3, waits: [] };
 
 /** The policy of config.yml, which is read only if one of the apps has failed: loading YAML is slow. */
 export async function retryPolicyFor(
   paths: Paths,
   apps: readonly AppState[],
 ): Promise<RetryPolicy> {
-  if (!apps.some(({ failures, attempts }) => failures || attempts)) return UNUSED;
+  if (!apps.some(({ failures, attempts }) => failures || attempts)) return DEFAULT_RETRIES;
   const { readRetryPolicy } = await import('../config/retry-policy.ts');
   return readRetryPolicy(paths);
 }

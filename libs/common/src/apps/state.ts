@@ -31,6 +31,10 @@ export interface Deployed {
   start?: string;
   /** It was made with the operator's `.deploy.yml`; absent: with the commit's own, or without one. */
   deploy_file?: 'operator';
+  /** Where its instance is found; absent if that is not known, or as of 0.2.0. */
+  url?: string;
+  /** What an operator chose with `--ref`. */
+  ref?: string;
 }
 
 /** The operator's own `.deploy.yml`, of `runner edit --deploy-file`. */

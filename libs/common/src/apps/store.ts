@@ -1,6 +1,6 @@
 /** The registry: one state file per app. */
 
-import { isThere, makeFolder, namesIn, readIfThere } from '../files/read.ts';
+import { isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -9,14 +9,14 @@ import type { Paths } from '../foundation/paths.ts';
 import { didYouMean } from '../text/nearest.ts';
 import { parseState } from './parse-state.ts';
 import type { AppState } from './state.ts';
+import { stateNames, stateOrView, writeView } from './viewed.ts';
 
 /** Bytes; our state files have a few kilobytes. */
 const STATE_MAX = 1_048_576;
 
 function readApp(paths: Paths, name: string, read = readIfThere): AppState | undefined {
-  const path = paths.state(name);
-  const text = read(path, STATE_MAX)?.toString('utf8');
-  return text === undefined ? undefined : parseState(name, text, path);
+  const text = stateOrView(paths, name, STATE_MAX, read)?.toString('utf8');
+  return text === undefined ? undefined : parseState(name, text, paths.state(name));
 }
 
 /** Reads an app; undefined if it is not registered. Throws `name_invalid`, `state_malformed`, … */
@@ -69,7 +69,7 @@ export function missingRoot({ root }: Pick<Paths, 'root'>): string | undefined {
 
 /** Names of all registered apps, sorted. */
 export function appNames(paths: Paths): string[] {
-  return namesIn(paths.stateDir)
+  return stateNames(paths)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -5))
     .filter(isAppName);
@@ -131,6 +131,7 @@ export function createApp(paths: Paths, app: AppState): void {
 export function writeApp(paths: Paths, app: AppState): void {
   const written: AppState = isMisread(app) ? { ...app, version: 2 } : app;
   writeWhole(paths.state(app.app), `${JSON.stringify(written, null, 2)}\n`);
+  writeView(paths, written);
 }
 
 /** Fields that 0.1.0 would pass over, and so deploy what it must not. */

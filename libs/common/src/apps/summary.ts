@@ -65,7 +65,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     branch: app.branch,
     tags: app.tags ?? null,
     paths: app.paths ?? null,
-    token: Boolean(app.state.repohost_token),
+    token: Boolean(app.state.repohost_token ?? app.state.has_token),
     deploy_file: operatorFileOf(app),
     state,
     instances,

@@ -88,8 +88,8 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
 function typedLine({ options = {} }: Command, { title, args, options: given }: Context): string {
   const values: Readonly<Record<string, unknown>> = given;
   const flags = Object.keys(options).filter((name) => values[name] === true);
-  const app = typeof args.app === 'string' ? [word(args.app)] : [];
-  return [title, ...app, ...flags.map((name) => `--${name}`)].join(' ');
+  const apps = [args.app ?? args.apps ?? []].flat().map(word);
+  return [title, ...apps, ...flags.map((name) => `--${name}`)].join(' ');
 }
 
 /** Finds the command named by the first word; the only command of a tool has no name. */

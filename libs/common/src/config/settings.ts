@@ -56,6 +56,8 @@ export function positionOf(
   let line: number | undefined;
   let key = '';
   for (const step of path) {
+    // A list of one may be a single value.
+    if (typeof step === 'number' && at && at.kind !== 'list') continue;
     const entry: SectionEntry | undefined =
       at?.kind === 'map' ? at.entries.find((each) => each.key === step) : undefined;
     at = at?.kind === 'list' ? at.items[Number(step)] : entry?.value;

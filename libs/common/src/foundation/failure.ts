@@ -67,6 +67,7 @@ export const FAILURE_CODES = [
   'no_token_configured',
   'not_configured',
   'not_imported',
+  'not_ready',
   'not_writable',
   'order_invalid',
   'output_failed',

@@ -12,6 +12,8 @@ export interface Paths {
   readonly mkey: string;
   readonly stateDir: string;
   readonly secretsDir: string;
+  /** What members of the group runner-view may read. */
+  readonly viewDir: string;
   readonly logsDir: string;
   readonly auditLog: string;
   readonly fetchLog: string;
@@ -21,6 +23,7 @@ export interface Paths {
   readonly registryLock: string;
   state(app: string): string;
   secrets(app: string): string;
+  view(app: string): string;
   lock(app: string): string;
   /** Names the deploy of an app that a fetch is to end. */
   cancel(app: string): string;
@@ -77,6 +80,7 @@ export function pathsOf(root: string): Paths {
     mkey: at('mkey'),
     stateDir: at('state'),
     secretsDir: at('secrets'),
+    viewDir: at('view'),
     logsDir: at('logs'),
     auditLog: at('logs/deploy-events.jsonl'),
     fetchLog: at('logs/fetch.log'),
@@ -86,6 +90,7 @@ export function pathsOf(root: string): Paths {
     registryLock: at('locks/registry.lock'),
     state: (app) => at(`state/${app}.json`),
     secrets: (app) => at(`secrets/${app}.json`),
+    view: (app) => at(`view/${app}.json`),
     lock: (app) => at(`locks/${app}.lock`),
     cancel: (app) => at(`locks/${app}.cancel`),
     app: (app) => appPaths(at(`apps/${app}`)),

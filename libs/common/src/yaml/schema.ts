@@ -47,6 +47,7 @@ export type Schema =
       readonly description?: string;
     }
   | { readonly type: 'boolean'; readonly description?: string }
+  /** A list of one may be a single value. */
   | { readonly type: 'array'; readonly items: Schema; readonly description?: string }
   | ObjectSchema
   | { readonly anyOf: readonly Schema[]; readonly description?: string };
@@ -87,8 +88,10 @@ export function check(tree: Tree, schema: Schema, file: FileName, key = ''): unk
   if ('anyOf' in schema) return checkAny(tree, schema.anyOf, file, key);
   if (schema.type === 'object') return checkMap(tree, schema, file, key);
   if (schema.type === 'array') {
-    if (tree.kind !== 'list')
+    if (tree.kind !== 'list') {
+      if (tree.kind === kindOf(schema.items)) return [check(tree, schema.items, file, key)];
       throw problem(file, tree.line, key, `must be a list, not ${WORDS[tree.kind]}`);
+    }
     return tree.items.map((item, index) => check(item, schema.items, file, `${key}[${index}]`));
   }
   if (tree.kind !== 'scalar') {
@@ -113,6 +116,10 @@ export function check(tree: Tree, schema: Schema, file: FileName, key = ''): unk
   }
   return checkText(tree, schema, file, key);
 }
+
+/** What a list of one may be written as: its item alone. */
+const kindOf = (items: Schema): Tree['kind'] =>
+  'type' in items && items.type === 'object' ? 'map' : 'scalar';
 
 function checkText(
   tree: Tree & { kind: 'scalar' },

@@ -1,6 +1,6 @@
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
+import { deployPolicyOf, maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freshRoot } from '../files/scratch.ts';
@@ -18,6 +18,17 @@ const NOTHING = {
   telegram: undefined,
   discord: undefined,
 };
+
+test('a list of one may be a single value, whose mistakes are named without an index', () => {
+  const lists = 'retry_after: [5m]\ndeploy_windows: [{ app: shop, allow: [mon-fri] }]\n';
+  const single = 'retry_after: 5m\ndeploy_windows: { app: shop, allow: mon-fri }\n';
+  const policy = (text: string) => JSON.stringify(deployPolicyOf(config(text)));
+  assert.is(policy(single), policy(lists));
+  assert.throws(
+    () => deployPolicyOf(config('\ndeploy_windows: { allow: someday }\n')),
+    /config\.yml:2: deploy_windows\.allow: /,
+  );
+});
 
 test('without a file, with an empty one or with comments alone, everything has its default', () => {
   for (const read of [

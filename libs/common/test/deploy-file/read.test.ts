@@ -34,6 +34,13 @@ test('no file, an empty file or only comments: the commit is checked out and no 
   for (const text of ['', '\n', '# nothing\n', '---\n']) assert.equal(read(text), DEFAULTS);
 });
 
+test('a list of one may be a single value', () => {
+  const lists =
+    'build: { run: [make], env: [TOKEN] }\nshared: [.env]\nnotify: { channel: [slack] }\n';
+  const single = 'build: { run: make, env: TOKEN }\nshared: .env\nnotify: { channel: slack }\n';
+  assert.equal(read(single), read(lists));
+});
+
 test('a whole file is read as it is meant', () => {
   const file = read(`# how the shop is deployed
 instances:
@@ -260,7 +267,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ],
   ['keep: 0\n', ':1: keep: must be a whole number from 1 to 1000'],
   ['keep: many\n', ':1: keep: must be a whole number from 1 to 1000'],
-  ['shared: .env\n', ':1: shared: must be a list, not a single value'],
+  ['shared: { path: .env }\n', ':1: shared: must be a list, not a section'],
   ['shared: [5]\n', ':1: shared[0]: must be a text (put it in quotes)'],
   ['shared: [""]\n', ':1: shared[0]: must not be empty'],
   ...[

@@ -92,6 +92,9 @@ async function attempt(
     const { code, message } = asFailure(request, error);
     const about = { commit, version };
     if (code === 'locked') return { result: skipped(paths, app, about) };
+    // Announced once: each fetch looks again, and deploys as soon as the server is ready.
+    if (code === 'not_ready')
+      return { result: fetchResult(app, 'waiting', `${version} waits: ${message}`, about) };
     // The next fetch deploys it: what is new is known.
     if (code === 'audit_busy' || code === 'interrupted')
       return {

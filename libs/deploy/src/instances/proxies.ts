@@ -57,6 +57,20 @@ export function obstructions(paths: InstancePaths, traffic: Traffic): Obstructio
   ]);
 }
 
+/** What keeps every proxy of this server from the socket of an instance; empty if one reaches it. */
+export function unreachableFor(
+  all: readonly Proxy[],
+  paths: InstancePaths,
+  traffic: Traffic,
+): Obstruction[] {
+  if (traffic.type !== 'socket') return [];
+  const found = all.map((proxy) => [
+    ...closedFolders(paths, proxy),
+    ...socketObstructions(paths, proxy),
+  ]);
+  return found.every((each) => each.length > 0) ? found.flat() : [];
+}
+
 function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   const live = liveSlot(paths);
   const [closed] = closedAbove(proxy, slotPaths(paths, live).dir);

@@ -43,7 +43,7 @@ function healthProblem({ health }: DeployFile, { name, traffic }: Instance): str
 }
 
 /** The slot that the next version gets is empty: what listens on its port belongs to someone else. */
-function busyPort(paths: Paths, app: string, { name, traffic }: Instance): string[] {
+export function busyPort(paths: Paths, app: string, { name, traffic }: Instance): string[] {
   const live = liveSlot(paths.app(app).instance(name));
   if (!traffic?.overlap || live === undefined) return [];
   const next = otherSlot(live);

@@ -47,7 +47,7 @@ function lastFailure(failure: FailureNote): LastFailure {
     commit,
     deploy_id: deployId,
     stage,
-    error: firstLine(error),
+    error: failureLine(error),
     at: at.toISOString(),
     followed_by: [],
     ...(interrupted && { interrupted }),
@@ -113,11 +113,12 @@ function withMoves(
     const { broken, ...rest } = before;
     const since = broken?.since ?? at.toISOString();
     changed[instance] =
-      problem === undefined ? rest : { ...rest, broken: { since, reason: firstLine(problem) } };
+      problem === undefined ? rest : { ...rest, broken: { since, reason: failureLine(problem) } };
   }
   return changed;
 }
 
-function firstLine(text: string): string {
+/** What the state keeps of an error. */
+export function failureLine(text: string): string {
   return (text.split('\n')[0] as string).slice(0, TEXT_MAX);
 }

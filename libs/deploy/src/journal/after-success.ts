@@ -13,6 +13,8 @@ export interface Choice {
   /** How many versions are kept. */
   readonly keep: number;
   readonly by: string;
+  /** Where the instances are found. */
+  readonly urls: Readonly<Record<string, string>>;
   /** It ran before a restore: what keeps the head from being deployed stays. */
   readonly returns: boolean;
 }
@@ -75,7 +77,7 @@ function withCurrent(
   app: AppState,
   names: readonly string[],
   deployed: Deployed,
-  { keep, by }: Pick<Choice, 'keep' | 'by'>,
+  { keep, by, urls }: Pick<Choice, 'keep' | 'by' | 'urls'>,
 ): AppState['instances'] {
   const instances = { ...app.instances };
   for (const name of names) {
@@ -85,7 +87,7 @@ function withCurrent(
     const kept = otherCommits(versions, deployed.commit);
     instances[name] = {
       ...before,
-      current: { ...deployed, sequence },
+      current: { ...deployed, sequence, ...(Object.hasOwn(urls, name) && { url: urls[name] }) },
       active_since: deployed.deployed_at,
       active_by: by,
       previous: kept.slice(0, keep - 1),

@@ -55,6 +55,8 @@ export interface Deploy extends Operation {
   readonly skippedHead: string | undefined;
   /** Only one instance is deployed: the others stay as they are. */
   readonly partial: boolean;
+  /** What the operator chose with `--ref`. */
+  readonly ref?: string | undefined;
   /** It ran before a restore. */
   readonly returns: boolean;
   /** Its `.deploy.yml` is the operator's. */

@@ -11,7 +11,7 @@ import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { poll } from '@runner/common/foundation/poll';
-import { markBefore, type OutputMark } from '../run/output-marks.ts';
+import { markAfter, markBefore, type OutputMark } from '../run/output-marks.ts';
 
 /** Gets text as it comes, whole lines but for the end. */
 export type ShowText = (text: string) => void;
@@ -43,26 +43,30 @@ export class FollowedFile {
 
   /**
    * Its last lines, and those of the files before it; what follows them is read next. `from` is the
-   * time of the first if all since `since` are shown, and some of before; `isCut` if there are more.
+   * time of the first if all since `since` are shown, and some of before; `to` the time of the last, if
+   * some of after `until` are shown; `isCut` if there are more.
    */
   last(
     count: number,
-    { marks, since }: { readonly marks: readonly OutputMark[]; readonly since: number | undefined },
-  ): { text: string; isCut: boolean; from?: number | undefined } {
+    { marks, since, until }: FilePeriod,
+  ): { text: string; isCut: boolean; from?: number | undefined; to?: number | undefined } {
     this.#fd = openIfThere(this.#path);
     if (this.#fd === undefined) return { text: '', isCut: false };
     const own = fstatSync(this.#fd);
     this.#position = own.size;
     const older = ROTATED.slice(1).flatMap((name) => openIfThere(this.#path + name) ?? []);
     // One of them is the open file itself if it was renamed meanwhile.
-    const files = [this.#fd, ...older.filter((fd) => fstatSync(fd).ino !== own.ino)];
+    const all = [this.#fd, ...older.filter((fd) => fstatSync(fd).ino !== own.ino)];
+    const end = until === undefined ? { files: all } : endIn(all, marks, until);
+    const { files, size = this.#position, to } = end;
     const first = since === undefined ? WHOLE : beginningIn(files, marks, since);
-    const found = lastLines(files, { size: this.#position, count: count + 1, first });
+    const found = lastLines(files, { size, count: count + 1, first });
     older.forEach(closeSync);
     const isCut = found.length > count;
     const lines = isCut ? found.slice(1) : found;
     const from = lines.length > 0 && !isCut ? first.from : undefined;
-    return { text: lines.map((line) => `${line.replace(/\n$/, '')}\n`).join(''), isCut, from };
+    const text = lines.map((line) => `${line.replace(/\n$/, '')}\n`).join('');
+    return { text, isCut, from, to: lines.length > 0 ? to : undefined };
   }
 
   /** What has come since. */
@@ -115,6 +119,28 @@ export class FollowedFile {
   }
 }
 
+/** The wanted time, in milliseconds since 1970, and what is known of the files. */
+interface FilePeriod {
+  readonly marks: readonly OutputMark[];
+  readonly since: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** The files that had begun at `until`, and the first place that was surely printed later. */
+function endIn(
+  all: readonly number[],
+  marks: readonly OutputMark[],
+  until: number,
+): { files: readonly number[]; size?: number; to?: number | undefined } {
+  const files = all.filter((fd) => fstatSync(fd).birthtimeMs <= until);
+  const [newest] = files;
+  if (newest === undefined) return { files };
+  const stats = fstatSync(newest);
+  const mark = markAfter(marks, stats, until);
+  if (mark) return { files, size: mark.size, to: mark.time };
+  return { files, size: stats.size, to: stats.mtimeMs > until ? stats.mtimeMs : undefined };
+}
+
 /** Where the wanted output begins, in files that are listed the newest first. */
 interface Beginning {
   /** Which of the files; -1 where nothing is wanted. */
@@ -140,7 +166,9 @@ function beginningIn(
     const mark = markBefore(marks, stats, since);
     if (mark) return { index, offset: mark.size, from: mark.time };
   }
-  const born = fstatSync(files.at(-1) as number).birthtimeMs;
+  const oldest = files.at(-1);
+  if (oldest === undefined) return { index, offset: 0 };
+  const born = fstatSync(oldest).birthtimeMs;
   return { index, offset: 0, from: born > 0 && born < since ? born : undefined };
 }
 

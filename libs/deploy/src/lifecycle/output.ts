@@ -20,6 +20,8 @@ export interface Extent {
   readonly follow: boolean;
   /** ISO 8601 UTC. */
   readonly since: string | undefined;
+  /** ISO 8601 UTC; only without `follow`. */
+  readonly until: string | undefined;
   /** Whether each line begins with its time, if the supervisor knows it. */
   readonly timestamps: boolean;
 }
@@ -60,13 +62,15 @@ function inSlots(paths: Paths, target: Target): Target[] {
 function journal(
   { instance, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
-  { lines, follow, since, timestamps }: Extent,
+  { lines, follow, since, until, timestamps }: Extent,
 ): OutputProgram {
   const output = timestamps ? 'short-iso' : 'cat';
-  const which = unitsOf(start.unit, instance).flatMap((unit) => [
+  const units = unitsOf(start.unit, instance).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
     unit,
   ]);
+  const end = until === undefined ? [] : ['--until', `@${Date.parse(until) / 1000}`];
+  const which = [...units, ...end];
   const more = follow ? ['--follow'] : [];
   const shown = { file: 'journalctl', cwd: '/', env };
   if (since === undefined) {
@@ -85,10 +89,11 @@ function journal(
 
 /** `docker compose logs -f` ends with the containers. */
 function containers(target: Target, wanted: Extent): OutputProgram {
-  const { lines, follow, since, timestamps } = wanted;
+  const { lines, follow, since, until, timestamps } = wanted;
   const { release: cwd, env, confine } = target;
   const from = since ? ['--since', since] : [];
   const some = ['--tail', String(lines), ...from, ...(follow ? ['--follow'] : [])];
+  if (until !== undefined) some.push('--until', until);
   if (timestamps) some.push('--timestamps');
   const project = composeArgs(target as Target<StartOf<'compose'>>);
   const args = [...project, 'logs', '--no-color', '--no-log-prefix', ...some];
@@ -103,7 +108,7 @@ function containers(target: Target, wanted: Extent): OutputProgram {
 }
 
 /** `logs` of the `.deploy.yml`, confined as a hook is. */
-function ownCommand(target: Target, { lines, follow, since }: Extent): OutputProgram {
+function ownCommand(target: Target, { lines, follow, since, until }: Extent): OutputProgram {
   const { release: cwd, file, confine } = target;
   if (file.logs === undefined) throw unknownOutput(target);
   const shell = { file: '/bin/sh', args: ['-c', file.logs] };
@@ -112,6 +117,7 @@ function ownCommand(target: Target, { lines, follow, since }: Extent): OutputPro
     RUNNER_LINES: String(lines),
     ...(follow && { RUNNER_FOLLOW: '1' }),
     ...(since !== undefined && { RUNNER_SINCE: since }),
+    ...(until !== undefined && { RUNNER_UNTIL: until }),
   };
   return { ...shell, cwd, env, confinement: confine('hook') };
 }

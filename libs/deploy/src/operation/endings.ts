@@ -2,6 +2,7 @@
 import type { ChangeSummary, Deployed } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
@@ -37,18 +38,15 @@ export function deploySucceeded(
     })),
     state(app, deployed_at) {
       const { type: start } = file.start;
-      const { isOperators } = op;
+      const { ref, isOperators } = op;
+      const what = { version, commit, release, deployed_at, deploy_id, changes, start };
       const deployed: Deployed = {
-        version,
-        commit,
-        release,
-        deployed_at,
-        deploy_id,
-        changes,
-        start,
+        ...what,
+        ...(ref !== undefined && { ref }),
         ...(isOperators && { deploy_file: 'operator' }),
       };
-      return succeededState(app, instances, deployed, { ...op, keep: file.keep, by: op.user });
+      const choice = { ...op, keep: file.keep, by: op.user, urls: addressesOf(file, instances) };
+      return succeededState(app, instances, deployed, choice);
     },
   };
 }

@@ -37,7 +37,7 @@ export interface DeployRequest extends OperationRequest {
 }
 
 /** A commit that was fetched; its contents are a failure if the commit itself is wrong. */
-interface FetchedCommit {
+export interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
   readonly about: CommitInfo;
@@ -108,6 +108,7 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
     about,
     returns,
     isOperators: 'from' in contents && contents.from === 'operator',
+    ref: returns ? undefined : ref,
     commit: wanted.commit,
     version: wanted.version,
     instances: instanceNames(op.app, file?.instances, instance),

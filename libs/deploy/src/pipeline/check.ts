@@ -1,5 +1,4 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
-import { join } from 'node:path';
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
@@ -8,31 +7,28 @@ import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { isThere } from '@runner/common/files/read';
 import type { Env } from '@runner/common/foundation/io';
-import type { Paths, Server } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
-import { obstacles } from '../instances/drivers/availability.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { portProblems } from '../instances/ports.ts';
 import { setupDrift } from '../instances/setup-record.ts';
 import { onlyInstance, setupCommand } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
-import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
 import { underLock } from '../journal/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
-import { missingSecret } from '../release/make.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
 import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
+import { lacks } from './preflight.ts';
 import { keptPrograms, missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
@@ -110,21 +106,15 @@ async function planOf(
   { file, from, submodules }: Contents,
 ): Promise<DeployPlan> {
   const space = spaceFor(paths.app(app.app));
-  const lacking = [
-    ...obstacles(file, io.env).map(({ words }) => words),
-    ...unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`),
-    ...closedReleases({ io, paths }, app.app, file),
-  ];
+  const inspected = { app: app.app, source, commit, file, set };
+  const missing = await lacks({ io, paths }, inspected);
+  const unlisted = unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`);
+  const isLacking = unlisted.length > 0 || missing.some(({ stage }) => stage === 'start');
   const problems = [
     ...spaceProblems(space),
-    ...(await missingShared(source, paths, commit, file)),
-    ...(await missingStartFile(source, commit, file)),
-    ...lacking,
-    ...unreadSecrets({ io, paths }, app.app, file).map(({ words }) => `start: ${words}`),
+    ...missing.map(({ words }) => words),
+    ...unlisted,
     ...missingPrograms(file, io.env),
-    ...file.build.env
-      .filter((name) => !set.includes(name))
-      .map((name) => `build: ${missingSecret(app.app, name)}`),
     ...portProblems(paths, listApps(paths).apps, app.app, file),
     ...trafficProblems(paths, app.app, file, io.env),
   ];
@@ -133,7 +123,7 @@ async function planOf(
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
     warnings: [
-      ...setupNotes(io.env, app, file, lacking.length > 0),
+      ...setupNotes(io.env, app, file, isLacking),
       ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
       ...hiddenServices({ io, paths }, app.app, file),
       ...inactiveChannels({ io, paths }, file),
@@ -188,45 +178,8 @@ function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile
     .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
 }
 
-/** Shared files that exist neither in `shared/` nor in the commit. */
-async function missingShared(
-  source: GitSource,
-  paths: Paths,
-  commit: string,
-  file: DeployFile,
-): Promise<string[]> {
-  const [first] = file.instances;
-  if (!first) return [];
-  const { shared } = paths.app(source.app).instance(first.name);
-  const absent = file.shared.filter(({ path, folder }) => !folder && !isThere(join(shared, path)));
-  const inCommit = await blobsOf(
-    source,
-    absent.map(({ path }) => `${commit}:${path}`),
-  );
-  return absent
-    .filter((_, index) => inCommit[index] === undefined)
-    .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
-}
-
 async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {
   if (start.type !== 'compose' || start.file.includes('\n')) return undefined;
   const [bytes] = await blobsOf(source, [`${commit}:${start.file}`]);
   return bytes;
-}
-
-/** A compose or ecosystem file that the commit lacks, unless a build may make it. */
-async function missingStartFile(
-  source: GitSource,
-  commit: string,
-  { start, build }: DeployFile,
-): Promise<string[]> {
-  const path =
-    start.type === 'compose'
-      ? start.file
-      : start.type === 'pm2' && 'config' in start
-        ? start.config
-        : undefined;
-  if (path === undefined || build.run.length > 0 || path.includes('\n')) return [];
-  const [found] = await blobsOf(source, [`${commit}:${path}`]);
-  return found === undefined ? [`start: the commit has no file ${path}`] : [];
 }

@@ -1,9 +1,10 @@
 /**
- * A deploy from top to bottom: lock, recover, fetch the commit, free space, DeployStarted, the steps
+ * A deploy from top to bottom: lock, recover, fetch the commit, free space, what the server lacks, DeployStarted, the steps
  * (export, build, then switch, start and health of each instance), undone on error, DeploySuccess or
  * DeployFailure, state, prune, unlock, drain, and the chats last.
  */
 import { isThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import type { GitSource } from '../git/source.ts';
@@ -23,10 +24,17 @@ import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
-import { beginDeploy, type DeployRequest, fetchCommit, tidyUp } from './begin.ts';
+import {
+  beginDeploy,
+  type DeployRequest,
+  type FetchedCommit,
+  fetchCommit,
+  tidyUp,
+} from './begin.ts';
 import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, lostAfterAll } from './outcome.ts';
+import { isSameFailure, preflight } from './preflight.ts';
 
 /**
  * Deploys an app. Resolves with the outcome, also of a failed deploy; throws a Failure if the deploy
@@ -50,9 +58,39 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     tidyUp(op);
     const fetched = await fetchCommit(source, op, request);
     checkSpace(paths.app(name));
-    return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents);
+    noteSandbox(op);
+    const unready = await unreadyFor(op, fetched, source, request);
+    return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
   });
   return lostAfterAll(outcome, lost);
+}
+
+/** Says at the first deploy of an app that its builds are not confined. */
+function noteSandbox({ app: { app, instances, last_failure }, sandbox, reporter }: Operation) {
+  const isFirst = !last_failure && Object.values(instances).every(({ current }) => !current);
+  const lack = isFirst ? sandbox.lack : undefined;
+  if (lack === undefined) return;
+  reporter.note(`the commands of ${app} run without a sandbox and can read runner's keys: ${lack}`);
+}
+
+/**
+ * Why nothing need be built, undefined if the server is ready. Throws `not_ready` if the timer would
+ * only record the same failure again.
+ */
+async function unreadyFor(
+  op: Operation,
+  { wanted: { commit }, contents }: FetchedCommit,
+  source: GitSource,
+  { trigger }: DeployRequest,
+): Promise<StepFailure | undefined> {
+  if (contents instanceof StepFailure) return undefined;
+  const { file } = contents;
+  const { app } = op.app;
+  const set = op.secrets.today(file.instances[0]?.name ?? '').map(({ name }) => name);
+  const unready = await preflight(op, { app, source, commit, file, set });
+  if (unready && trigger === 'fetch' && isSameFailure(op.app, commit, op.redact(unready.message)))
+    throw new Failure('not_ready', op.redact(unready.message));
+  return unready;
 }
 
 /** Makes the release and makes it active in its instances. */
@@ -60,6 +98,7 @@ async function runDeploy(
   op: Deploy,
   source: GitSource,
   contents: Contents | StepFailure,
+  unready: StepFailure | undefined,
 ): Promise<DeployOutcome> {
   const { commit, version, instances } = op;
   const appPaths = op.paths.app(op.app.app);
@@ -67,6 +106,7 @@ async function runDeploy(
   const probers: Prober[] = [];
   function* steps(): Generator<Step> {
     if (contents instanceof StepFailure) throw contents;
+    if (unready) throw unready;
     yield* releaseSteps(op, { source, contents, name: release });
     const targets = instances.map(
       (name) => keptTarget(op, name, { release, version, commit }) as Target,

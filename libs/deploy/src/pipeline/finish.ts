@@ -6,6 +6,7 @@ import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
+import { addressesOf } from '../instances/address.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps, runHookAnyway } from '../instances/hooks.ts';
 import type { Seen } from '../instances/probe.ts';
@@ -103,7 +104,10 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
   const { version, commit } = op;
   const { release, seen } = made;
   conclude(op, deploySucceeded(op, made));
-  const outcome = { ...aboutDeploy(op), active_version: version, ...seen };
+  const urls = addressesOf(made.file, op.instances);
+  const [url] = Object.values(urls);
+  const found = url === undefined ? {} : { url, urls };
+  const outcome = { ...aboutDeploy(op), active_version: version, ...found, ...seen };
   // A `cancel` that came too late ends nothing.
   const calm = { ...op, signal: op.next() };
   for (const name of op.instances) {

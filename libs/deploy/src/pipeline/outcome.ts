@@ -16,6 +16,10 @@ export interface DeployOutcome {
   /** What is active now; null if nothing is. */
   active_version: string | null;
   duration_ms: number;
+  /** Where the instances are found, by their names; absent if nothing was deployed. */
+  urls?: Record<string, string>;
+  /** The first of them. */
+  url?: string;
   /** Path of the deploy's log. */
   log: string;
   stage?: string;

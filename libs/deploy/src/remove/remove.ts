@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
+import { removeView } from '@runner/common/apps/viewed';
 import { folderNamesIn, isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { syncFolder } from '@runner/common/files/write';
@@ -44,6 +45,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     changeRegistry({ io, paths, command: 'remove' }, () => {
       removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
+      removeView(paths, app);
       syncFolder(paths.stateDir);
     });
     return { app, kept: removeFiles(request) };

@@ -107,6 +107,17 @@ function thinned(marks: readonly OutputMark[]): OutputMark[] {
   });
 }
 
+/** The first mark of a file at `time` or later; undefined if there is none, or it was truncated since. */
+export function markAfter(
+  marks: readonly OutputMark[],
+  stats: Stats,
+  time: number,
+): OutputMark | undefined {
+  const file = identityOf(stats);
+  const found = marks.find((mark) => mark.file === file && mark.time >= time);
+  return found && found.size <= stats.size ? found : undefined;
+}
+
 /** The last mark of a file before `time`; undefined if there is none, or it was truncated since. */
 export function markBefore(
   marks: readonly OutputMark[],

@@ -1,15 +1,19 @@
 /** Whether bubblewrap can run here, tried once per command. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { sandboxFix, sandboxObstacle } from './obstacle.ts';
 
 /** For the attempt, in milliseconds: it takes 10. */
 const PATIENCE = 10_000;
 
 /** Where bubblewrap is, or why it cannot be used. */
-export type Bubblewrap = { readonly program: string } | { readonly problem: string };
+export type Bubblewrap =
+  | { readonly program: string }
+  | { readonly problem: string; readonly fix: string };
 
 /**
  * What every use needs. Root would keep its capabilities, and with them could undo the mounts; in a
@@ -31,8 +35,10 @@ export function bubblewrap({ PATH = USUAL_PATH }: Env): Bubblewrap {
 }
 
 function tryOn(path: string): Bubblewrap {
-  const program = findProgram('bwrap', path);
-  if (program === undefined) return { problem: 'bubblewrap is not installed' };
+  const found = findProgram('bwrap', path);
+  if (found === undefined)
+    return { problem: 'bubblewrap is not installed', fix: sandboxFix(false) };
+  const program = ownCopy(found);
   const mounts = ['--ro-bind', '/', '/', '--unshare-pid', '--proc', '/proc', '--dev', '/dev'];
   const { status, stderr, error } = spawnSync(
     program,
@@ -41,7 +47,21 @@ function tryOn(path: string): Bubblewrap {
   );
   if (status === 0) return { program };
   const why = harmlessLine((stderr ?? '').trim().split('\n').at(-1) || String(error ?? status));
-  return { problem: `bubblewrap cannot run here: ${why}` };
+  const words = sandboxObstacle()?.words ?? why;
+  return { problem: `bubblewrap cannot run here: ${words}`, fix: sandboxFix(true) };
+}
+
+/**
+ * The copy of a bubblewrap that has a profile of AppArmor, beside the executables; the original where
+ * there is none, or an older one.
+ */
+function ownCopy(program: string): string {
+  const copy = orElse(() => join(dirname(realpathSync(process.argv[1] ?? '')), '../bwrap'), '');
+  const isSame = () => {
+    const [own, original] = [statSync(copy), statSync(program)];
+    return own.size === original.size && own.mtimeMs === original.mtimeMs;
+  };
+  return orElse(isSame, false) && isExecutable(copy) ? copy : program;
 }
 
 /** The absolute path of a program; undefined if no absolute folder of `path` has it. */

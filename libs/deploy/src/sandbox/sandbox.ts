@@ -47,6 +47,8 @@ export interface Confinement {
 export interface Sandbox {
   /** How a command is confined; undefined where it is not. */
   confine(profile: Profile, folders: Folders): Confinement | undefined;
+  /** Why the app's commands run without a sandbox, and what changes it; undefined if they do not, or as configured. */
+  readonly lack: string | undefined;
   /** Keeps the caches of the builds, and removes with `remove` what they had as /tmp and HOME. */
   close(remove: (path: string) => void): void;
 }
@@ -119,6 +121,12 @@ class OpenSandbox implements Sandbox {
     keepCaches(scratchIn(folder).home, paths.app(app).home);
     remove(folder);
     this.#scratch = undefined;
+  }
+
+  get lack(): string | undefined {
+    if (this.#setting.mode !== 'auto') return undefined;
+    const found = bubblewrap(this.#request.env);
+    return 'program' in found ? undefined : `${found.problem}: ${found.fix}`;
   }
 
   /** Path of bubblewrap; undefined where commands run without it. */

@@ -63,6 +63,8 @@ const DATE =
 export function timeOf(text: string, option: string, now: Date, end = false): number {
   const ago = /^(\d{1,9})([smhdw])$/.exec(text);
   if (ago) return Math.max(0, now.getTime() - Number(ago[1]) * (UNITS[ago[2] as string] as number));
+  const clockTime = CLOCK.test(text) ? lastAt(text, now) : undefined;
+  if (clockTime !== undefined) return clockTime;
   const daysAgo = ['today', 'yesterday'].indexOf(text);
   const day = new Date(now.getTime() - daysAgo * DAY).toISOString().slice(0, 10);
   const [, date, time, zone] = DATE.exec(daysAgo < 0 ? text : day) ?? [];
@@ -74,6 +76,15 @@ export function timeOf(text: string, option: string, now: Date, end = false): nu
     `--${option} <TIME>`,
     'it must be a time such as 2026-05-04T09:30Z, a date, or how long ago: 30m, 2h, 7d',
   );
+}
+
+/** A time of the day. */
+const CLOCK = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
+
+/** When it was this time of the day last, in UTC. */
+function lastAt(clock: string, now: Date): number {
+  const today = Date.parse(`${now.toISOString().slice(0, 10)}T${clock}:00Z`);
+  return today <= now.getTime() ? today : today - DAY;
 }
 
 /** The period from the value of `--since` to now. Throws `usage`. */

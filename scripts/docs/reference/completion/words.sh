@@ -43,7 +43,10 @@ $name|"*) ;; *) offer "$name" 'A command on PATH' ;; esac
 }
 
 offer_apps() {
-  for path in "$root"/state/*.json; do
+  # Who is not the owner may be a member of the group that sees view/.
+  folder=state
+  [ -r "$root/state" ] || folder=view
+  for path in "$root/$folder"/*.json; do
     name=${path##*/}
     [ ! -f "$path" ] || offer "${name%.json}" app
   done
@@ -71,7 +74,9 @@ offer_messages() {
 }
 
 offer_versions() { # all|previous
-  [ -f "$root/state/$app.json" ] || return 0
+  state=$root/state/$app.json
+  [ -r "$state" ] || state=$root/view/$app.json
+  [ -f "$state" ] || return 0
   awk -v which="$1" '
     { text = text $0 }
     END {
@@ -87,7 +92,7 @@ offer_versions() { # all|previous
         else if (parts[i] == "version" && parts[i + 1] ~ /^ *: *$/ && (which == "all" || inside))
           if (!seen[parts[i + 2]]++) print parts[i + 2]
       }
-    }' "$root/state/$app.json" 2>/dev/null | while read -r name; do offer "$name" version; done
+    }' "$state" 2>/dev/null | while read -r name; do offer "$name" version; done
 }
 
 offer_secrets() {
@@ -155,7 +160,13 @@ if [ "$tool" = runner ]; then
     exit
   fi
   [ "$1" != help ] || shift
-  case $1 in -*) exit ;; esac
+  case $1 in
+    -*) exit ;;
+    why)
+      shift
+      set -- debug last-error "$@"
+      ;;
+  esac
   tool=runner-$1
   shift
 fi

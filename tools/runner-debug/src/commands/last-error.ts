@@ -38,7 +38,7 @@ export const lastError = command({
   details:
     'Without a failure on record, the exit status is 0 and the JSON is null. If other users could have\n' +
     'changed the log, registry, configuration or master key, or read a secret, nothing is shown: each\n' +
-    'finding is printed with the command that fixes it.',
+    'finding is printed with the command that fixes it. runner why <app> is the same.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     insecure: {

@@ -21,6 +21,7 @@ import { type Interruption, interruptionOf } from '@runner/deploy/report/interru
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';
 import { planText } from '../plan-text.ts';
+import { chosenApps, oneAfterTheOther } from '../several.ts';
 
 export const deploy = command({
   about: 'Deploy an app from git',
@@ -29,15 +30,18 @@ export const deploy = command({
     "healthy. If that fails, the previous version is restored. The commit's .deploy.yml says what to do.\n" +
     'With --json each step is one line, and the last line is the result: deployed, failed or\n' +
     'rolled_back. If --ref or --instance leaves an instance on another commit than the head of the\n' +
-    'branch, fetch --deploy skips that head until the next push.',
-  positionals: { app: { required: true, about: 'Name of the app' } },
+    'branch, fetch --deploy skips that head until the next push. Several apps are deployed one after the\n' +
+    'other, each with its own result; the status is the worst of them.',
+  positionals: { apps: { many: true, about: 'Names of apps; required without --all' } },
   options: {
+    all: { about: 'Deploy every registered app' },
     ref: {
       placeholder: 'REF',
       about: "Branch, tag or commit to deploy [default: the app's branch]",
     },
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
     check: { about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing' },
+    'dry-run': { about: 'The same as --check' },
     force: { about: 'Deploy even if the app is paused' },
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
     wait: {
@@ -53,24 +57,23 @@ export const deploy = command({
     [75, 'Another deploy of the app is running; --wait waits for it'],
     [130, 'Interrupted (Ctrl-C); what had been switched was rolled back'],
   ],
-  surplus:
-    'deploy takes one app: runner fetch --deploy deploys several, each with its newest commit',
-  instead: {
-    '--all': 'runner fetch --deploy, which deploys every app with a new commit',
-    '--dry-run': '--check',
-  },
   examples: [
     'runner deploy shop',
     'runner deploy shop --ref v1.4.2',
     'runner deploy shop --check',
+    'runner deploy shop blog',
     'runner deploy shop --events --no-notify | runner-notify send --channel telegram',
   ],
   async run(context) {
     const interruption = interruptionOf(context.io);
     try {
-      return await (context.options.check
-        ? runCheck(context, interruption)
-        : runDeploy(context, interruption));
+      const { check, 'dry-run': isDry } = context.options;
+      const run = check || isDry ? runCheck : runDeploy;
+      const apps = chosenApps(context);
+      const one = (app: string) => run({ ...context, args: { app } }, interruption);
+      const [only] = apps;
+      if (only !== undefined && apps.length === 1) return await one(only);
+      return await oneAfterTheOther(context, apps, interruption, one);
     } finally {
       interruption.remove();
     }
@@ -80,7 +83,9 @@ export const deploy = command({
     const { app, version, result, active_version: active, duration_ms: took } = outcome;
     const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
     if (result === 'deployed') {
-      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]\n`;
+      const where = [...new Set(Object.values(outcome.urls ?? {}))].join(', ');
+      const at = where === '' ? '' : `, at ${harmlessLine(where)}`;
+      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]${at}\n`;
     }
     const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
     const how = outcome.rollback_error

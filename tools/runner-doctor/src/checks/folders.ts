@@ -65,6 +65,7 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
   const inside = [
     paths.stateDir,
     paths.logsDir,
+    paths.viewDir,
     ...apart,
     paths.auditLog,
     paths.fetchLog,
@@ -90,9 +91,22 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
       ...closed([...new Set([paths.root, paths.stateDir, paths.logsDir, ...apart])], io, root.uid),
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
+      ...unviewable(paths),
     ],
     `${paths.root} and its content belong to one user and are closed to others`,
   );
+}
+
+/** What keeps the members of the group of `view/`, who may look at the apps, from what they need. */
+function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
+  const group = look(viewDir)?.gid;
+  if (group === undefined) return [];
+  return [root, logsDir].flatMap((path) => {
+    const stat = look(path);
+    if (stat === undefined || (stat.gid === group && (stat.mode & 0o050) === 0o050)) return [];
+    const fix = `chgrp --reference=${word(viewDir)} ${word(path)} && chmod g+rx ${word(path)}`;
+    return [warning(`${path} is closed to the group that may look at the apps`, fix)];
+  });
 }
 
 /** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */

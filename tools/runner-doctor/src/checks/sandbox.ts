@@ -35,7 +35,7 @@ function modeFinding({ io: { env } }: CheckContext, mode: string): CheckResult {
   if (mode === 'off') return ok('the sandbox is switched off in the configuration');
   const found = bubblewrap(env);
   if ('program' in found) return ok(`commands from repositories run in the sandbox (${mode})`);
-  const fix = 'apt-get install bubblewrap';
+  const { fix } = found;
   return mode === 'required'
     ? problem(`config.yml requires a sandbox: ${found.problem}`, fix)
     : warning(`builds can read all keys and apps: ${found.problem}`, fix);

@@ -45,12 +45,16 @@ export const list = command({
         : `No apps yet: ${paths.root} does not exist`;
       return `${none}. Register one with: runner add --repo <owner/name> --branch <branch>\n`;
     }
+    const hasAddress = apps.some(({ instances }) => instances.some(({ url }) => url !== null));
+    const heading = hasAddress ? HEADING.toSpliced(-1, 0, 'URL') : HEADING;
     const rows = apps.flatMap((app) => {
       const instances = app.instances.length > 0 ? app.instances : [undefined];
-      return instances.map((instance) => rowOf(app, instance).map(harmlessLine));
+      const rowsOf = (each: InstanceSummary | undefined) =>
+        hasAddress ? rowOf(app, each).toSpliced(-1, 0, each?.url ?? '-') : rowOf(app, each);
+      return instances.map((instance) => rowsOf(instance).map(harmlessLine));
     });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    return withColours(table(HEADING, rows, style, width), rows, style);
+    return withColours(table(heading, rows, style, width), rows, style);
   },
 });
 

@@ -1,5 +1,6 @@
 import { listApps, missingRoot, requireApp } from '@runner/common/apps/store';
 import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
+import { isViewer } from '@runner/common/apps/viewed';
 import { command } from '@runner/common/cli/command';
 import { notProvided } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
@@ -37,7 +38,8 @@ export const status = command({
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const view = await viewOf({ io, paths }, [app], options.offline);
-      const value = await detailed(paths, app, view, !options.offline && !options.check);
+      const counts = !options.offline && !options.check && !isViewer(paths);
+      const value = await detailed(paths, app, view, counts);
       return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check) throw notProvided('<APP|--check>; runner list shows all apps');

@@ -1,6 +1,7 @@
 /** Whether the supervisor of an app is available, without starting anything. */
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
+import { word } from '@runner/common/text/shell';
 import { stepEnvironment } from '../../run/environment.ts';
 import type { Blame } from '../../run/step.ts';
 import { findProgram } from '../../sandbox/probe.ts';
@@ -33,7 +34,9 @@ export function obstacles(
     const { status, stdout } = ask('systemctl', args, { env });
     if (status !== 0) return [ofServer('systemd does not answer')];
     if (!/^not-found\s*$/.test(stdout)) return [];
-    return [{ ...ofServer(`systemd has no unit ${unit}`), blame: 'commit' }];
+    const fix = start.user ? 'systemctl --user' : 'sudo systemctl';
+    const words = `systemd has no unit ${unit}: ${fix} edit --force --full ${word(unit)}`;
+    return [{ ...ofServer(words), blame: 'commit' }];
   });
 }
 

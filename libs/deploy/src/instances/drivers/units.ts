@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
+import { word } from '@runner/common/text/shell';
 import { NOT_ALLOWED } from './systemd.ts';
 import { unitsOf } from './unit-state.ts';
 
@@ -27,7 +28,7 @@ export function unlistedUnits({
 
 /** Why a unit cannot be controlled, and what to type. */
 export function unlistedWords(unit: string): string {
-  return `${UNITS_FILE} does not list ${unit}, so runner may not restart it`;
+  return `${UNITS_FILE} does not list ${unit}, so runner may not restart it: echo ${word(unit)} | sudo tee -a ${UNITS_FILE}`;
 }
 
 /** Whether systemd refuses to control a unit, asked with a verb that stops and starts nothing. */

@@ -1,0 +1,142 @@
+/** What certainly keeps a commit from starting on this server, known before it is built. */
+import { join } from 'node:path';
+import type { AppState } from '@runner/common/apps/state';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { isThere } from '@runner/common/files/read';
+import type { Paths, Server } from '@runner/common/foundation/paths';
+import { blobsOf } from '../git/commit-files.ts';
+import type { GitSource } from '../git/source.ts';
+import { obstacles } from '../instances/drivers/availability.ts';
+import { isRefused, unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { proxies, unreachableFor } from '../instances/proxies.ts';
+import { socketProblem } from '../instances/reach.ts';
+import { busyPort } from '../instances/traffic-check.ts';
+import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
+import { failureLine } from '../journal/after-failure.ts';
+import { missingSecret } from '../release/make.ts';
+import { stepEnvironment } from '../run/environment.ts';
+import { type Stage, StepFailure } from '../run/step.ts';
+
+/** A sentence that names the command or the file that is missing, and the stage that would fail. */
+export interface Unready {
+  readonly stage: Stage;
+  readonly words: string;
+}
+
+/** The commit that is inspected, in the mirror. */
+export interface Inspected {
+  readonly app: string;
+  readonly source: GitSource;
+  readonly commit: string;
+  readonly file: DeployFile;
+  /** Names of the secrets that are set for its first instance. */
+  readonly set: readonly string[];
+}
+
+/** What `--check` and a deploy both refuse. */
+export async function lacks(server: Server, what: Inspected): Promise<Unready[]> {
+  const { io, paths } = server;
+  const { app, source, commit, file, set } = what;
+  const at = (stage: Stage, all: readonly string[]) => all.map((words) => ({ stage, words }));
+  const unset = file.build.env.filter((name) => !set.includes(name));
+  return [
+    ...at('export', await missingShared(source, paths, commit, file)),
+    ...at('start', await missingStartFile(source, commit, file)),
+    ...at(
+      'start',
+      obstacles(file, io.env).map(({ words }) => words),
+    ),
+    ...at(
+      'start',
+      unreadSecrets(server, app, file).map(({ words }) => `start: ${words}`),
+    ),
+    ...at('start', closedReleases(server, app, file)),
+    ...at(
+      'build',
+      unset.map((name) => `build: ${missingSecret(app, name)}`),
+    ),
+  ];
+}
+
+/**
+ * What a deploy fails at before it builds; undefined if nothing is missing. Guesses of `--check`, such
+ * as a program that is not on PATH, fail nothing. No commit is to blame: nothing counts towards the block.
+ */
+export async function preflight(server: Server, what: Inspected): Promise<StepFailure | undefined> {
+  const { file } = what;
+  const env = stepEnvironment(server.io.env);
+  const all = [
+    ...(await lacks(server, what)),
+    // Only if systemd refuses as well: another polkit rule may allow it.
+    ...unlistedUnits(file)
+      .filter((unit) => isRefused(unit, env))
+      .map((unit): Unready => ({ stage: 'start', words: `start: ${unlistedWords(unit)}` })),
+    ...file.instances.flatMap((instance) => unreachable(server.paths, what.app, instance)),
+  ];
+  const [first, ...more] = all;
+  if (!first) return undefined;
+  const output = more.map(({ words }) => words).join('\n');
+  return new StepFailure(first.stage, first.words, { blame: 'operator', output });
+}
+
+/** Whether the newest failure of an app was this one: the timer does not announce it again. */
+export function isSameFailure(
+  { last_failure: last }: Pick<AppState, 'last_failure'>,
+  commit: string,
+  message: string,
+): boolean {
+  return last?.commit === commit && last.error === failureLine(message);
+}
+
+/** A slot that nothing could ask. */
+function unreachable(paths: Paths, app: string, instance: Instance): Unready[] {
+  const { name, domain, traffic } = instance;
+  if (!traffic) return [];
+  const own = paths.app(app).instance(name);
+  const tooLong = traffic.type === 'socket' ? socketProblem(own) : undefined;
+  // Without a domain it may have another proxy, or none.
+  const closed = domain === undefined ? [] : unreachableFor(proxies(), own, traffic);
+  return [
+    ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
+    ...busyPort(paths, app, instance),
+    ...closed.map(({ words, fix }) => `traffic: ${words}: ${fix}`),
+  ].map((words) => ({ stage: 'traffic', words }));
+}
+
+/** Shared files that exist neither in `shared/` nor in the commit. */
+async function missingShared(
+  source: GitSource,
+  paths: Paths,
+  commit: string,
+  file: DeployFile,
+): Promise<string[]> {
+  const [first] = file.instances;
+  if (!first) return [];
+  const { shared } = paths.app(source.app).instance(first.name);
+  const absent = file.shared.filter(({ path, folder }) => !folder && !isThere(join(shared, path)));
+  const inCommit = await blobsOf(
+    source,
+    absent.map(({ path }) => `${commit}:${path}`),
+  );
+  return absent
+    .filter((_, index) => inCommit[index] === undefined)
+    .map(({ path }) => `shared: the file ${join(shared, path)} does not exist yet: create it`);
+}
+
+/** A compose or ecosystem file that the commit lacks, unless a build may make it. */
+async function missingStartFile(
+  source: GitSource,
+  commit: string,
+  { start, build }: DeployFile,
+): Promise<string[]> {
+  const path =
+    start.type === 'compose'
+      ? start.file
+      : start.type === 'pm2' && 'config' in start
+        ? start.config
+        : undefined;
+  if (path === undefined || build.run.length > 0 || path.includes('\n')) return [];
+  const [found] = await blobsOf(source, [`${commit}:${path}`]);
+  return found === undefined ? [`start: the commit has no file ${path}`] : [];
+}

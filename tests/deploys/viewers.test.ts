@@ -1,0 +1,115 @@
+/** Who is neither root nor the owner: a member of the group `runner-view`, and a user outside of it. */
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asNobody, type Ended, run, shell } from '@runner/testing/run';
+import { findSecret } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
+
+const GROUP = 64_123;
+const SECRET = 'postgres://shop:8f2c91d7e6@db/shop';
+const BOT = '123456789:AAviewersMustNotSeeThisToken0123456';
+
+const test = suite<{ world: World }>('viewers');
+const isRoot = process.getuid?.() === 0;
+
+/** The folders as the package makes them. */
+function share(root: string): void {
+  for (const name of ['view', 'logs']) mkdirSync(join(root, name), { recursive: true });
+  chmodSync(root, 0o750);
+  chownSync(root, 0, GROUP);
+  for (const name of ['view', 'logs']) {
+    chownSync(join(root, name), 0, GROUP);
+    chmodSync(join(root, name), 0o2750);
+  }
+}
+
+const as = ({ root }: World, gid: number, tool: string, args: string): Promise<Ended> =>
+  shell(`${asNobody(tool, gid)} ${args}`, { root });
+
+test.before(async (context) => {
+  if (!isRoot) return;
+  context.world = await makeWorld({ parent: '/tmp' });
+  const { root, port, push, deploy } = context.world;
+  share(root);
+  await shell(
+    `printf 'notify: { telegram_bot_token: "${BOT}", telegram_chat_id: "1" }\\n' >> '${root}/config.yml'`,
+  );
+  await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], { root, stdin: SECRET });
+  await push('v1', { deploy: deployFile(port) });
+  assert.is((await deploy(['--no-notify'])).status, 0);
+  await push('v2', { deploy: 'build: echo "$DATABASE_URL" && exit 1\n' });
+  assert.is((await deploy(['--no-notify'])).status, 1);
+});
+test.after(async ({ world }) => {
+  await world?.close();
+});
+
+test('a member sees apps, deploys and failures', async ({ world }) => {
+  if (!isRoot) return;
+  const seen = async (tool: string, args: string) => {
+    const { status, stdout, stderr } = await as(world, GROUP, tool, args);
+    assert.is(status, 0, `${tool} ${args}: ${stderr}`);
+    return stdout;
+  };
+  assert.match(
+    await seen('runner-list', ''),
+    /^shop +failing +default +v1 .*http:\/\/127\.0\.0\.1:\d+/m,
+  );
+  assert.match(await seen('runner-status', 'shop'), /^ *token: +stored, encrypted$/m);
+  assert.is(JSON.parse(await seen('runner-status', 'shop --json')).instances[0].running, null);
+  assert.match(await seen('runner-history', ''), /v2/);
+  assert.match(await seen('runner-stats', ''), /deploys/);
+  const folder = temporaryFolder('report', '/tmp');
+  chmodSync(folder, 0o777);
+  await seen('runner-report', `--html '${folder}/report.html'`);
+  assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /shop/);
+  assert.match(await seen('runner-debug', 'last-error shop'), /^Last DeployFailure for shop:/);
+  const changes = await as(world, GROUP, 'runner-changes', 'shop');
+  assert.is(changes.status, 1);
+  assert.match(changes.stderr, /^runner changes: .*use: sudo runner changes shop.*\n$/);
+});
+
+test('nothing that a member can read holds a secret, and a user outside reads nothing', async ({
+  world,
+}) => {
+  if (!isRoot) return;
+  const { root } = world;
+  const readable = async (gid: number) => {
+    const find = `setpriv --reuid=65534 --regid=${gid} --clear-groups find '${root}' -type f -readable`;
+    return (await shell(`${find} 2>/dev/null || true`)).stdout.split('\n').filter(Boolean);
+  };
+  const files = await readable(GROUP);
+  assert.equal(
+    [...new Set(files.map((path) => path.slice(root.length + 1).split('/')[0]))].sort(),
+    ['logs', 'view'],
+  );
+  const state = JSON.parse(readFileSync(join(root, 'state/shop.json'), 'utf8'));
+  const sealed = JSON.parse(readFileSync(join(root, 'secrets/shop.json'), 'utf8'));
+  const secrets = [
+    TOKEN,
+    SECRET,
+    BOT,
+    state.state.repohost_token,
+    JSON.stringify(sealed).match(/"sealed":"([^"]+)"/)?.[1] ?? '',
+    ...readFileSync(join(root, 'mkey'), 'utf8').trim().split('\n'),
+  ];
+  for (const path of files)
+    for (const secret of secrets)
+      assert.equal(findSecret(readFileSync(path), secret), [], `${path} holds a secret`);
+  assert.equal(await readable(65_534), []);
+  const list = await as(world, 65_534, 'runner-list', '');
+  assert.equal([list.status, list.stdout], [1, '']);
+});
+
+test('the view of an app ends with it', async ({ world }) => {
+  if (!isRoot) return;
+  const { root } = world;
+  assert.equal(readdirSync(join(root, 'view')), ['shop.json']);
+  assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
+  assert.equal(readdirSync(join(root, 'view')), []);
+});
+
+test.run();
