@@ -1,5 +1,5 @@
 /** The server on which things are made, and the record of what was made. */
-import { chmodSync, rmdirSync, statSync } from 'node:fs';
+import { rmdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
@@ -67,9 +67,13 @@ export function saveRecord({ env, record }: Machine): void {
 /** Makes a folder in `/etc` that all may read; returns those that were missing, the outermost first. */
 export function makeOpenFolder(path: string): string[] {
   const missing = missingAbove(path);
-  makeFolder(path, 0o755);
-  // The umask takes rights away.
-  for (const each of missing) chmodSync(each, 0o755);
+  // Not by chmod: a kill before it would leave the folder closed.
+  const umask = process.umask(0o022);
+  try {
+    makeFolder(path, 0o755);
+  } finally {
+    process.umask(umask);
+  }
   return missing;
 }
 
