@@ -1,11 +1,15 @@
 /** Which stack a checkout has, by the table. */
 import type { Checkout } from '../look/checkout.ts';
-import { COMPILED, WITHOUT_LANGUAGE } from './compiled.ts';
+import { COMPILED } from './compiled.ts';
 import { dependsOn, packageOf } from './dependencies.ts';
+import { WITHOUT_LANGUAGE } from './files.ts';
 import { type Installed, installerFor } from './installers.ts';
 import { NODE } from './node.ts';
-import { SCRIPTING } from './scripting.ts';
+import { PAGES } from './pages.ts';
+import { PYTHON } from './python.ts';
 import type { Clue, CommandLine, Language, Stack } from './stack.ts';
+
+const SCRIPTING = [...PAGES, ...PYTHON];
 
 /** Laravel and Rails have a package.json for their pages, so they come before Node. */
 const TABLE: readonly Stack[] = [...SCRIPTING.filter(isServerOfPages), ...COMPILED, ...NODE].concat(
