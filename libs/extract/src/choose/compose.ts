@@ -4,8 +4,7 @@ import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
 import { type BlockLine, blockOf } from './block.ts';
-import { compareByRules } from './rank.ts';
-import { isMatched, type Ranked } from './ranked.ts';
+import { compareByRules, isMatched, type Ranked } from './rank.ts';
 
 /** Share of the limit that is filled with what may help; only what is surely needed goes beyond it. */
 const ENOUGH = 0.5;

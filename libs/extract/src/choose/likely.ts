@@ -8,8 +8,8 @@ import { WEIGHTS } from './weights.ts';
 
 /** By feature; the cross-validation of `scripts/weights` changes it. */
 export const WEIGHT = new Map(
-  WEIGHTS.flatMap(([weight, features]) =>
-    features.split('|').map((each) => [each, weight] as const),
+  Object.entries(WEIGHTS).flatMap(([weight, features]) =>
+    features.split('|').map((each) => [each, Number(weight)] as const),
   ),
 );
 

@@ -1,7 +1,6 @@
 /** Recognises the messages of exceptions by the stack traces around them. */
-import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
-import type { Around, Row } from '../line/row.ts';
+import type { Around, Match, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { PYTHON, TRACED } from '../rules/labels.ts';
 import { followTraceback, type Stream } from './stream.ts';

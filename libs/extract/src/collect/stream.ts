@@ -1,7 +1,6 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
-import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Kind, Row } from '../line/row.ts';
+import type { Candidate, Kind, Match, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
 

@@ -4,14 +4,9 @@ import { LABELLED } from '../rules/labels.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 import { marks } from './marks.ts';
+import type { Kind, Match, Row } from './row.ts';
 import { readLabels, type Severity } from './severity.ts';
-
-/** The rule that a line fits, and what it is worth there. */
-export interface Match {
-  readonly rule: Rule;
-  /** The rule's score, moved by the line's label and by what plays it down. */
-  readonly score: number;
-}
+import { KEYED } from './shape.ts';
 
 /** Code units of a line that rules see. */
 const SEEN = 2000;
@@ -99,4 +94,42 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   // A sanitizer's last line repeats its first one, which the frames follow.
   if (text.startsWith('SUMMARY: ')) score -= 10;
   return Math.min(score, 99);
+}
+
+const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
+/** Lines whose numbers matter, which a shape masks. */
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\d.])0(?![\d.])/i;
+
+/** What the line is; a shape's first line answers for the others. */
+export function kindOf(row: Row): Kind {
+  const { whole, shape } = row;
+  if (shape.kind !== undefined) return shape.kind;
+  const kind = look(row);
+  if (whole.length <= KEYED && !NUMBERED.test(whole)) shape.kind = kind;
+  return kind;
+}
+
+/** Most lines: nothing to remember them by. */
+const PLAIN: Kind = {
+  match: null,
+  aftermath: false,
+  step: false,
+  where: false,
+  file: false,
+  captured: false,
+  begins: false,
+};
+
+function look({ whole, trimmed, level }: Row): Kind {
+  const kind: Kind = {
+    // Inside a drawn box the message is what the box holds; `npm error` says something itself.
+    match: classify(/^(?:[│┃|]|!!)/.test(whole) ? trimmed : whole, level),
+    aftermath: marks.isAftermath(trimmed),
+    step: marks.isStep(trimmed),
+    where: marks.isWhere(trimmed),
+    file: marks.isFileHeader(trimmed),
+    captured: marks.isCaptured(trimmed),
+    begins: TEST_BEGINS.test(trimmed),
+  };
+  return Object.values(kind).some(Boolean) ? kind : PLAIN;
 }
