@@ -52,7 +52,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
     ) {
       continue;
     }
-    if (!rule.pattern.test(seen[rule.on])) continue;
+    if (!rule.patterns.some((pattern) => pattern.test(seen[rule.on]))) continue;
     if (rule.use === 'wrapper' && REASON.test(text)) continue;
     if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
     return {

@@ -11,7 +11,6 @@ export const TESTS = [
     { name: 'coverage', class: 'test', score: 88 },
     /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
   ),
-  rule({ name: 'table-fail', class: 'test', score: 84, use: 'test', on: 'line' }, /\| FAIL \|$/),
   rule(
     { name: 'expected-block', class: 'test', score: 87, on: 'line' },
     /^(?:\[FAILED\] )?Expected(?:: \S.{0,300}|:?)$/,
@@ -21,22 +20,14 @@ export const TESTS = [
     /^(?:FAILED|ERROR) \S{1,300}(?:::| - )\S/,
   ),
   rule({ name: 'pytest-detail', class: 'test', score: 90, on: 'body' }, /^E {3}\s{0,8}\S/),
-  rule({ name: 'go-test', class: 'test', score: 84, use: 'test', on: 'line' }, /^--- FAIL: \S/),
-  rule(
-    { name: 'bullet', class: 'test', score: 86, use: 'test', on: 'line' },
-    /^● (?!Console|[\w@.-]{1,100}\.(?:service|socket|timer|mount) - )\S.{0,300}$/,
-  ),
   rule({ name: 'prove', class: 'test', score: 48, on: 'line' }, /^\S{1,200} \(Wstat: [1-9]/),
   rule(
-    { name: 'tap', class: 'test', score: 86, use: 'test', on: 'line' },
+    { name: 'failing-test', class: 'test', score: 84, use: 'test', on: 'line' },
+    /\| FAIL \|$/,
+    /^--- FAIL: \S/,
+    /^● (?!Console|[\w@.-]{1,100}\.(?:service|socket|timer|mount) - )\S.{0,300}$/,
     /^(?:not ok \d+ |# +Failed test ')/,
-  ),
-  rule(
-    { name: 'numbered', class: 'test', score: 80, use: 'test', on: 'line' },
     /^\d{1,4}\) \S.{0,300}$/,
-  ),
-  rule(
-    { name: 'cross', class: 'test', score: 76, use: 'test', on: 'line' },
     /^(?!.{0,200}(?:\.{3}|…)$)(?:✗|✘|×|✖|☒|❌|\(fail\)|\[fail\]:?|✕) \S.{0,300}$/i,
   ),
   rule(
