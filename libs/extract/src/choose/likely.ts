@@ -56,7 +56,7 @@ const RARE = 2;
 function says({ trimmed, shape: { seen } }: Row): boolean {
   if (seen < 1 || seen > RARE || !/^(?!Traceback \(|(?:##\[|::)endgroup).*\p{L}{2}/u.test(trimmed))
     return false;
-  return !marks.isCode(trimmed) && !marks.isFrame(trimmed);
+  return !marks.code.test(trimmed) && !marks.frame.test(trimmed);
 }
 
 /** Candidates for the rows that no rule matches. */

@@ -70,7 +70,7 @@ function orderOf({ score, likely }: Ranked): number {
 function isTolerated({ row, after }: Candidate): boolean {
   const next = after[0];
   if (next === undefined || next.line - row.line > 2) return false;
-  return marks.isTolerating(next.trimmed) && severityOfRow(next) !== 'error';
+  return marks.tolerating.test(next.trimmed) && severityOfRow(next) !== 'error';
 }
 
 /** What others say of a program that is not up: those that connect, wait, check it or stop it. */

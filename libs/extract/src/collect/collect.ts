@@ -1,6 +1,5 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
 import { kindOf } from '../line/classify.ts';
-import { marks } from '../line/marks.ts';
 import type { Around, Candidate, Kind, Match, Row } from '../line/row.ts';
 import { createShapes, shapeKey } from '../line/shape.ts';
 import type { ProgramLine } from '../prefix/remover.ts';
@@ -139,7 +138,8 @@ export class Collector {
   #take(row: Row, kind: Kind, stream: Stream): void {
     stream.gap = false;
     this.#lines.addLast(row);
-    if (kind.aftermath && (this.#failed || marks.isEnd(row.trimmed))) this.#aftermath = true;
+    if (kind.aftermath && (this.#failed || row.trimmed.startsWith('Post job cleanup')))
+      this.#aftermath = true;
     if (kind.step) this.#epoch += 1;
     if (!this.#isPrinted(row, kind, stream)) this.#read(row, kind, stream);
   }

@@ -53,9 +53,10 @@ export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match 
   if (last === undefined || stream.explained || row.gap || row.indent <= last.indent) return null;
   const { trimmed } = last;
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
-  if (marks.isFrame(trimmed) || marks.isCode(trimmed) || marks.isPlace(trimmed)) return null;
+  if (marks.frame.test(trimmed) || marks.code.test(trimmed) || marks.place.test(trimmed))
+    return null;
   if (TRACE_HEADING.test(trimmed) || goesOn(stream, last)) return null;
-  if (marks.isProgress(trimmed) || severityOfRow(last) !== '') return null;
+  if (marks.progress.test(trimmed) || severityOfRow(last) !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
 }
 
@@ -73,6 +74,6 @@ function goesOn(stream: Stream, last: Row): boolean {
 export function isAttached({ open }: Stream, row: Row): boolean {
   return (
     open.some(({ candidate, trace }) => trace && candidate.score >= SAYS_MORE) &&
-    marks.isCause(row.trimmed)
+    marks.cause.test(row.trimmed)
   );
 }

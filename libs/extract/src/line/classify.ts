@@ -30,31 +30,34 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
-  if (marks.isCaptured(text) || NAMED.test(text)) return null;
-  if (marks.isFrame(text) && !marks.isCause(text)) return null;
+  if (marks.passing.test(text) || marks.echo.test(text) || marks.code.test(text)) return null;
+  if (marks.captured.test(text) || NAMED.test(text)) return null;
+  if (marks.frame.test(text) && !marks.cause.test(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
-  if (label !== '' && (marks.isCode(inner) || (marks.isFrame(inner) && !marks.isCause(inner)))) {
+  if (
+    label !== '' &&
+    (marks.code.test(inner) || (marks.frame.test(inner) && !marks.cause.test(inner)))
+  ) {
     return null;
   }
   const severity = severityOf(label, text);
   const logged = severity === '' ? level : '';
-  if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
+  if (severity === '' && marks.progress.test(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
-  const quiet = severity === 'info' || (marks.saysNone(text) && !NAMES_ERROR.test(text));
+  const quiet = severity === 'info' || (marks.saysNone.test(text) && !NAMES_ERROR.test(text));
   for (const rule of RULES) {
     if (
       rule.weak &&
       (quiet ||
         severity === 'warning' ||
-        (severity === '' && (marks.isProgress(text) || STEP_NAMED.test(text))))
+        (severity === '' && (marks.progress.test(text) || STEP_NAMED.test(text))))
     ) {
       continue;
     }
     if (!rule.patterns.some((pattern) => pattern.test(seen[rule.on]))) continue;
     if (rule.use === 'wrapper' && REASON.test(text)) continue;
-    if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
+    if (rule.use === 'wrapper' && marks.saysNone.test(text)) return null;
     return {
       rule,
       score: weigh(rule, severity, quiet, text) + LOGGED[logged] * (rule.weak ? 2 : 1),
@@ -66,7 +69,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   const meaningful = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
   if (severity === 'error' && meaningful && !quiet) {
     // A cross before what was being done says only which step failed.
-    const vague = marks.isHarmless(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
+    const vague = marks.harmless.test(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
     return { rule: LABELLED, score: vague ? 45 : 70 };
   }
   return null;
@@ -76,7 +79,7 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
 const LOGGED: Readonly<Record<Severity, number>> = { error: 4, warning: -6, info: -4, '': 0 };
 
 function severityOf(label: Severity, text: string): Severity {
-  return label === '' && marks.isWarning(text) ? 'warning' : label;
+  return label === '' && marks.warning.test(text) ? 'warning' : label;
 }
 
 function weigh(rule: Rule, severity: string, quiet: boolean, text: string): number {
@@ -89,8 +92,8 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   // A test's name says nothing of how many failed.
   if (severity === 'info') score -= 40;
   else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
-  if (marks.isHarmless(text)) score -= 25;
-  if (marks.isField(text)) score -= 25;
+  if (marks.harmless.test(text)) score -= 25;
+  if (marks.field.test(text)) score -= 25;
   // A sanitizer's last line repeats its first one, which the frames follow.
   if (text.startsWith('SUMMARY: ')) score -= 10;
   return Math.min(score, 99);
@@ -109,27 +112,15 @@ export function kindOf(row: Row): Kind {
   return kind;
 }
 
-/** Most lines: nothing to remember them by. */
-const PLAIN: Kind = {
-  match: null,
-  aftermath: false,
-  step: false,
-  where: false,
-  file: false,
-  captured: false,
-  begins: false,
-};
-
 function look({ whole, trimmed, level }: Row): Kind {
-  const kind: Kind = {
+  return {
     // Inside a drawn box the message is what the box holds; `npm error` says something itself.
     match: classify(/^(?:[│┃|]|!!)/.test(whole) ? trimmed : whole, level),
-    aftermath: marks.isAftermath(trimmed),
-    step: marks.isStep(trimmed),
-    where: marks.isWhere(trimmed),
-    file: marks.isFileHeader(trimmed),
-    captured: marks.isCaptured(trimmed),
+    aftermath: marks.aftermath.test(trimmed),
+    step: marks.step.test(trimmed),
+    where: marks.where.test(trimmed) && !marks.passing.test(trimmed),
+    file: marks.fileHeader.test(trimmed),
+    captured: marks.captured.test(trimmed),
     begins: TEST_BEGINS.test(trimmed),
   };
-  return Object.values(kind).some(Boolean) ? kind : PLAIN;
 }

@@ -149,7 +149,7 @@ function errorOf(fields: RecordFields): Said | null {
       ? raised
       : `${type}: ${raised}`;
   const stack = trace
-    .filter((line) => marks.isFrame(line.trim()) && !marks.isForeign(line))
+    .filter((line) => marks.frame.test(line.trim()) && !marks.foreign.test(line))
     .slice(0, 3);
   const cause =
     causeOf(own) ||
