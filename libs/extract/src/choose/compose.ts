@@ -95,13 +95,7 @@ function addOthers(others: readonly Ranked[], add: Add): void {
   for (const each of others.toSorted(compareByRules)) {
     const { row, rule } = each.candidate;
     if (!isMatched(each) || rule.use === 'announce' || each.score < SAID) continue;
-    if (shapes.has(row.key) || !add(row, each.times)) continue;
-    shapes.add(row.key);
-    // What leads has its place; of the others one that names none is of little use.
-    const place = blockOf(each.candidate).find(
-      (pick) => pick.needed && marks.place.test(pick.row.trimmed),
-    );
-    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row);
+    if (!shapes.has(row.key) && add(row, each.times)) shapes.add(row.key);
   }
 }
 

@@ -55,19 +55,9 @@ export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match 
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
   if (marks.frame.test(trimmed) || marks.code.test(trimmed) || marks.place.test(trimmed))
     return null;
-  if (TRACE_HEADING.test(trimmed) || goesOn(stream, last)) return null;
+  if (TRACE_HEADING.test(trimmed)) return null;
   if (marks.progress.test(trimmed) || severityOfRow(last) !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
-}
-
-/** Whether the line is the end of a message that began with a label, some lines above. */
-function goesOn(stream: Stream, last: Row): boolean {
-  if (last.gap) return false;
-  for (const row of stream.ring.slice(0, -1).toReversed()) {
-    if (severityOfRow(row) === 'error') return true;
-    if (row.gap) return false;
-  }
-  return false;
 }
 
 /** Whether the row is a cause that is shown with a message above it. */

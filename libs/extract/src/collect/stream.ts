@@ -138,7 +138,7 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const { announcer } = stream;
   const { trimmed } = row;
   if (announcer === null || match?.rule.use === 'announce') return match;
-  if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
+  if (match?.rule.use === 'wrapper') return match;
   const listed = marks.fileHeader.test(trimmed) && LISTS_FILES.test(announcer.row.trimmed);
   if (
     !listed &&
@@ -166,17 +166,11 @@ const APART = [
 ];
 
 function isSentence(text: string): boolean {
-  return / .*\p{Ll}/u.test(text) && !POINTS.test(text);
+  return / .*\p{Ll}/u.test(text);
 }
 
 /** Announces names of files. */
 const LISTS_FILES = /\bfiles\b.{0,60}:$/i;
-
-/** A heading, or a link to a page about the failure. */
-const POINTS = /^(?:[A-Z][a-z]{2,12} [a-z]{2,12}|In [a-z].{1,80}):$|: https?:\/\/\S+$/;
-
-/** An exception is the message, even if it only passes a status on. */
-const RAISED = /^[A-Z]\w{0,60}(?:(?:::|\.)[A-Z]\w{0,60}){0,6}(?:Error|Exception): \S/;
 
 /** Streams followed at a time; the oldest makes room for a new one. */
 const STREAMS = 64;

@@ -11,16 +11,6 @@ import { KEYED } from './shape.ts';
 /** Code units of a line that rules see. */
 const SEEN = 2000;
 
-/** A JSON record that counts errors may still name one. */
-const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
-
-/** The heading of a step, which may be about errors. */
-const STEP_NAMED = /^(?:==+>|--+>) \[\d{1,3}\/\d{1,3}\] /;
-
-/** A commit as `git log --oneline` names it, the command that a builder runs, a page. */
-const NAMED =
-  /^(?:[0-9a-f]{7,12} [A-Z][a-z]|(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) |https?:\/\/\S+$)/;
-
 /** A field that says why, behind the words of a line. */
 const REASON =
   /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\(exit (?:status|code) \d{1,3}\): \S|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
@@ -28,30 +18,22 @@ const REASON =
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
+  if (marks.passing.test(text) || marks.echo.test(text) || marks.captured.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  if (marks.passing.test(text) || marks.echo.test(text) || marks.code.test(text)) return null;
-  if (marks.captured.test(text) || NAMED.test(text)) return null;
-  if (marks.frame.test(text) && !marks.cause.test(text)) return null;
+  if (isTrace(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
-  if (
-    label !== '' &&
-    (marks.code.test(inner) || (marks.frame.test(inner) && !marks.cause.test(inner)))
-  ) {
-    return null;
-  }
+  if (label !== '' && isTrace(inner)) return null;
   const severity = severityOf(label, text);
   const logged = severity === '' ? level : '';
   if (severity === '' && marks.progress.test(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
-  const quiet = severity === 'info' || (marks.saysNone.test(text) && !NAMES_ERROR.test(text));
+  const quiet = severity === 'info' || marks.saysNone.test(text);
   for (const rule of RULES) {
     if (
       rule.weak &&
-      (quiet ||
-        severity === 'warning' ||
-        (severity === '' && (marks.progress.test(text) || STEP_NAMED.test(text))))
+      (quiet || severity === 'warning' || (severity === '' && marks.progress.test(text)))
     ) {
       continue;
     }
@@ -75,6 +57,11 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   return null;
 }
 
+/** Code, or a row of a stack trace that names no deeper cause. */
+function isTrace(text: string): boolean {
+  return marks.code.test(text) || (marks.frame.test(text) && !marks.cause.test(text));
+}
+
 /** What the level at which a line was logged adds: relays give all they pass on the same level. */
 const LOGGED: Readonly<Record<Severity, number>> = { error: 4, warning: -6, info: -4, '': 0 };
 
@@ -94,8 +81,6 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
   if (marks.harmless.test(text)) score -= 25;
   if (marks.field.test(text)) score -= 25;
-  // A sanitizer's last line repeats its first one, which the frames follow.
-  if (text.startsWith('SUMMARY: ')) score -= 10;
   return Math.min(score, 99);
 }
 

@@ -17,8 +17,8 @@ export const marks = {
   /** A line that says that the failure above it does not count. */
   tolerating:
     /^--- PASS: |^\W{0,6}(?:\w[\w.-]{0,30}: )?(?:(?:ignor|continu|skipp|proceed|fall)(?:ing|ed)\b|retrying\b|trying again\b|will (?:retry|try again)|using (?:the )?(?:default|fallback)|(?:this|that) is (?:ok|fine|harmless|not fatal))|[,;:(] ?(?:ignoring|continuing|skipping|falling back|retrying|will retry)\b/i,
-  /** A command that a shell echoes. */
-  echo: /^(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\s$#]{0,120}[$#] \S|\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-])/,
+  /** A command that a shell or a builder echoes, a commit as `git log --oneline` names it, a page. */
+  echo: /^(?:[\w.-]{1,40}@[\w.-]{1,60}:[^\s$#]{0,120}[$#] \S|\++ (?!.{0,200}\.{4,80} )\S|(?:echo|printf) ["'$-]|[0-9a-f]{7,12} [A-Z][a-z]|(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) |https?:\/\/\S+$)/,
   /** A row of a code frame: a numbered source line or the mark under it. */
   code: /^(?:>? ?\d{1,6} ?[|│┃]|[|│╷╵╭╰┌└├][ \t]|[|│╷╵]$|\d{1,6} [│|]|[~^]+$|[~^_ -]*[~^]{1,}[~^_ -]*$|LL \||> \d{1,6} ?\||::: )/,
   /** A row of a stack trace. */

@@ -151,14 +151,7 @@ function errorOf(fields: RecordFields): Said | null {
   const stack = trace
     .filter((line) => marks.frame.test(line.trim()) && !marks.foreign.test(line))
     .slice(0, 3);
-  const cause =
-    causeOf(own) ||
-    trace
-      .findLast((line) => /^\s*caused by: /i.test(line))
-      ?.trim()
-      .replace(/^caused by: /i, '') ||
-    '';
-  return typed === '' && stack.length === 0 ? null : { said: typed, cause, stack };
+  return typed === '' && stack.length === 0 ? null : { said: typed, cause: causeOf(own), stack };
 }
 
 /** The message of the deepest of nested causes. */

@@ -13,8 +13,9 @@ export const CODE = [
     /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
   ),
   rule(
-    { name: 'unformatted', class: 'lint', score: 78 },
+    { name: 'unformatted', class: 'lint', score: 85 },
     /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
+    /\bCode style issues? (?:were )?found\b|^\d{1,5} files? would be reformatted\b/i,
   ),
   rule(
     { name: 'linker', class: 'link', score: 91 },

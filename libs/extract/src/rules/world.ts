@@ -27,18 +27,9 @@ export const WORLD = [
     { name: 'http-status', class: 'network', score: 80 },
     /\b(?:HTTP(?:\/[\d.]+)?(?: status| error)?(?: code)?:?|status code|returned error:|ERROR|error|responded with|response:?|received:?|with status:?|got) (?:a )?(?<!will return status code )[45]\d\d\b(?! ?(?:bytes|[kKMG]i?B|ms|s\b|files|rows|lines|items|%))|\b(?:401 Unauthorized|403 Forbidden|404 Not Found|429 Too Many|50[0234] (?:Internal|Bad|Service|Gateway))/,
   ),
-  // What is installed, beside what is asked for.
-  rule(
-    { name: 'sdk', class: 'package', score: 60, on: 'body' },
-    /^(?:The current|Requested) (?:\w+ )?SDK version(?: is|:) \S/,
-  ),
   rule(
     { name: 'database', class: 'database', score: 90, on: 'body' },
     /^(?:ERROR \d{4} \([0-9A-Z]{5}\)|(?:.{0,80}: )?ERROR: {1,3}(?:relation|extension|schema|column|syntax error at|duplicate key|null value|permission denied for|database|role|type|function|constraint|insert or update|update or delete|cannot drop|deadlock)|FATAL: {1,3}\S|ORA-\d{5}|SQLSTATE\[|SQL Error|P\d{4}:? |Error: P\d{4}\W{1,3}\w)|password authentication failed|Access denied for user|Unknown database|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed|violates (?:unique|foreign key|not-null|check) constraint|relation ".{1,80}" (?:does not|already) exist|no such (?:table|column)|near ".{1,40}": syntax error|You have an error in your SQL syntax|Duplicate (?:entry|column|key name)|database is locked|SequelizeDatabaseError|QueryFailedError/,
-  ),
-  rule(
-    { name: 'migration', class: 'database', score: 76, pick: 'last' },
-    /\bmigration\b.{0,100}\b(?:failed|cancel|error)|failed migration/i,
   ),
   rule(
     { name: 'gave-up', class: 'network', score: 60, pick: 'last' },
@@ -50,6 +41,7 @@ export const WORLD = [
   ),
   rule(
     { name: 'package', class: 'package', score: 87 },
+    /^(?:The current|Requested) (?:\w+ )?SDK version(?: is|:) \S/,
     /No matching distribution|Could not find a version|ResolutionImpossible|conflicting dependencies|version solving failed|No solution found|could not be resolved to an installable set|ERESOLVE|unable to resolve dependency tree|no matching package named|no matching version|Could not find (?:gem|a valid gem|artifact|com\.|org\.|io\.)|Couldn't find (?:any versions|package)|Unable to (?:locate|find) package|[Cc]ould not resolve dependenc|Could not resolve all (?:files|dependencies)|is not in (?:this|the npm) registry|could not be found or you do not have|unmet dependenc|failed to select a version|(?:^|\W)(?:because|so,) .{0,200}\bdepends on |^(?!.{0,20}fact:).{0,200}\bdepends on (?:\S{0,80}[<>=~^@]\S|.{1,100} (?:which|but) )|\brequires \S{1,80} .{0,60}does not satisfy|No package .{1,60} available|nothing provides|package .{1,100} (?:not found|does not exist)|frozen[- ]lockfile|lock ?file .{0,60}(?:out of date|outdated|out of sync|not up to date|needs to be updated|does not satisfy|would have been|is not up to date)|in sync\b|Missing: .{1,120} from lock file|\bE404\b|\bETARGET\b|Not Found - GET|checksum mismatch|hash mismatch|integrity check|EINTEGRITY|THESE PACKAGES DO NOT MATCH|unsupported engine|EBADENGINE|requires (?:php|node|python|ruby|go|rust\w*|java|a newer|a different)\b/i,
   ),
   rule(

@@ -7,10 +7,11 @@ export const WRAPPERS = [
     { name: 'make-no-rule', class: 'command', score: 92, on: 'body' },
     /\*\*\* (?:\[[^\]]{0,200}\] )?(?:No rule to make target|missing separator|commands commence|multiple target|\S{1,200}: (?:No such file|Command not found))|^\S{0,200}Makefile:\d+: \*\*\* /i,
   ),
-  // systemd could not start the program: its status names the step.
+  // A program could not be started; systemd's status names the step.
   rule(
-    { name: 'not-executed', class: 'command', score: 76, on: 'line' },
+    { name: 'not-executed', class: 'command', score: 70, on: 'line', pick: 'last' },
     /\bstatus=(?:12[67]|2\d\d)\/\S/,
+    /\b(?:exit(?:ed)?(?: with)?(?: code| status)?|code|status|returned|Error)[:= ]{1,3}\(?127\b/i,
   ),
   // What another program, a hook or a step of the build has said above.
   rule(
@@ -43,10 +44,6 @@ export const WRAPPERS = [
   rule(
     { name: 'exit-killed', class: 'killed', score: 74, on: 'body', pick: 'last' },
     /^(?!.{0,1000}out of memory).{0,1000}(?:\b(?:exit(?:ed)?(?: with)? (?:code|status)|code|status|returned)[:= ]{1,3}(?:137|-9)\b|signal: ?(?:killed|9)\b|signal (?:9|SIGKILL)|\bSIGKILL\b|OOMKilled|exited with code 137)/i,
-  ),
-  rule(
-    { name: 'exit-not-found', class: 'command', score: 66, on: 'body', pick: 'last' },
-    /\b(?:exit(?:ed)?(?: with)?(?: code| status)?|code|status|returned|Error)[:= ]{1,3}\(?127\b/i,
   ),
   rule(
     { name: 'exit-status', class: 'exit', score: 30, use: 'wrapper', on: 'line', pick: 'last' },
