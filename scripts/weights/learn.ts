@@ -15,53 +15,67 @@ export interface Sample {
 }
 
 /** A feature that the logs of fewer tools have says more of the tool than of causes. */
-const TOOLS = 5;
+const TOOLS = 4;
 /** Names of the invented apps in the logs: what is said of them says nothing of causes. */
 const FIXTURES =
   /\b(?:adds|amber|berth|birch|cart|cedar|dock|ebb|errata|fjord|gale|harbou?r|hazel|heron|indigo|inlet|invoices?|jetty|keel|lagoon|maple|marsh|mast|narrows|nectar|oar|orchid|quartz|quay|quill|reef|sable|sail|shop|slate|tax|thyme|totals?|totl|tundra|vat|velvet|violet|willow)\b/i;
 
 const ROUNDS = 25;
-const RATE = 0.15;
+/** The weights are the means of those after each of the last rounds. */
+const AVERAGED = 10;
+const RATE = 0.1;
 const DECAY = 0.03;
 /** How much of a rule's score the weights are learned on top of. */
 const RULES = 0.05;
 /** How much it counts that a misleading row is not the likeliest, beside that a cause is. */
 const MISLEADS = 0.5;
 
-/** A log as the loop below reads it: each row's features by number. */
+/** A log as the loop below reads it: the features of its rows by number, and all of them once. */
 interface Numbered {
   readonly rows: readonly {
-    readonly features: readonly number[];
+    readonly features: Int32Array;
     readonly score: number;
     readonly truth: number;
     readonly misleads: boolean;
   }[];
+  readonly features: Int32Array;
 }
 
 /** The weight of each feature; the samples in a fixed order give the same weights. */
 export function learn(samples: readonly Sample[]): Map<string, number> {
   const names = commonIn(samples);
   const numbers = new Map(names.map((feature, number) => [feature, number]));
-  const logs = samples.map(({ rows }) => ({
-    rows: rows.map((row) => ({
-      ...row,
-      features: row.features.flatMap((feature) => numbers.get(feature) ?? []),
-    })),
-  }));
+  const logs = samples.map(({ rows }) => numbered(rows, numbers));
   const weights = new Float64Array(names.length);
+  const means = new Float64Array(names.length);
   const squares = new Float64Array(names.length).fill(0.01);
+  const slopes = new Float64Array(names.length);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const log of logs) {
-      for (const [feature, slope] of slopesOf(log, weights)) {
+      if (!addSlopes(log, weights, slopes)) continue;
+      for (const feature of log.features) {
         const weight = weights[feature] ?? 0;
-        const step = slope + DECAY * weight;
+        const step = (slopes[feature] ?? 0) + DECAY * weight;
         const square = (squares[feature] ?? 0) + step * step;
         squares[feature] = square;
         weights[feature] = weight - (RATE * step) / Math.sqrt(square);
+        slopes[feature] = 0;
       }
     }
+    if (round < ROUNDS - AVERAGED) continue;
+    for (const [feature, weight] of weights.entries())
+      means[feature] = (means[feature] ?? 0) + weight / AVERAGED;
   }
-  return new Map(names.map((feature, number) => [feature, weights[number] ?? 0]));
+  return new Map(names.map((feature, number) => [feature, means[number] ?? 0]));
+}
+
+function numbered(rows: Sample['rows'], numbers: ReadonlyMap<string, number>): Numbered {
+  const own = rows.map((row) => ({
+    ...row,
+    features: Int32Array.from(row.features.flatMap((feature) => numbers.get(feature) ?? [])),
+  }));
+  const all = new Set(own.flatMap(({ features }) => [...features]));
+  return { rows: own, features: Int32Array.from(all) };
 }
 
 function commonIn(samples: readonly Sample[]): string[] {
@@ -77,8 +91,11 @@ function commonIn(samples: readonly Sample[]): string[] {
     .map(([feature]) => feature);
 }
 
-/** By feature, how the loss changes with its weight: the cause competes with the other rows of its log. */
-function slopesOf({ rows }: Numbered, weights: Float64Array): Map<number, number> {
+/**
+ * Adds how the loss changes with the weight of each feature: the cause competes with the other rows
+ * of its log. False if no row names the cause.
+ */
+function addSlopes({ rows }: Numbered, weights: Float64Array, slopes: Float64Array): boolean {
   const sums = rows.map(({ features, score }) =>
     features.reduce((sum, feature) => sum + (weights[feature] ?? 0), RULES * score),
   );
@@ -86,14 +103,13 @@ function slopesOf({ rows }: Numbered, weights: Float64Array): Map<number, number
   const shares = normal(sums.map((sum) => Math.exp(sum - best)));
   const wanted = normal(shares.map((share, at) => share * (rows[at]?.truth ?? 0)));
   const fit = normal(shares.map((share, at) => (rows[at]?.misleads ? 0 : share)));
-  const slopes = new Map<number, number>();
-  if (wanted.every((share) => share === 0)) return slopes;
+  if (wanted.every((share) => share === 0)) return false;
   for (const [at, { features }] of rows.entries()) {
     const share = shares[at] ?? 0;
     const slope = share - (wanted[at] ?? 0) + MISLEADS * (share - (fit[at] ?? 0));
-    for (const feature of features) slopes.set(feature, (slopes.get(feature) ?? 0) + slope);
+    for (const feature of features) slopes[feature] = (slopes[feature] ?? 0) + slope;
   }
-  return slopes;
+  return true;
 }
 
 function normal(shares: readonly number[]): number[] {

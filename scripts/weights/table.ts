@@ -27,19 +27,19 @@ function tableOf(weights: ReadonlyMap<string, number>): string {
   const rows = [...byWeight]
     .toSorted(([a], [b]) => b - a)
     .map(([step, features]) =>
-      rowOf((step * STEP).toFixed(1).replace(/\.0$/, ''), quoted(features.toSorted().join('|'))),
+      rowOf(`'${(step * STEP).toFixed(1)}'`, quoted(features.toSorted().join('|'))),
     );
   return `/** What speaks for a line as the cause, and what against it: written by \`npm run weights\`. */
-export const WEIGHTS: readonly (readonly [weight: number, features: string])[] = [
+export const WEIGHTS: Readonly<Record<string, string>> = {
 ${rows.join('\n')}
-];
+};
 `;
 }
 
 /** A row of the table, as the formatter would break it. */
 function rowOf(weight: string, features: string): string {
-  const row = `  [${weight}, ${features}],`;
-  return row.length <= 100 ? row : `  [\n    ${weight},\n    ${features},\n  ],`;
+  const row = `  ${weight}: ${features},`;
+  return row.length <= 100 ? row : `  ${weight}:\n    ${features},`;
 }
 
 function quoted(text: string): string {

@@ -17,7 +17,7 @@ test('a compiler: the first error leads, the other errors follow with their plac
     text: 'src/a.ts(2,7): error TS2322: Wrong.\nsrc/b.ts(9,1): error TS2345: Worse.',
     lines: [1, 2],
     class: 'compile',
-    rule: 'located-paren',
+    rule: 'located-error',
   });
 });
 

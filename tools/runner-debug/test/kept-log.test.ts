@@ -178,7 +178,7 @@ test('JSON: an object about the deploy, then one for each line', async () => {
     text: 'src/cart.ts(9,5): error TS2304: Cannot find name totl.',
     lines: [3],
     class: 'compile',
-    rule: 'located-paren',
+    rule: 'located-error',
   });
   assert.equal(lines[2], {
     line: 3,

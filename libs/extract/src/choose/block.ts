@@ -22,7 +22,7 @@ export function blockOf(candidate: Candidate): BlockLine[] {
   const useful = [around.announcer, opening(candidate), file, around.test, around.step];
   if (TOO_MANY_WARNINGS.test(row.trimmed)) useful.push(...before);
   if (rule.use !== 'wrapper') {
-    const deepest = causes.findLastIndex(({ trimmed }) => marks.isCause(trimmed));
+    const deepest = causes.findLastIndex(({ trimmed }) => marks.cause.test(trimmed));
     const below = linesBelow(candidate);
     const prose = below.findIndex((next) => next.indent <= row.indent && !isPlaced(next));
     needed.push(...causes.slice(deepest), ...below.slice(0, prose < 0 ? BELOW : prose));
@@ -37,7 +37,9 @@ export function blockOf(candidate: Candidate): BlockLine[] {
 
 /** The nearest line above the candidate that is a place in the source. */
 function placeAbove({ row, before }: Candidate): Row | undefined {
-  return before.findLast(({ trimmed, indent }) => marks.isPlace(trimmed) && indent <= row.indent);
+  return before.findLast(
+    ({ trimmed, indent }) => marks.place.test(trimmed) && indent <= row.indent,
+  );
 }
 
 /** The failure is the warnings above. */
@@ -54,7 +56,9 @@ function opening({ row, before }: Candidate): Row | undefined {
   if (above === undefined || row.gap || row.line - above.line !== 1) return undefined;
   if (above.trimmed.endsWith(':') || row.indent > above.indent) return above;
   const names = NAMES_NOTHING.test(row.trimmed) && NAMES.test(above.trimmed);
-  return (names && severityOfRow(above) === '') || marks.isEcho(above.trimmed) ? above : undefined;
+  return (names && severityOfRow(above) === '') || marks.echo.test(above.trimmed)
+    ? above
+    : undefined;
 }
 
 const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
@@ -75,9 +79,10 @@ function linesBelow({ row, after }: Candidate): Row[] {
     const { trimmed } = next;
     const deeper = next.indent > row.indent;
     apart ||= next.gap && !deeper && found.length > 0;
-    if (marks.isPassing(trimmed) || (!deeper && beginsOther(next))) break;
+    if (marks.passing.test(trimmed) || (!deeper && beginsOther(next))) break;
     if (!deeper && isOneOfMany(next, after)) break;
-    if (marks.isForeign(trimmed) || marks.isSummary(trimmed) || marks.isCause(trimmed)) continue;
+    if (marks.foreign.test(trimmed) || marks.summary.test(trimmed) || marks.cause.test(trimmed))
+      continue;
     if (!apart || isPlaced(next)) found.push(next);
     if (found.length === BELOW) break;
   }
@@ -97,12 +102,13 @@ const TRACEBACK = /^(?:Traceback \(|The above exception was|During handling of t
 
 function beginsOther({ trimmed, level }: Row): boolean {
   if (TRACEBACK.test(trimmed)) return true;
-  if (marks.isStep(trimmed) || marks.isAftermath(trimmed) || marks.isAdvice(trimmed)) return true;
-  return classify(trimmed, level) !== null && !marks.isDetail(trimmed);
+  if (marks.step.test(trimmed) || marks.aftermath.test(trimmed) || marks.advice.test(trimmed))
+    return true;
+  return classify(trimmed, level) !== null && !marks.detail.test(trimmed);
 }
 
 /** Whether the line is a place in the source, or a stack frame that names one. */
 function isPlaced({ trimmed }: Row): boolean {
   if (trimmed.startsWith('goroutine ')) return false;
-  return marks.isPlace(trimmed) || (marks.isFrame(trimmed) && /\d/.test(trimmed));
+  return marks.place.test(trimmed) || (marks.frame.test(trimmed) && /\d/.test(trimmed));
 }

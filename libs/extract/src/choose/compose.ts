@@ -4,8 +4,7 @@ import { marks } from '../line/marks.ts';
 import type { Row } from '../line/row.ts';
 import { readLabels } from '../line/severity.ts';
 import { type BlockLine, blockOf } from './block.ts';
-import { compareByRules } from './rank.ts';
-import { isMatched, type Ranked } from './ranked.ts';
+import { compareByRules, isMatched, type Ranked } from './rank.ts';
 
 /** Share of the limit that is filled with what may help; only what is surely needed goes beyond it. */
 const ENOUGH = 0.5;
@@ -76,7 +75,7 @@ type Add = (row: Row, times?: number) => boolean;
 
 /** Whether a line may be worth its room. */
 function mayTell(each: Ranked): boolean {
-  return !isWrapper(each) && !marks.isProgress(each.candidate.row.trimmed);
+  return !isWrapper(each) && !marks.progress.test(each.candidate.row.trimmed);
 }
 
 function isWrapper({ candidate }: Ranked): boolean {
@@ -96,13 +95,7 @@ function addOthers(others: readonly Ranked[], add: Add): void {
   for (const each of others.toSorted(compareByRules)) {
     const { row, rule } = each.candidate;
     if (!isMatched(each) || rule.use === 'announce' || each.score < SAID) continue;
-    if (shapes.has(row.key) || !add(row, each.times)) continue;
-    shapes.add(row.key);
-    // What leads has its place; of the others one that names none is of little use.
-    const place = blockOf(each.candidate).find(
-      (pick) => pick.needed && marks.isPlace(pick.row.trimmed),
-    );
-    if (place !== undefined && !/:\d+/.test(row.trimmed)) add(place.row);
+    if (!shapes.has(row.key) && add(row, each.times)) shapes.add(row.key);
   }
 }
 
@@ -117,13 +110,13 @@ function addSecond(ranked: readonly Ranked[], add: Add): void {
 
 /** Lines that are no sentence of a message. */
 const APART = [
-  marks.isAftermath,
-  marks.isCode,
-  marks.isField,
-  marks.isFrame,
-  marks.isHarmless,
-  marks.isPlace,
-  marks.isProgress,
+  marks.aftermath,
+  marks.code,
+  marks.field,
+  marks.frame,
+  marks.harmless,
+  marks.place,
+  marks.progress,
 ];
 
 /** The likeliest line beside the head, to stand in its line; above it only one that a rule matches. */
@@ -142,7 +135,7 @@ function besideHead([leader, ...others]: readonly Ranked[]): Ranked | undefined 
       return false;
     if (row.level !== '' && row.level !== head.level) return false;
     if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
-    return readLabels(trimmed).severity === '' && !APART.some((is) => is(trimmed));
+    return readLabels(trimmed).severity === '' && !APART.some((mark) => mark.test(trimmed));
   });
 }
 

@@ -78,7 +78,7 @@ const FORMS = Object.entries(marks);
 /** Of which kind a line is, whatever its words. */
 function formsOf(row: Row): string[] {
   const { trimmed } = row;
-  const forms = FORMS.filter(([, is]) => is(trimmed)).map(([name]) => name);
+  const forms = FORMS.filter(([, mark]) => mark.test(trimmed)).map(([name]) => name);
   const severity = severityOfRow(row);
   forms.push(`severity ${severity}`, `length ${Math.min(8, Math.round(trimmed.length / 25))}`);
   if (row.indent > 0) forms.push('indented');

@@ -8,8 +8,8 @@ import { WEIGHTS } from './weights.ts';
 
 /** By feature; the cross-validation of `scripts/weights` changes it. */
 export const WEIGHT = new Map(
-  WEIGHTS.flatMap(([weight, features]) =>
-    features.split('|').map((each) => [each, weight] as const),
+  Object.entries(WEIGHTS).flatMap(([weight, features]) =>
+    features.split('|').map((each) => [each, Number(weight)] as const),
   ),
 );
 
@@ -56,7 +56,7 @@ const RARE = 2;
 function says({ trimmed, shape: { seen } }: Row): boolean {
   if (seen < 1 || seen > RARE || !/^(?!Traceback \(|(?:##\[|::)endgroup).*\p{L}{2}/u.test(trimmed))
     return false;
-  return !marks.isCode(trimmed) && !marks.isFrame(trimmed);
+  return !marks.code.test(trimmed) && !marks.frame.test(trimmed);
 }
 
 /** Candidates for the rows that no rule matches. */

@@ -4,9 +4,24 @@ import type { Collected } from '../collect/collect.ts';
 import { marks } from '../line/marks.ts';
 import type { Candidate } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
+import { UNMATCHED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { likelihoods, rowsOf, unmatched } from './likely.ts';
-import type { Ranked } from './ranked.ts';
+
+/** A candidate with what counts for its rank. */
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly score: number;
+  /** How much less likely than another line it names the cause: 0 or less. */
+  readonly likely: number;
+  /** How many lines of the log say this. */
+  readonly times: number;
+}
+
+/** Whether a rule matches the line. */
+export function isMatched({ candidate }: Ranked): boolean {
+  return candidate.rule !== UNMATCHED;
+}
 
 /** How much less a line counts that good builds print too. */
 const KNOWN = 80;
@@ -19,7 +34,6 @@ const UNREACHED = 100;
 
 /** All candidates, best first. */
 export function rank(collected: Collected, baseline: Baseline): Ranked[] {
-  const { repeats } = collected;
   const rows = rowsOf(collected);
   const candidates = [...collected.candidates, ...unmatched(collected.candidates, rows)];
   const likely = likelihoods(rows, candidates);
@@ -27,7 +41,7 @@ export function rank(collected: Collected, baseline: Baseline): Ranked[] {
   const ranked = candidates.map((candidate): Ranked => {
     const { row, rule } = candidate;
     const isKnown = baseline(row.text);
-    const times = repeats.of(row.key);
+    const times = row.shape.offered;
     let score = candidate.score;
     if (isKnown) score -= KNOWN;
     // What was tried again and failed each time may well be the cause.
@@ -56,7 +70,7 @@ function orderOf({ score, likely }: Ranked): number {
 function isTolerated({ row, after }: Candidate): boolean {
   const next = after[0];
   if (next === undefined || next.line - row.line > 2) return false;
-  return marks.isTolerating(next.trimmed) && severityOfRow(next) !== 'error';
+  return marks.tolerating.test(next.trimmed) && severityOfRow(next) !== 'error';
 }
 
 /** What others say of a program that is not up: those that connect, wait, check it or stop it. */

@@ -1,9 +1,7 @@
 /** Reads a log once and keeps, in bounded memory, the lines that may be the cause. */
-import type { Match } from '../line/classify.ts';
-import { kindOf } from '../line/kinds.ts';
-import { marks } from '../line/marks.ts';
-import type { Around, Candidate, Kind, Row } from '../line/row.ts';
-import { createShapes, type ShapeCounts, shapeKey } from '../line/shape.ts';
+import { kindOf } from '../line/classify.ts';
+import type { Around, Candidate, Kind, Match, Row } from '../line/row.ts';
+import { createShapes, shapeKey } from '../line/shape.ts';
 import type { ProgramLine } from '../prefix/remover.ts';
 import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
 import { RareLines } from './rare.ts';
@@ -48,8 +46,6 @@ export interface Collected {
   readonly candidates: readonly Candidate[];
   /** The last lines whose shape was rare when they came. */
   readonly rare: readonly Row[];
-  /** How often the shapes of candidates were seen. */
-  readonly repeats: ShapeCounts;
   /** Whether several programs speak. */
   readonly several: boolean;
   /** The last lines that are not blank, the very last one at the end. */
@@ -125,7 +121,6 @@ export class Collector {
     return {
       candidates: this.#shortlist.all(),
       rare: this.#lines.rare(),
-      repeats: this.#shortlist.repeats,
       several: this.#speakers.size > 1,
       lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
@@ -143,7 +138,8 @@ export class Collector {
   #take(row: Row, kind: Kind, stream: Stream): void {
     stream.gap = false;
     this.#lines.addLast(row);
-    if (kind.aftermath && (this.#failed || marks.isEnd(row.trimmed))) this.#aftermath = true;
+    if (kind.aftermath && (this.#failed || row.trimmed.startsWith('Post job cleanup')))
+      this.#aftermath = true;
     if (kind.step) this.#epoch += 1;
     if (!this.#isPrinted(row, kind, stream)) this.#read(row, kind, stream);
   }
@@ -204,7 +200,7 @@ export class Collector {
     const { after = [], ...extra } = more;
     if (rule.use === 'wrapper' && !this.#aftermath) this.#lines.markEnd();
     this.#failed ||= score >= FAILED || rule.use === 'wrapper';
-    this.#shortlist.offer(row.key, { rule, epoch: this.#epoch, line: row.line }, () => {
+    this.#shortlist.offer(row, { rule, epoch: this.#epoch }, () => {
       const candidate: Candidate = {
         ...match,
         row,

@@ -1,7 +1,6 @@
 /** Recognises the messages of exceptions by the stack traces around them. */
-import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
-import type { Around, Row } from '../line/row.ts';
+import type { Around, Match, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { PYTHON, TRACED } from '../rules/labels.ts';
 import { followTraceback, type Stream } from './stream.ts';
@@ -54,26 +53,17 @@ export function thrownAbove(stream: Stream, row: Row): { row: Row; match: Match 
   if (last === undefined || stream.explained || row.gap || row.indent <= last.indent) return null;
   const { trimmed } = last;
   if (!TRACE_BEGINS.test(row.trimmed) || !trimmed.includes(' ')) return null;
-  if (marks.isFrame(trimmed) || marks.isCode(trimmed) || marks.isPlace(trimmed)) return null;
-  if (TRACE_HEADING.test(trimmed) || goesOn(stream, last)) return null;
-  if (marks.isProgress(trimmed) || severityOfRow(last) !== '') return null;
+  if (marks.frame.test(trimmed) || marks.code.test(trimmed) || marks.place.test(trimmed))
+    return null;
+  if (TRACE_HEADING.test(trimmed)) return null;
+  if (marks.progress.test(trimmed) || severityOfRow(last) !== '') return null;
   return { row: last, match: { rule: TRACED, score: TRACED.score } };
-}
-
-/** Whether the line is the end of a message that began with a label, some lines above. */
-function goesOn(stream: Stream, last: Row): boolean {
-  if (last.gap) return false;
-  for (const row of stream.ring.slice(0, -1).toReversed()) {
-    if (severityOfRow(row) === 'error') return true;
-    if (row.gap) return false;
-  }
-  return false;
 }
 
 /** Whether the row is a cause that is shown with a message above it. */
 export function isAttached({ open }: Stream, row: Row): boolean {
   return (
     open.some(({ candidate, trace }) => trace && candidate.score >= SAYS_MORE) &&
-    marks.isCause(row.trimmed)
+    marks.cause.test(row.trimmed)
   );
 }

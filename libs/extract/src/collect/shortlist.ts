@@ -1,6 +1,5 @@
 /** Keeps few of many candidates: of each rule those that may turn out to tell the cause. */
-import type { Candidate } from '../line/row.ts';
-import { createShapeCounts, type ShapeCounts } from '../line/shape.ts';
+import type { Candidate, Row } from '../line/row.ts';
 
 /** Candidates kept of one rule, and of one rule in one step of the deploy. */
 const PER_RULE = 14;
@@ -13,25 +12,20 @@ const FAR = 60;
 /** The candidates that may still be chosen: few of each rule. */
 export interface Shortlist {
   /** Takes the candidate that `make` gives, or only counts the line. */
-  offer(key: number, facts: Facts, make: () => Candidate): void;
+  offer(row: Row, facts: Pick<Candidate, 'rule' | 'epoch'>, make: () => Candidate): void;
   all(): Candidate[];
-  /** How often the shapes of offered lines were seen. */
-  readonly repeats: ShapeCounts;
 }
-
-type Facts = Pick<Candidate, 'rule' | 'epoch'> & { readonly line: number };
 
 /** A shortlist without candidates. */
 export function createShortlist(): Shortlist {
   const byRule = new Map<string, Candidate[]>();
-  const repeats = createShapeCounts();
   return {
-    repeats,
     all: () => [...byRule.values()].flat(),
-    offer(key, { rule, epoch, line }, make) {
+    offer({ key, line, shape }, { rule, epoch }, make) {
       const kept = byRule.get(rule.name) ?? [];
       byRule.set(rule.name, kept);
-      if (repeats.add(key) > PER_SHAPE) {
+      shape.offered += 1;
+      if (shape.offered > PER_SHAPE) {
         const same = kept.findLastIndex((other) => other.row.key === key);
         if (same >= 0 && rule.pick === 'first') return;
         if (same >= 0) kept.splice(same, 1);

@@ -1,7 +1,6 @@
 /** What is remembered of one speaker's lines while reading on: bounded, and reset by steps. */
-import type { Match } from '../line/classify.ts';
 import { marks } from '../line/marks.ts';
-import type { Candidate, Kind, Row } from '../line/row.ts';
+import type { Candidate, Kind, Match, Row } from '../line/row.ts';
 import { severityOfRow } from '../line/severity.ts';
 import { ANNOUNCED } from '../rules/labels.ts';
 
@@ -10,26 +9,26 @@ const RING = 6;
 const NAME_REACH = 60;
 
 /** What is remembered of the lines of one speaker. */
-export interface Stream {
-  readonly ring: Row[];
+export class Stream {
+  readonly ring: Row[] = [];
   /** Candidates that still take following lines, with what they may still take. */
-  open: { candidate: Candidate; rows: number; trace: boolean; said: number }[];
-  gap: boolean;
+  open: { candidate: Candidate; rows: number; trace: boolean; said: number }[] = [];
+  gap = false;
   /** The line that announced an error, until its message comes. */
-  announcer: { row: Row; score: number } | null;
+  announcer: { row: Row; score: number } | null = null;
   test: Row | undefined;
   file: Row | undefined;
   step: Row | undefined;
-  traceback: Traceback | null;
+  traceback: Traceback | null = null;
   /** The exceptions of chained tracebacks, each after its frame; whether the next one follows. */
-  raised: Row[];
-  chained: boolean;
-  captured: { indent: number; toBlank: boolean } | null;
+  raised: Row[] = [];
+  chained = false;
+  captured: { indent: number; toBlank: boolean } | null = null;
   /** Inside a drawn exception group. */
-  grouped: boolean;
+  grouped = false;
   /** The last line was a message, or part of a traceback. */
-  explained: boolean;
-  since: number;
+  explained = false;
+  since = 0;
 }
 
 /** A Python traceback that has not yet come to its exception. */
@@ -39,26 +38,6 @@ interface Traceback {
   frame: Row | undefined;
   near: number;
   source: Row | undefined;
-}
-
-/** A speaker of whom nothing was heard yet. */
-export function createStream(): Stream {
-  return {
-    ring: [],
-    open: [],
-    gap: false,
-    announcer: null,
-    test: undefined,
-    file: undefined,
-    step: undefined,
-    traceback: null,
-    raised: [],
-    chained: false,
-    captured: null,
-    grouped: false,
-    explained: false,
-    since: 0,
-  };
 }
 
 /** A file's name stands at the margin, or nearly so. */
@@ -89,8 +68,8 @@ export function openCandidate(stream: Stream, candidate: Candidate): void {
 /** Gives the line to every candidate that still takes lines. */
 export function feed(stream: Stream, row: Row): void {
   if (stream.open.length === 0) return;
-  const isCause = marks.isCause(row.trimmed);
-  const isFrame = marks.isFrame(row.trimmed);
+  const isCause = marks.cause.test(row.trimmed);
+  const isFrame = marks.frame.test(row.trimmed);
   const isTrace = isCause || isFrame || row.indent > 0;
   for (const open of stream.open) {
     open.rows += 1;
@@ -103,7 +82,7 @@ export function feed(stream: Stream, row: Row): void {
       causes.push(row);
     } else if (open.trace && !isFrame && isBelow(row, causes.at(-1))) {
       causes.push(row);
-    } else if (after.length < AFTER && !(after.length > 8 && marks.isForeign(row.trimmed))) {
+    } else if (after.length < AFTER && !(after.length > 8 && marks.foreign.test(row.trimmed))) {
       after.push(row);
     }
   }
@@ -151,7 +130,7 @@ const RAISES = /^(?!File\b|line \d|(?:INFO|DEBUG|WARN(?:ING)?)\b)[\p{L}_][\p{L}\
 /** 3: the app's own code, 2: code without a file, 1: a library. */
 function nearness(frame: string): number {
   if (/^File "<(?!frozen)/.test(frame)) return 2;
-  return marks.isForeign(frame) ? 1 : 3;
+  return marks.foreign.test(frame) ? 1 : 3;
 }
 
 /** The match of a line; that of the message which an announcement waits for is raised to its score. */
@@ -159,9 +138,12 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
   const { announcer } = stream;
   const { trimmed } = row;
   if (announcer === null || match?.rule.use === 'announce') return match;
-  if (match?.rule.use === 'wrapper' && !RAISED.test(trimmed)) return match;
-  const listed = marks.isFileHeader(trimmed) && LISTS_FILES.test(announcer.row.trimmed);
-  if (!listed && (APART.some((is) => is(trimmed)) || (match === null && !isSentence(trimmed))))
+  if (match?.rule.use === 'wrapper') return match;
+  const listed = marks.fileHeader.test(trimmed) && LISTS_FILES.test(announcer.row.trimmed);
+  if (
+    !listed &&
+    (APART.some((mark) => mark.test(trimmed)) || (match === null && !isSentence(trimmed)))
+  )
     return match;
   stream.announcer = null;
   if (severityOfRow(row) === 'warning') return match;
@@ -175,26 +157,20 @@ export function takeAnnounced(stream: Stream, row: Row, match: Match | null): Ma
 
 /** Lines that stand between an announcement and its message. */
 const APART = [
-  marks.isCode,
-  marks.isFileHeader,
-  marks.isFrame,
-  marks.isPassing,
-  marks.isPlace,
-  marks.isSummary,
+  marks.code,
+  marks.fileHeader,
+  marks.frame,
+  marks.passing,
+  marks.place,
+  marks.summary,
 ];
 
 function isSentence(text: string): boolean {
-  return / .*\p{Ll}/u.test(text) && !POINTS.test(text);
+  return / .*\p{Ll}/u.test(text);
 }
 
 /** Announces names of files. */
 const LISTS_FILES = /\bfiles\b.{0,60}:$/i;
-
-/** A heading, or a link to a page about the failure. */
-const POINTS = /^(?:[A-Z][a-z]{2,12} [a-z]{2,12}|In [a-z].{1,80}):$|: https?:\/\/\S+$/;
-
-/** An exception is the message, even if it only passes a status on. */
-const RAISED = /^[A-Z]\w{0,60}(?:(?:::|\.)[A-Z]\w{0,60}){0,6}(?:Error|Exception): \S/;
 
 /** Streams followed at a time; the oldest makes room for a new one. */
 const STREAMS = 64;
@@ -205,7 +181,7 @@ export function createStreams(): (name: string) => Stream {
   return (name) => {
     let stream = streams.get(name);
     if (stream !== undefined) return stream;
-    stream = createStream();
+    stream = new Stream();
     const oldest = streams.keys().next().value;
     if (streams.size >= STREAMS && oldest !== undefined) streams.delete(oldest);
     streams.set(name, stream);

@@ -4,27 +4,12 @@ import { LABELLED } from '../rules/labels.ts';
 import type { Rule } from '../rules/rule.ts';
 import { RULES } from '../rules/table.ts';
 import { marks } from './marks.ts';
+import type { Kind, Match, Row } from './row.ts';
 import { readLabels, type Severity } from './severity.ts';
-
-/** The rule that a line fits, and what it is worth there. */
-export interface Match {
-  readonly rule: Rule;
-  /** The rule's score, moved by the line's label and by what plays it down. */
-  readonly score: number;
-}
+import { KEYED } from './shape.ts';
 
 /** Code units of a line that rules see. */
 const SEEN = 2000;
-
-/** A JSON record that counts errors may still name one. */
-const NAMES_ERROR = /"(?:error|reason|exception|err)" ?: ?"[^"]{4}/;
-
-/** The heading of a step, which may be about errors. */
-const STEP_NAMED = /^(?:==+>|--+>) \[\d{1,3}\/\d{1,3}\] /;
-
-/** A commit as `git log --oneline` names it, the command that a builder runs, a page. */
-const NAMED =
-  /^(?:[0-9a-f]{7,12} [A-Z][a-z]|(?:> )?\[[^\]]{0,80}\d+\/\d+\] (?:RUN|COPY|ADD) |https?:\/\/\S+$)/;
 
 /** A field that says why, behind the words of a line. */
 const REASON =
@@ -33,33 +18,28 @@ const REASON =
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
+  if (marks.passing.test(text) || marks.echo.test(text) || marks.captured.test(text)) return null;
   // What Python prints between two tracebacks.
   if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  if (marks.isPassing(text) || marks.isEcho(text) || marks.isCode(text)) return null;
-  if (marks.isCaptured(text) || NAMED.test(text)) return null;
-  if (marks.isFrame(text) && !marks.isCause(text)) return null;
+  if (isTrace(text)) return null;
   const { severity: label, body, message } = readLabels(text);
   const inner = message.replace(/^[\w.-]{1,40}: /, '');
-  if (label !== '' && (marks.isCode(inner) || (marks.isFrame(inner) && !marks.isCause(inner)))) {
-    return null;
-  }
+  if (label !== '' && isTrace(inner)) return null;
   const severity = severityOf(label, text);
   const logged = severity === '' ? level : '';
-  if (severity === '' && marks.isProgress(text) && !/[:!]|fail|exit/i.test(text)) return null;
+  if (severity === '' && marks.progress.test(text) && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
-  const quiet = severity === 'info' || (marks.saysNone(text) && !NAMES_ERROR.test(text));
+  const quiet = severity === 'info' || marks.saysNone.test(text);
   for (const rule of RULES) {
     if (
       rule.weak &&
-      (quiet ||
-        severity === 'warning' ||
-        (severity === '' && (marks.isProgress(text) || STEP_NAMED.test(text))))
+      (quiet || severity === 'warning' || (severity === '' && marks.progress.test(text)))
     ) {
       continue;
     }
-    if (!rule.pattern.test(seen[rule.on])) continue;
+    if (!rule.patterns.some((pattern) => pattern.test(seen[rule.on]))) continue;
     if (rule.use === 'wrapper' && REASON.test(text)) continue;
-    if (rule.use === 'wrapper' && marks.saysNone(text)) return null;
+    if (rule.use === 'wrapper' && marks.saysNone.test(text)) return null;
     return {
       rule,
       score: weigh(rule, severity, quiet, text) + LOGGED[logged] * (rule.weak ? 2 : 1),
@@ -71,17 +51,22 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   const meaningful = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
   if (severity === 'error' && meaningful && !quiet) {
     // A cross before what was being done says only which step failed.
-    const vague = marks.isHarmless(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
+    const vague = marks.harmless.test(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
     return { rule: LABELLED, score: vague ? 45 : 70 };
   }
   return null;
+}
+
+/** Code, or a row of a stack trace that names no deeper cause. */
+function isTrace(text: string): boolean {
+  return marks.code.test(text) || (marks.frame.test(text) && !marks.cause.test(text));
 }
 
 /** What the level at which a line was logged adds: relays give all they pass on the same level. */
 const LOGGED: Readonly<Record<Severity, number>> = { error: 4, warning: -6, info: -4, '': 0 };
 
 function severityOf(label: Severity, text: string): Severity {
-  return label === '' && marks.isWarning(text) ? 'warning' : label;
+  return label === '' && marks.warning.test(text) ? 'warning' : label;
 }
 
 function weigh(rule: Rule, severity: string, quiet: boolean, text: string): number {
@@ -94,9 +79,33 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
   // A test's name says nothing of how many failed.
   if (severity === 'info') score -= 40;
   else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
-  if (marks.isHarmless(text)) score -= 25;
-  if (marks.isField(text)) score -= 25;
-  // A sanitizer's last line repeats its first one, which the frames follow.
-  if (text.startsWith('SUMMARY: ')) score -= 10;
+  if (marks.harmless.test(text)) score -= 25;
+  if (marks.field.test(text)) score -= 25;
   return Math.min(score, 99);
+}
+
+const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
+/** Lines whose numbers matter, which a shape masks. */
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\d.])0(?![\d.])/i;
+
+/** What the line is; a shape's first line answers for the others. */
+export function kindOf(row: Row): Kind {
+  const { whole, shape } = row;
+  if (shape.kind !== undefined) return shape.kind;
+  const kind = look(row);
+  if (whole.length <= KEYED && !NUMBERED.test(whole)) shape.kind = kind;
+  return kind;
+}
+
+function look({ whole, trimmed, level }: Row): Kind {
+  return {
+    // Inside a drawn box the message is what the box holds; `npm error` says something itself.
+    match: classify(/^(?:[│┃|]|!!)/.test(whole) ? trimmed : whole, level),
+    aftermath: marks.aftermath.test(trimmed),
+    step: marks.step.test(trimmed),
+    where: marks.where.test(trimmed) && !marks.passing.test(trimmed),
+    file: marks.fileHeader.test(trimmed),
+    captured: marks.captured.test(trimmed),
+    begins: TEST_BEGINS.test(trimmed),
+  };
 }

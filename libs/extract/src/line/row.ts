@@ -1,5 +1,5 @@
 /** One line of a log, and a line that may tell the cause, with what stands around it. */
-import type { Match } from './classify.ts';
+import type { Rule } from '../rules/rule.ts';
 import type { Severity } from './severity.ts';
 
 /** One line, and the forms in which it is looked at. */
@@ -32,8 +32,17 @@ export interface Row {
 export interface Shape {
   /** How many there were. */
   seen: number;
+  /** How many of them looked like a cause. */
+  offered: number;
   /** What each of them is, unless their numbers matter. */
   kind: Kind | undefined;
+}
+
+/** The rule that a line fits, and what it is worth there. */
+export interface Match {
+  readonly rule: Rule;
+  /** The rule's score, moved by the line's label and by what plays it down. */
+  readonly score: number;
 }
 
 /** What a line is, as far as rules and marks tell. */

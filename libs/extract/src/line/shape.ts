@@ -31,31 +31,9 @@ export function createShapes(): (key: number) => Shape {
   return (key) => {
     const before = known.get(key);
     if (before !== undefined) return before;
-    const shape: Shape = { seen: 0, kind: undefined };
+    const shape: Shape = { seen: 0, offered: 0, kind: undefined };
     if (known.size < COUNTED) known.set(key, shape);
     return shape;
-  };
-}
-
-/** Counts shapes in bounded memory, by their `shapeKey`. */
-export interface ShapeCounts {
-  /** Counts one more and says how often the shape has been seen, this time included. */
-  add(key: number): number;
-  /** How often the shape has been seen. */
-  of(key: number): number;
-}
-
-/** Counts of nothing yet. */
-export function createShapeCounts(): ShapeCounts {
-  const counts = new Map<number, number>();
-  return {
-    add(key) {
-      const seen = counts.get(key);
-      if (seen === undefined && counts.size >= COUNTED) return 1;
-      counts.set(key, (seen ?? 0) + 1);
-      return (seen ?? 0) + 1;
-    },
-    of: (key) => counts.get(key) ?? 1,
   };
 }
 

@@ -149,16 +149,9 @@ function errorOf(fields: RecordFields): Said | null {
       ? raised
       : `${type}: ${raised}`;
   const stack = trace
-    .filter((line) => marks.isFrame(line.trim()) && !marks.isForeign(line))
+    .filter((line) => marks.frame.test(line.trim()) && !marks.foreign.test(line))
     .slice(0, 3);
-  const cause =
-    causeOf(own) ||
-    trace
-      .findLast((line) => /^\s*caused by: /i.test(line))
-      ?.trim()
-      .replace(/^caused by: /i, '') ||
-    '';
-  return typed === '' && stack.length === 0 ? null : { said: typed, cause, stack };
+  return typed === '' && stack.length === 0 ? null : { said: typed, cause: causeOf(own), stack };
 }
 
 /** The message of the deepest of nested causes. */

@@ -5,34 +5,22 @@ import { rule, SOURCE } from './rule.ts';
 /** Heads whose message stands on the next line. */
 export const ANNOUNCERS = [
   rule(
-    { name: 'gradle', class: 'compile', score: 82, use: 'announce', on: 'line' },
-    /^\* What went wrong:|^> A failure occurred|^> A problem occurred/,
-  ),
-  rule(
     { name: 'during', class: 'compile', score: 84, use: 'announce', on: 'line' },
     /^(?:Failed to compile|Error occurred prerendering|error during build|error during \w+|Unhandled exception|Uncaught(?: exception)?|Unhandled rejection|Build error occurred|rake aborted!|bin\/rails aborted!|\S{1,40} aborted!|Fatal error|An unhandled exception occurred|Module build failed|The conflict is caused by|There (?:was|were) \d+ (?:failures?|errors?)|Compilation error|.{0,4}Build failed|.{0,4}Parse error|The following .{1,80} was thrown .{1,80}|.{0,30}the following (?:errors?|problems?|issues).{0,40}|An error has occurred.{0,80})\W{0,3}$/i,
-  ),
-  rule(
-    { name: 'label-alone', class: 'error', score: 84, use: 'announce', on: 'body' },
-    /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
-  ),
-  rule(
-    { name: 'panicked', class: 'crash', score: 90, use: 'announce', on: 'line' },
-    /^thread '.{1,200}' (?:\(\d+\) )?panicked at .{1,200}:$/,
-  ),
-  rule(
-    { name: 'exception-head', class: 'exception', score: 88, use: 'announce', on: 'body' },
-    /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Failure|Denied|Conflict):$/,
-  ),
-  rule(
-    { name: 'place-heading', class: 'lint', score: 84, use: 'announce', on: 'line' },
+    /^\* What went wrong:|^> A failure occurred|^> A problem occurred/,
+    /^-{2} [A-Z][A-Z ]{2,60} -{2,}/,
     new RegExp(
       `^(?:\\[\\d+\\] |\\d+[.)] )(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+:\\d+(?: at \\S{1,200})?$`,
     ),
   ),
   rule(
-    { name: 'titled', class: 'compile', score: 86, use: 'announce', on: 'line' },
-    /^-{2} [A-Z][A-Z ]{2,60} -{2,}/,
+    { name: 'label-alone', class: 'error', score: 86, use: 'announce', on: 'body' },
+    /^(?:\* error|Errors?|Error message|Message|Exception|Problem \d+|\d+\) (?:Failure|Error)|Failed validating.{0,60}|Error details|Reason|Failure reason|Description|Message from \S{1,60}):$/i,
+    /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z]\w{0,80}(?:Error|Exception|NotFound|Failure|Denied|Conflict):$/,
+  ),
+  rule(
+    { name: 'panicked', class: 'crash', score: 90, use: 'announce', on: 'line' },
+    /^thread '.{1,200}' (?:\(\d+\) )?panicked at .{1,200}:$/,
   ),
   // A few words about a failure that name nothing and end in a colon.
   rule(

@@ -6,26 +6,16 @@ export const CODE = [
   rule(
     { name: 'located-error', class: 'compile', score: 93, on: 'body' },
     /^[^\s:]{0,200}\/[^\s:]{1,200}: (?:fatal )?error: \S|^(?:[\w+.-]{1,20}:)?[^\s:([][^:\n]{0,240}:\d+(?:[:.,]\d+){0,2}(?:-[\d:.]+)?:? ?(?:\(\S{1,60}\) )?(?:-\s)?(?:fatal error|error|Error|ERROR|fatal|Fehler|schwerwiegender Fehler|erreur(?: fatale)?|errore|error fatal|erro|ошибка|エラー|错误|致命错误|錯誤|오류|fout|błąd|hata|fel|feil|fejl|chyba|virhe)(?=[ :[(]|$)/,
-  ),
-  rule(
-    { name: 'located-paren', class: 'compile', score: 93, on: 'body' },
     /^(?:\d+>)?[^\s(][^(\n]{0,240}\(\d+(?:[,-] ?\d+){0,3}\) ?:? ?(?:fatal )?(?:error|Error|Fehler)\b/,
-  ),
-  rule(
-    { name: 'coded-error', class: 'compile', score: 91, on: 'body' },
     /^(?:error|ERROR)\[[A-Za-z][\w-]{0,40}\]: /,
-  ),
-  rule(
-    { name: 'error-code', class: 'compile', score: 88, on: 'body' },
     /^(?:error|ERROR|fatal error) (?:TS|CS|FS|BC|MSB|NU|NETSDK|AD|C|LNK|CA|SA|IDE|AVLN|XA|APT|ILC)\d{1,6}: /,
+    /^error: internal compiler error|internal compiler error:/,
+    /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
   ),
   rule(
-    { name: 'unformatted', class: 'lint', score: 78 },
+    { name: 'unformatted', class: 'lint', score: 85 },
     /^(?:Diff in \S|[Ww]ould reformat:? \S|.{0,200}\b(?:is|are|was|were) not (?:properly |correctly )?(?:formatted|sorted)\b)/,
-  ),
-  rule(
-    { name: 'offense', class: 'lint', score: 76, on: 'body' },
-    /^[^\s:]{1,240}:\d+:\d+: [CEFRW]: (?:\[Correctable\] )?[A-Z]\w{1,60}\/\w/,
+    /\bCode style issues? (?:were )?found\b|^\d{1,5} files? would be reformatted\b/i,
   ),
   rule(
     { name: 'linker', class: 'link', score: 91 },
@@ -36,14 +26,7 @@ export const CODE = [
     new RegExp(
       `^(?:vet: |\\w+: )?(?:\\.{0,2}/)?[^\\s:]{1,240}\\.${SOURCE}:\\d+:\\d+:? (?!\\s{0,4}(?:warning|note|info|information|hint|remark|Warnung|Anmerkung|avertissement|style|W|C|R|convention)\\b)\\S`,
     ),
-  ),
-  rule(
-    { name: 'rustc-crash', class: 'compile', score: 92, on: 'body' },
-    /^error: internal compiler error|internal compiler error:/,
-  ),
-  rule(
-    { name: 'ghc-old', class: 'compile', score: 90, on: 'body' },
-    /^(?:(?:Type|Syntax|Parse|Semantic|Name|Reference|Compile|Linker) error|(?:Type|Syntax|Parse|Compile|CssSyntax)Error|Type mismatch): \S/i,
+    /^[^\s:]{1,240}:\d+:\d+: [CEFRW]: (?:\[Correctable\] )?[A-Z]\w{1,60}\/\w/,
   ),
   rule(
     { name: 'php', class: 'syntax', score: 93, on: 'body' },

@@ -49,10 +49,10 @@ export interface Rule {
    */
   readonly on: 'message' | 'body' | 'line';
   /**
-   * Anchored if possible; every repetition has an upper bound, because lines have up to 2000
-   * characters.
+   * Any of them may match. Anchored if possible; every repetition has an upper bound, because lines
+   * have up to 2000 characters.
    */
-  readonly pattern: RegExp;
+  readonly patterns: readonly RegExp[];
   /** 0 to 100. 90: certainly a cause. 60: a phrase of failure. Below 40: a consequence. */
   readonly score: number;
   /** Of several matches in one step, which is the cause: compilers print it first, crashes last. */
@@ -66,8 +66,8 @@ type Facts = Pick<Rule, 'name' | 'class' | 'score'> &
   Partial<Pick<Rule, 'use' | 'on' | 'pick' | 'weak'>>;
 
 /** A row of the table. */
-export function rule(facts: Facts, pattern: RegExp): Rule {
-  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, pattern };
+export function rule(facts: Facts, ...patterns: RegExp[]): Rule {
+  return { use: 'cause', on: 'message', pick: 'first', weak: false, ...facts, patterns };
 }
 
 /** Endings of files that messages name with a line number. */

@@ -20,23 +20,15 @@ export const RUNTIME = [
     /\bDATA RACE$|\brequires a CPU with\b|Segmentation fault|\bSIGSEGV\b|\bSIGABRT\b|\bcore dumped\b(?!\?)|\bBus error\b|Illegal instruction|(?:Address|Leak|Thread|Memory|UndefinedBehavior)Sanitizer|\bABEND\b|stack smashing|double free|glibc detected|Trace\/breakpoint trap|stack overflow|wasm trap:|memory fault|access violation|index out of bounds/i,
   ),
   rule(
-    { name: 'go-panic', class: 'crash', score: 93, on: 'body', pick: 'last' },
+    { name: 'panic', class: 'crash', score: 93, on: 'body', pick: 'last' },
     /^(?:panic|fatal error): /,
+    /^exception (?:exit|error|throw): \S/,
   ),
   rule(
-    { name: 'elixir', class: 'exception', score: 91, on: 'body', pick: 'last' },
-    /^\*\* \([\w.]{1,80}\) \S|^\*\* \(exit\)/,
-  ),
-  rule(
-    { name: 'ruby-place', class: 'exception', score: 92, on: 'body', pick: 'last' },
-    /^[^\s:]{1,240}:\d+:in [`'].{1,300} \((?:[A-Z]\w*(?:::)?){1,6}\)$/,
-  ),
-  rule(
-    { name: 'uncaught', class: 'exception', score: 92, on: 'body', pick: 'last' },
+    { name: 'uncaught', class: 'exception', score: 91, on: 'body', pick: 'last' },
     /^(?:Exception in thread ".{0,80}"|Unhandled exception[.:]|Uncaught|Fatal Python error:|terminate called after throwing|\[?UnhandledPromiseRejection|error: Uncaught|Unhandled Rejection|libc\+\+abi: terminating).{0,20}\S/,
-  ),
-  rule(
-    { name: 'java-launch', class: 'config', score: 90, on: 'body' },
+    /^\*\* \([\w.]{1,80}\) \S|^\*\* \(exit\)/,
+    /^[^\s:]{1,240}:\d+:in [`'].{1,300} \((?:[A-Z]\w*(?:::)?){1,6}\)$/,
     /^(?:no main manifest attribute, in |Error: (?:Could not find or load main class|Unable to access jarfile) )/,
   ),
   rule(
@@ -46,21 +38,8 @@ export const RUNTIME = [
   rule(
     { name: 'exception', class: 'exception', score: 86, pick: 'last' },
     /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z][A-Za-z0-9_$]{0,80}(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Violation|NotFound|Denied|DoesNotExist)\d?(?: \[\w{1,60}\])?(?: \([^)\n]{0,120}\))?: ?\S/,
-  ),
-  rule(
-    { name: 'aggregate-cause', class: 'exception', score: 80, pick: 'last' },
     /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
-  ),
-  rule(
-    { name: 'r-error', class: 'exception', score: 86, on: 'body', pick: 'last' },
     /^Error in .{1,200} ?: ?\S/,
-  ),
-  rule(
-    { name: 'lua', class: 'exception', score: 88, on: 'body', pick: 'last' },
     /^(?:lua\S{0,8}|luajit|nginx|python\d?|perl|ruby|node|php|bash|sh|zsh): \S{1,200}:\d+: \S/,
-  ),
-  rule(
-    { name: 'erlang-report', class: 'crash', score: 91, on: 'body' },
-    /^exception (?:exit|error|throw): \S/,
   ),
 ];

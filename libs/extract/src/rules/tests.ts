@@ -4,43 +4,22 @@ import { rule } from './rule.ts';
 /** Tried from top to bottom. */
 export const TESTS = [
   rule(
-    { name: 'style-issues', class: 'lint', score: 99 },
-    /\bCode style issues? (?:were )?found\b|^\d{1,5} files? would be reformatted\b/i,
-  ),
-  rule(
-    { name: 'coverage', class: 'test', score: 88 },
-    /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
-  ),
-  rule({ name: 'table-fail', class: 'test', score: 84, use: 'test', on: 'line' }, /\| FAIL \|$/),
-  rule(
-    { name: 'expected-block', class: 'test', score: 87, on: 'line' },
-    /^(?:\[FAILED\] )?Expected(?:: \S.{0,300}|:?)$/,
-  ),
-  rule(
     { name: 'pytest-summary', class: 'test', score: 94, use: 'test', on: 'line' },
     /^(?:FAILED|ERROR) \S{1,300}(?:::| - )\S/,
   ),
   rule({ name: 'pytest-detail', class: 'test', score: 90, on: 'body' }, /^E {3}\s{0,8}\S/),
-  rule({ name: 'go-test', class: 'test', score: 84, use: 'test', on: 'line' }, /^--- FAIL: \S/),
   rule(
-    { name: 'bullet', class: 'test', score: 86, use: 'test', on: 'line' },
+    { name: 'failing-test', class: 'test', score: 84, use: 'test', on: 'line' },
+    /\| FAIL \|$/,
+    /^--- FAIL: \S/,
     /^● (?!Console|[\w@.-]{1,100}\.(?:service|socket|timer|mount) - )\S.{0,300}$/,
-  ),
-  rule({ name: 'prove', class: 'test', score: 48, on: 'line' }, /^\S{1,200} \(Wstat: [1-9]/),
-  rule(
-    { name: 'tap', class: 'test', score: 86, use: 'test', on: 'line' },
     /^(?:not ok \d+ |# +Failed test ')/,
-  ),
-  rule(
-    { name: 'numbered', class: 'test', score: 80, use: 'test', on: 'line' },
     /^\d{1,4}\) \S.{0,300}$/,
-  ),
-  rule(
-    { name: 'cross', class: 'test', score: 76, use: 'test', on: 'line' },
     /^(?!.{0,200}(?:\.{3}|…)$)(?:✗|✘|×|✖|☒|❌|\(fail\)|\[fail\]:?|✕) \S.{0,300}$/i,
   ),
   rule(
     { name: 'expectation', class: 'test', score: 83 },
     /^(?:Expected|expected)\b.{0,200}\b(?:but|to (?:be|equal|match|contain|have)|got|received|was)\b|^(?:expect\(|assert(?:ion)?\b.{0,80}(?:failed|==|!=)|got:? .{1,100}want)|: got .{1,200}, want |^Values are not equal/,
+    /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
   ),
 ];

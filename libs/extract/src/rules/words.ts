@@ -27,18 +27,12 @@ export const WORDS = [
   rule(
     { name: 'phrase', class: 'error', score: 56, pick: 'last', weak: true },
     /(?<![\w/.-])(?:undefined|unexpected|unknown|invalid|missing|mismatch|unsupported|unrecognized|conflicts?|already (?:exists?|taken|defined|declared|in use|registered|running|taken|locked)|expired|crash(?:ed)?|corrupt(?:ed)?|out of bounds|overflow|deadlock|truncated|un(?:terminated|balanced|closed|matched|bound|set|readable|writable|parsable|processable|satisfiable|satisfied|resolvable|met|declared|registered|formatted)|insufficient|ambiguous|circular|cyclic|incorrect|incomplete|non-?existent|disallowed|prohibited|dead links?|broken (?:link|reference|anchor)s?|below the (?:required|minimum)|(?:below|less than|under|exceeds) the (?:threshold|limit)|(?:is|are|was) required|required (?:field|property|properties|argument|parameter|option|key|value|variable|env\w*|column|input|attribute)s?|too (?:large|long|many|old|new|low|small|short|high|few|big)|not (?:allowed|permitted|supported|valid|available|ready|reachable|enough)|unreachable|unavailable|exceed(?:s|ed)|out of range|violat(?:es|ion)|no matching|illegal|wrong (?:#|number|type|arguments?)|malformed|incompatible|bad|locked|blocked|revoked|immutable|dirty|outdated|out of (?:date|sync)|clash(?:es)?|collisions?|throttled|suspended|rejected|unhealthy|inconsistent|stale|duplicate|must (?:be|not|have|contain|match|start|end|install|update|upgrade|specify|provide|set|run)|should (?:be|not|have)|not (?:met|reached|found|set|implemented|installed|formatted|unique|known|recognised|recognized|match(?:ing)?|configured|registered|declared|empty|readable|writable|executable))(?![\w/-]|\.\w)/i,
-  ),
-  rule(
-    { name: 'expected', class: 'error', score: 56, pick: 'last', weak: true },
     /[\w)'"] expected\.?$|\b[Ee]xpect(?:ed|ing|s) (?=[a-z'"`<({[\d-])/,
   ),
-  // What a program mentions in passing and regrets later.
-  rule(
-    { name: 'odd', class: 'error', score: 46, weak: true },
-    /\b(?:is|are|was|were) empty\b|^0 (?:files|rows|variables|entries|matches|results|records|keys)\b|\busing (?:the )?(?:old|default|fallback|previous)\b|\b\d+ (?:commits?|versions?|revisions?) behind\b|\b(?:hours|days|weeks) old\b|\bdiffers? from\b|\b(?:is )?older than\b/i,
-  ),
+  // The second pattern: what a program mentions in passing and regrets later.
   rule(
     { name: 'word', class: 'error', score: 46, pick: 'last', weak: true },
     /(?<![\w/.-])(?:errors?|failed|fails|failing|failure|fatal|exception|abort(?:ed|ing)?)(?![\w/-]|\.\w)|(?:Error|Exception)\b(?![/.-]\w)|[a-z]Error:|\bErr:|FEHLER|ERREUR/i,
+    /\b(?:is|are|was|were) empty\b|^0 (?:files|rows|variables|entries|matches|results|records|keys)\b|\busing (?:the )?(?:old|default|fallback|previous)\b|\b\d+ (?:commits?|versions?|revisions?) behind\b|\b(?:hours|days|weeks) old\b|\bdiffers? from\b|\b(?:is )?older than\b/i,
   ),
 ];
