@@ -47,7 +47,7 @@ async function measure([webhook]: readonly string[]): Promise<void> {
   });
   printSetting('Announcing', rounds);
   const contestants = [
-    notify('notify send, delivered', ['send'], 5),
+    notify('notify send, delivered', ['send'], 6),
     notify('notify send --dry-run: no spool, no lock, no request', ['send', '--dry-run']),
     notify('notify send --channel none: nothing but reading', ['send', '--channel', 'none']),
     notify('notify flush, nothing queued', ['flush']),

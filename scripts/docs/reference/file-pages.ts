@@ -21,7 +21,8 @@ function kindOf(schema: Schema): string {
     return [...new Set(kinds)].join(' or ');
   }
   if (schema.type === 'object') return 'section';
-  if (schema.type === 'array') return 'list';
+  // A list of one may be its item alone.
+  if (schema.type === 'array') return 'list, or its only item';
   if (schema.type === 'boolean') return 'true|false';
   if (schema.type === 'integer')
     return schema.maximum === Number.MAX_SAFE_INTEGER
@@ -48,6 +49,7 @@ function describe(schema: Schema, path: string): string[] {
 
 function below(schema: Schema, path: string): string[] {
   if ('anyOf' in schema) return schema.anyOf.flatMap((form) => below(form, path));
+  if (schema.type === 'array') return below(schema.items, path);
   if (schema.type !== 'object') return [];
   const named = schema.additionalProperties;
   return [
