@@ -26,7 +26,7 @@ nothing         v2 ok       - stopped   v2 paused   v1 held     v2 blocked  - br
 deploy          v3 ok       v3 ok       !v2 paused  v3 ok       v4 ok       v4 ok       v3 ok       v3 ok       v3 ok
 bad             !v2 failing !- stopped  !v2 paused  !v1 failing !v2 failing !v2 failing !- down     !v2 failing !v2 failing
 fetch           v3 ok       - stopped   v2 paused   v3 ok       v4 ok       v4 ok       v2 ok       v3 ok       v3 ok
-rollback        v1 held     v1 held     v1 paused    !v1 held   v2 blocked   v2 failing  !- down     v1 held    !v2 ok
+rollback        v1 held     v1 held     v1 paused   !v1 held    v2 blocked  v2 failing  !- down     v1 held     !v2 ok
 restart         v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 env-restart     v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
