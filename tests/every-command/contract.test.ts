@@ -41,6 +41,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   paused: 'tests/deploys/life.test.ts',
   force_needed: 'tests/traffic/kinds.long.test.ts',
   foreign_file: 'tools/runner-setup/test/setup.test.ts',
+  not_ready: 'tests/deploys/preflight.test.ts',
   setup_failed: 'tools/runner-setup/test/setup.test.ts',
   sandbox_unavailable: 'tests/sandbox/deploys.test.ts',
   secret_corrupt: 'libs/common/test/app-secrets/open.test.ts',

@@ -1,7 +1,8 @@
 /**
  * What must hold after each pair of what an app is and what is done to it: one table for all drivers,
  * with and without `traffic`. A cell says which version is served (`-`: none) and the word of `list`;
- * `!` before it: the command is refused, or fails.
+ * `!` before it: the command is refused, or fails. A deploy that was killed while it drained is not done
+ * until the next command, so a backup made before that has `v1`.
  */
 
 /** Where an app has got to. `v2` is active after `v1` in all but `held`. */
@@ -25,14 +26,14 @@ nothing         v2 ok       - stopped   v2 paused   v1 held     v2 blocked  - br
 deploy          v3 ok       v3 ok       !v2 paused  v3 ok       v4 ok       v4 ok       v3 ok       v3 ok       v3 ok
 bad             !v2 failing !- stopped  !v2 paused  !v1 failing !v2 failing !v2 failing !- down     !v2 failing !v2 failing
 fetch           v3 ok       - stopped   v2 paused   v3 ok       v4 ok       v4 ok       v2 ok       v3 ok       v3 ok
-rollback        v1 held     v1 held     v1 paused    !v1 held   v2 blocked   v2 failing  !- down     v1 held    !v2 ok
+rollback        v1 held     v1 held     v1 paused   !v1 held    v2 blocked  v2 failing  !- down     v1 held     !v2 ok
 restart         v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 env-restart     v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
 stop            - stopped   - stopped   - stopped   - stopped   - blocked   - broken    !- down     - stopped   - stopped
 remove          - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone
 reboot          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  - down      v2 ok       v2 ok
-backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v2 ok       v2 ok
+backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v1 ok       v2 ok
 `;
 
 /** What is done to an app, alone or with its whole server. */

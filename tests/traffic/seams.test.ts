@@ -1,6 +1,7 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
 import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
@@ -98,6 +99,24 @@ test('a failing version without traffic leaves both serving versions alone', asy
   assert.equal((await load.end()).failed, []);
   const stopped = await world.runner('stop', 'shop', '--before-traffic');
   assert.match(stopped.stdout, /^Stopped v0 of default/);
+});
+
+test('a boot also starts what ran before the app had traffic, for a proxy that still asks it', async ({
+  world,
+}) => {
+  await world.push('v0', { deploy: deployFile(world.port), files: trafficFiles('v0') });
+  await world.deploy();
+  await world.ship('v1');
+  killApp(world.root, 'shop');
+  await until(async () => (await versionAt(world.port)) === '', 'v0 goes on');
+  const booted = await world.runner('start', '--boot');
+  assert.is(booted.status, 0, booted.stderr);
+  await until(async () => (await versionAt(world.port)) === 'v0', 'v0 is not started');
+  assert.is((await request(world.proxy.port)).version, 'v1');
+  const stopped = await world.runner('stop', 'shop', '--before-traffic');
+  assert.match(stopped.stdout, /^Stopped v0 of default/);
+  assert.is((await world.runner('start', '--boot')).status, 0);
+  assert.is(await versionAt(world.port), '');
 });
 
 test('an app that an operator stopped stays stopped after a deploy that fails', async ({

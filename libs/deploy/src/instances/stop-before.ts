@@ -1,11 +1,14 @@
-/** Stopping what ran before an app had `traffic`, once the proxy sends nothing there. */
+/** What ran before an app had `traffic`: it is stopped once the proxy sends nothing there, and started by a boot. */
 import { requireApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { underLock } from '../journal/lock.ts';
 import { asStepFailure } from '../run/step.ts';
-import { stopBeforeTraffic, stopping } from './stop.ts';
+import { driverFor } from './drivers/choose.ts';
+import { isRunning } from './steps.ts';
+import { startingAgain, stopBeforeTraffic, stopping } from './stop.ts';
+import { keptTarget } from './target.ts';
 
 /** What `runner stop --before-traffic` prints. */
 export interface StoppedBefore {
@@ -39,5 +42,21 @@ export async function stopAllBeforeTraffic(
     }
     op.log.close();
     return { app: name, result: 'stopped', instances };
+  });
+}
+
+/** Starts it again after a reboot: the proxy may still send requests there. Throws a Failure, or a StepFailure if it does not start. */
+export async function startAllBeforeTraffic(io: Io, paths: Paths, name: string): Promise<void> {
+  await underLock({ io, paths, app: name }, 'start', async () => {
+    const app = requireApp(paths, name);
+    const op = await startingAgain({ io, paths }, app);
+    try {
+      for (const [instance, { before_traffic: before }] of Object.entries(app.instances)) {
+        const target = before && keptTarget(op, instance, before);
+        if (target && !isRunning(op, target)) await driverFor(target.start).start(target);
+      }
+    } finally {
+      op.log.close();
+    }
   });
 }

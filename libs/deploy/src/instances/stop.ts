@@ -27,6 +27,13 @@ export async function stopping(server: Server, app: AppState): Promise<Operation
   );
 }
 
+/** The context of starting something of an app again. Throws what opening its secrets throws. */
+export async function startingAgain(server: Server, app: AppState): Promise<Operation> {
+  const { io, paths } = server;
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
+  return contextOf(server, app, { redact, secrets: openSecrets(paths, io.env, app.app) });
+}
+
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
 export async function stopInstances(server: Server, app: AppState): Promise<string[]> {
   const op = await stopping(server, app);

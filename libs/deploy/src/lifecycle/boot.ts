@@ -4,7 +4,9 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { startAllBeforeTraffic } from '../instances/stop-before.ts';
 import type { Reporter } from '../report/reporter.ts';
+import { StepFailure } from '../run/step.ts';
 import { changeRunning, type LifeOutcome } from './verbs.ts';
 
 /** Starts what is active of each app, unless an operator stopped it. One that fails does not stop the others. */
@@ -18,6 +20,10 @@ export async function startAll(
   const failed = unreadable.map(({ app }) => app);
   for (const { app, failure } of unreadable)
     reporter.note(`${app}: ${failure.message} (${failure.code})`);
+  const note = (app: string, words: string) => {
+    reporter.note(`${app}: ${words}`);
+    failed.push(app);
+  };
   for (const { app, instances, stopped } of apps) {
     for (const [instance, { current }] of Object.entries(instances)) {
       const file = current && fileOfRelease(paths, app, current);
@@ -31,9 +37,15 @@ export async function startAll(
         if (outcome.result === 'failed') failed.push(app);
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        reporter.note(`${app}: ${error.message} (${error.code})`);
-        failed.push(app);
+        note(app, `${error.message} (${error.code})`);
       }
+    }
+    if (!Object.values(instances).some((each) => each.before_traffic)) continue;
+    try {
+      await startAllBeforeTraffic(io, paths, app);
+    } catch (error) {
+      if (!(error instanceof Failure || error instanceof StepFailure)) throw error;
+      note(app, error.message);
     }
   }
   return { apps: done, failed: [...new Set(failed)] };

@@ -120,8 +120,12 @@ export const systemdDriver: Driver<Systemd> = {
   },
   async stop(target) {
     // Stopping would need permission even if the unit does not run.
-    if (stateOf(target).active === 'inactive') return;
-    await control(target, 'stop', target.start.stopTimeout);
+    if (stateOf(target).active !== 'inactive')
+      await control(target, 'stop', target.start.stopTimeout);
+    // A slot that was live is enabled, and the next boot would start it.
+    const { start, slot, outerEnv: env } = target;
+    if (slot === undefined) return;
+    ask('systemctl', [...manager(start), 'disable', '--', ownUnit(target)], { env });
   },
   async live(target) {
     const { start, slot, outerEnv: env, log } = target;
