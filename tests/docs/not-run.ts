@@ -182,6 +182,10 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it needs sudo and an npm login; the tests of HOME make the same files',
   },
   {
+    page: 'docs/moving.md',
+    reason: 'it needs two servers: npm run test:system -- production runs it in booted systems',
+  },
+  {
     page: 'docs/production.md',
     reason:
       'it installs packages as root: npm run test:system -- production runs it in a booted system',
@@ -235,12 +239,6 @@ export const NOT_RUN: readonly NotRun[] = [
     block: 'sudo runner backup --to -',
     reason:
       'it needs another machine: tools/runner-restore/test/restore.long.test.ts makes backups',
-  },
-  {
-    page: 'docs/operating.md',
-    block: 'sudo runner restore',
-    reason:
-      'it needs two servers: tools/runner-restore/test/restore.long.test.ts does it with two roots',
   },
   {
     page: 'docs/sandbox.md',

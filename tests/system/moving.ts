@@ -1,15 +1,12 @@
 /** `npm run test:system -- move`: a server dies, and its backup makes a fresh one. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { distFolder } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { addApp, deployByTimer } from './deploys.ts';
 import { install } from './packages.ts';
 import { type Server, startServer } from './server.ts';
-
-const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
-/** Its secret key, which opens nothing but the backups of tests. */
-const IDENTITY = 'AGE-SECRET-KEY-1TG0JHRZ35S9XLWJ8CDTESPAS2L55VJNDF6QGANCQLWNYSK848PZSWKNMQR';
 
 /** A secret of the app: what a shell, a unit or an environment file would change if it were not quoted. */
 const GREETING = 'hello "from" the $OLD \\server\n2nd line: \'ü\' `id` #;';

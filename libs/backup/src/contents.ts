@@ -16,6 +16,8 @@ const SMALL_MAX = 67_108_864;
 /** Folders in which systemd looks for units of apps. */
 const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
+/** What `runner setup` made for each app, and the operator's choices. */
+const SETUP_RECORDS = '/etc/runner/setup';
 
 /** An entry with its bytes. */
 export interface EntryContent {
@@ -91,7 +93,7 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
 /** Files of a listed unit: its own and, for an instance, that of its template. */
 const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
 
-/** The units of the apps and drop-ins for runner's own, below `units/`. `note` gets what is not there. */
+/** The units of the apps, drop-ins for runner's own, and the records of setup, below `units/`. `note` gets what is not there. */
 export function unitsOf(note: (text: string) => void): EntryContent[] {
   const lines = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split('\n');
   const listed = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
@@ -109,7 +111,10 @@ export function unitsOf(note: (text: string) => void): EntryContent[] {
   const files = found.flatMap(({ name, path }) =>
     name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
-  return [UNIT_LIST, ...files]
+  const records = namesIn(SETUP_RECORDS)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(SETUP_RECORDS, name));
+  return [UNIT_LIST, ...records, ...files]
     .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
     .flatMap((file) => small(file, `units${file}`));
 }

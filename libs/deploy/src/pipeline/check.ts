@@ -28,7 +28,7 @@ import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
 import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
-import { lacks } from './preflight.ts';
+import { lacks, missingStartFile } from './preflight.ts';
 import { keptPrograms, missingPrograms } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
@@ -113,6 +113,7 @@ async function planOf(
   const problems = [
     ...spaceProblems(space),
     ...missing.map(({ words }) => words),
+    ...(await missingStartFile(source, commit, file)),
     ...unlisted,
     ...missingPrograms(file, io.env),
     ...portProblems(paths, listApps(paths).apps, app.app, file),

@@ -42,7 +42,6 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const unset = file.build.env.filter((name) => !set.includes(name));
   return [
     ...at('export', await missingShared(source, paths, commit, file)),
-    ...at('start', await missingStartFile(source, commit, file)),
     ...at(
       'start',
       obstacles(file, io.env).map(({ words }) => words),
@@ -125,7 +124,7 @@ async function missingShared(
 }
 
 /** A compose or ecosystem file that the commit lacks, unless a build may make it. */
-async function missingStartFile(
+export async function missingStartFile(
   source: GitSource,
   commit: string,
   { start, build }: DeployFile,
