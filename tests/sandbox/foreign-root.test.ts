@@ -56,8 +56,8 @@ function wordsFor(help: string): string[] {
 /** Commands that only read, which another user's root does not hinder. */
 const READING = [
   ...['audit anchor', 'audit list', 'audit tail', 'audit verify', 'completion', 'debug extract'],
-  ...['debug last-error', 'debug log', 'doctor', 'env list', 'history', 'list', 'notify preview'],
-  ...['notify status', 'report', 'stats', 'status', 'tokens list'],
+  ...['debug last-error', 'debug log', 'doctor', 'env list', 'history', 'import', 'list'],
+  ...['notify preview', 'notify status', 'report', 'stats', 'status', 'tokens list'],
 ];
 
 /** Path, owner, mode, times and content of all below a folder. */
@@ -115,8 +115,8 @@ test('every command leaves the files unchanged and runs none of them', async () 
     }
   }
   assert.not(existsSync(proof));
-  // It refuses a root that is not empty.
-  const allowed = [...READING, 'restore'].map((name) => `runner-${name}`);
+  // Restore refuses a root that is not empty; setup reads it as its owner.
+  const allowed = [...READING, 'restore', 'setup'].map((name) => `runner-${name}`);
   const names = commands.map(({ tool, words }) => [tool, ...words].join(' '));
   assert.equal(names.filter((name) => !refused.includes(name)).sort(), allowed.sort());
   await world.close();
