@@ -3,8 +3,9 @@
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
  * end. Then a fresh server takes over with a backup of another one, and commits try to get out of the
  * sandbox. Then docs/production.md is followed, and an app without traffic is set up. `-- play`,
- * `-- move`, `-- breakOut`, `-- production`, `-- plain`: one of these alone. Prints a transcript. Skipped, with the
- * reason, where no system can be booted.
+ * `-- move`, `-- breakOut`, `-- production`, `-- plain`: one of these alone. `GUEST=DIR` follows the
+ * pages on the system in that folder, as `debootstrap --include=systemd-sysv,dbus,iproute2` makes it.
+ * Prints a transcript. Skipped, with the reason, where no system can be booted.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

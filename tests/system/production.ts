@@ -3,17 +3,13 @@
  * booted server: from an empty one to an answer over TLS; then those of docs/moving.md, on it and another.
  * `-- plain`: an app of systemd without traffic.
  */
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { IDENTITY } from '@runner/testing/age-key';
 import { page } from '@runner/testing/app';
-import { certificates } from '@runner/testing/certificates';
-import { distFolder } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
-import { type Fence, fencesOf } from '../docs/pages.ts';
-import { PORT, REPO, type Server, startServer, TOKEN } from './server.ts';
+import { fencesOf } from '../docs/pages.ts';
+import { booted, CURL, DOMAIN, installing, putCertificates, typed } from './guest.ts';
+import { leftBehind, moved } from './moved.ts';
+import { PORT, REPO, type Server, TOKEN } from './server.ts';
 
-const DOMAIN = 'shop.example.org';
 const PAGE = 'docs/production.md';
 const SECRET = 'S3ss10n-k3y-of-the-sh0p';
 
@@ -27,24 +23,14 @@ createServer((_, answer) => answer.end(version)).listen(process.env.PORT);
   VERSION: 'v1\n',
 };
 
-/** Boots a server with the packages of the release at hand, in the world of another one. */
-async function booted(world?: Server): Promise<{ server: Server; version: string }> {
-  const release = join(dirname(distFolder()), 'release');
-  const { version } = JSON.parse(readFileSync(join(release, '../package.json'), 'utf8'));
-  const server = await startServer({ '/srv/release': release }, world);
-  await server.container.ok('systemctl disable --now nginx caddy haproxy 2>/dev/null || :');
-  return { server, version };
-}
-
 /** Where a page says what this machine has not: the net, a name in it, a terminal. */
 function inGuest(version: string): [said: string, typed: string][] {
   const tls = `/etc/ssl/${DOMAIN}`;
   return [
-    [
-      'apt-get install ./runner_0.2.0_amd64.deb ./runner-bell_0.2.0_all.deb',
-      `dpkg -i /srv/release/runner_${version}_all.deb /srv/release/runner-bell_${version}_all.deb`,
-    ],
-    ['apt-get install acl bubblewrap certbot nginx nodejs npm', 'systemctl enable --now nginx'],
+    ...installing(version, {
+      debs: './runner_0.2.0_amd64.deb ./runner-bell_0.2.0_all.deb',
+      packages: 'acl bubblewrap certbot nginx nodejs npm',
+    }),
     [
       'runner setup shop --run "node server.js"',
       `runner setup shop --run "node server.js" --proxy nginx --cert ${tls}.pem --key ${tls}.key --yes`,
@@ -56,35 +42,6 @@ function inGuest(version: string): [said: string, typed: string][] {
     // Its findings are those of a stand-in: no clock, no https.
     ['runner doctor\n', 'runner doctor || :\n'],
   ];
-}
-
-/** The same for the page of a move, whose key and certificate are there already. */
-const onNewServer = (version: string): [said: string, typed: string][] => [
-  ['apt-get install ./runner_0.2.0_amd64.deb', `dpkg -i /srv/release/runner_${version}_all.deb`],
-  ['apt-get install acl bubblewrap nginx nodejs npm', 'systemctl enable --now nginx'],
-  ['runner setup shop ', 'runner setup shop --yes '],
-];
-
-function typed(
-  { text }: Fence,
-  instead: readonly [said: string, typed: string][],
-  used: Set<string>,
-): string {
-  let script = text;
-  for (const [said, other] of instead) {
-    if (script.includes(said)) used.add(said);
-    script = script.replaceAll(said, other);
-  }
-  return script.replace(/^sudo |(?<=&& |\| )sudo /gm, '');
-}
-
-async function putCertificates({ container }: Server): Promise<void> {
-  const { ca, cert, key } = certificates(DOMAIN);
-  const put = (path: string, from: string) =>
-    container.ok(`cat >${path}`, { stdin: readFileSync(from, 'utf8') });
-  await put(`/etc/ssl/${DOMAIN}.pem`, cert);
-  await put(`/etc/ssl/${DOMAIN}.key`, key);
-  await put('/etc/ssl/test-ca.pem', ca);
 }
 
 /** Plays it; returns how many steps it has. Throws at the first that goes wrong. */
@@ -134,44 +91,6 @@ export async function production(): Promise<number> {
     await server.close();
   }
 }
-
-const MOVING = 'docs/moving.md';
-const BACKUP = '/var/lib/runner/backup.age';
-
-/** The first block of docs/moving.md; resolves the backup, in base64. */
-async function leftBehind({ container, step, type }: Server): Promise<string> {
-  const [first] = fencesOf(MOVING);
-  step(`${MOVING}:${first?.line}`);
-  await type(`set -e\n${typed(first as Fence, [], new Set())}`);
-  return container.ok(`base64 --wrap=0 ${BACKUP}`);
-}
-
-/** The other blocks, on a new server. Returns how many steps it has. */
-async function moved(old: Server, version: string, backup: string): Promise<number> {
-  const { server } = await booted(old);
-  const { container, step, type } = server;
-  try {
-    await putCertificates(server);
-    await container.ok('cat >/root/runner-key.txt', { stdin: IDENTITY });
-    await container.ok('base64 --decode >/root/backup.age', { stdin: backup });
-    const used = new Set<string>();
-    for (const fence of fencesOf(MOVING).slice(1)) {
-      step(`${MOVING}:${fence.line}`);
-      await type(`set -e; cd /root\n${typed(fence, onNewServer(version), used)}`);
-    }
-    assert.is(used.size, onNewServer(version).length, 'every replacement is used');
-    step('the app answers on the new server, with its secret and its history');
-    assert.is(await type(`${CURL} https://${DOMAIN}/`), 'v2');
-    assert.match(await type('runner env list shop'), /SESSION_KEY/);
-    assert.match(await type('runner history shop'), /v1[\s\S]*v2|v2[\s\S]*v1/);
-    assert.match(await type('runner setup shop --yes'), /nothing to do/);
-    return server.steps();
-  } finally {
-    await container.close();
-  }
-}
-
-const CURL = `curl --silent --show-error --fail --cacert /etc/ssl/test-ca.pem --resolve ${DOMAIN}:443:127.0.0.1`;
 
 async function servesOverTls({ container, step, type }: Server): Promise<void> {
   step('the app answers over TLS, as its own user, with its secret');

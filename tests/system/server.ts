@@ -39,10 +39,17 @@ async function startWorld(): Promise<World> {
   return { git, discord: await startDiscord() };
 }
 
-/** Boots the server; `bind` are folders that it sees, read only; `world` is that of another one. */
-export async function startServer(bind: Record<string, string>, world?: World): Promise<Server> {
+/**
+ * Boots the server; `bind` are folders that it sees, read only; `world` is that of another one. `base`
+ * has the files of its system.
+ */
+export async function startServer(
+  bind: Record<string, string>,
+  world?: World,
+  base?: string,
+): Promise<Server> {
   const { git, discord } = world ?? (await startWorld());
-  const container = await bootContainer(bind);
+  const container = await bootContainer(bind, base);
   let steps = 0;
   const show = (command: string, output: string) => print(`\n# ${command}\n${output}`);
   const patiently = async <T>(look: () => Promise<T>, good: (seen: T) => boolean, what: string) => {
