@@ -182,6 +182,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         updated_at: '2026-05-04T00:00:00.000Z',
         tags: null,
         paths: null,
+        deploy_file: null,
       },
     ],
     unreadable: [],
@@ -201,6 +202,7 @@ apps:
     tags: null
     paths: null
     token: false
+    deploy_file: null
     state: new
     instances: []
     failures: null

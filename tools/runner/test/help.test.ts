@@ -65,7 +65,10 @@ const wrong = (stderr: string) => ({ status: 2, signal: null, stdout: '', stderr
 everywhere('without arguments it prints every command once on stderr, by headings', (stage) => {
   const { status, stdout, stderr } = stage.run([]);
   assert.equal([status, stdout], [2, '']);
-  assert.match(stderr, /^Deploys apps from git .*\n\nStart:\n {2}add {9}Register .*\n {2}deploy /);
+  assert.match(
+    stderr,
+    /^Deploys apps from git .*\n\nStart:\n {2}init {8}Write .*\n {2}add {9}Register .*\n {2}setup {7}Make .*\n {2}import {6}Make .*\n {2}deploy /,
+  );
   assert.match(stderr, /\n\nWhen something fails:\n {2}why .*\n {2}debug .*\n {2}doctor .*\n\n/);
   assert.match(stderr, /\nA first app: runner add OWNER\/NAME, then runner deploy NAME --check\n/);
   assert.not.match(stderr, /\nMore:\n/);
