@@ -216,7 +216,6 @@ test('the site waits until a version with traffic runs, and doctor names a file 
   );
   assert.throws(() => stand.read(SITE), /ENOENT/);
   const instance = stand.path('root/apps/shop/instances/default');
-  mkdirSync(instance);
   symlinkSync('a', join(instance, 'live'));
   assert.is((await stand.setup('--yes')).status, 0);
   assert.match(stand.read(SITE), /live\/app\.sock/);

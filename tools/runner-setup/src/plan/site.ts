@@ -82,15 +82,17 @@ function targetOf(
   return `${name} has neither traffic nor a PORT in its env, so its domain has no site`;
 }
 
-/** The proxy enters the folders above the slots; those of the instance a deploy opens. */
+/** The proxy enters the folders above the slots, also one that is there already and is closed. */
 function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
-  if (sites.every(({ target }) => 'port' in target)) return [];
+  const slotted = sites.filter(({ target }) => !('port' in target));
+  if (slotted.length === 0) return [];
   const { root, app } = needs.machine.server.paths;
-  const { dir, instances } = app(needs.app);
+  const { dir, instances, instance } = app(needs.app);
   const user = proxyUser(needs, proxy);
+  const own = slotted.map((site) => instance(site.instance).dir);
   return [
-    { kind: 'folder', path: instances },
-    ...[root, join(root, 'apps'), dir, instances].map(
+    ...[instances, ...own].map((path): Thing => ({ kind: 'folder', path })),
+    ...[root, join(root, 'apps'), dir, instances, ...own].map(
       (path): Thing => ({ kind: 'access', path, user, rights: 'x' }),
     ),
   ];
