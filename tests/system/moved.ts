@@ -12,7 +12,7 @@ const BACKUP = '/var/lib/runner/backup.age';
 const onNewServer = (version: string): [said: string, typed: string][] => [
   ...installing(version, {
     debs: './runner_0.2.0_amd64.deb',
-    packages: 'acl bubblewrap nginx nodejs npm',
+    packages: 'acl bubblewrap curl nginx nodejs npm',
   }),
   ['runner setup shop ', 'runner setup shop --yes '],
 ];

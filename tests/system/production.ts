@@ -29,7 +29,7 @@ function inGuest(version: string): [said: string, typed: string][] {
   return [
     ...installing(version, {
       debs: './runner_0.2.0_amd64.deb ./runner-bell_0.2.0_all.deb',
-      packages: 'acl bubblewrap certbot nginx nodejs npm',
+      packages: 'acl bubblewrap certbot curl nginx nodejs npm',
     }),
     [
       'runner setup shop --run "node server.js"',

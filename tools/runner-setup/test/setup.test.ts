@@ -1,5 +1,5 @@
 /** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { running, writeState } from '@runner/testing/app-states';
 import { run } from '@runner/testing/run';
