@@ -19,7 +19,7 @@ export function installing(
   { debs, packages }: { debs: string; packages: string },
 ): [said: string, typed: string][] {
   const files = debs.replaceAll('./', '/srv/release/').replaceAll('0.2.0', version);
-  const apt = 'apt-get install --yes -qq --no-install-recommends';
+  const apt = 'apt-get install --yes -qq';
   return BASE === undefined
     ? [
         [`apt-get install ${debs}`, `dpkg -i ${files.replaceAll('_amd64', '_all')}`],
@@ -27,7 +27,7 @@ export function installing(
       ]
     : [
         [`apt-get install ${debs}`, `${apt} ${files}`],
-        [`apt-get install ${packages}`, `${apt} ${packages}`],
+        [`apt-get install ${packages}`, `${apt} --no-install-recommends ${packages}`],
       ];
 }
 
