@@ -36,7 +36,13 @@ test('programs of build, hooks, health and start that are missing are named once
   - echo x >&2; printf y >> nofile 2>&1 | sort < noinput
 hooks: { on_failure: nomail -s x ops }
 health: { cmd: nocurl -f localhost }
-start: { type: process, run: exec nogunicorn app }
+start:
+  type: process
+  run: |
+    case "$RUNNER_INSTANCE" in
+      web|api) exec nogunicorn app ;;
+      *) exec noworker ;;
+    esac
 `,
   });
   assert.equal(await problems(world), [
@@ -48,6 +54,7 @@ start: { type: process, run: exec nogunicorn app }
     'on_failure: nomail is not on PATH',
     'health: nocurl is not on PATH',
     'start: nogunicorn is not on PATH',
+    'start: noworker is not on PATH',
   ]);
 });
 

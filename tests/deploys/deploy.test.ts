@@ -172,6 +172,22 @@ test('an unhealthy version is rolled back: the version before answers again', as
   assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);
 });
 
+test('of an app that runs and does not become healthy, what it printed is in the cause', async ({
+  world,
+}) => {
+  await world.push('v1', {
+    deploy: `start: { type: process, run: 'echo "Error: cannot connect to the database"; exec sleep 60' }
+health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 1s }
+`,
+  });
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 1);
+  assert.match(stderr, /\n +Error: cannot connect to the database\n/);
+  const failure = world.events().findLast((event) => event.event_type === 'DeployFailure');
+  assert.match(String(failure?.error), /^health: http:.*\nError: cannot connect to the database/);
+  assert.match(String(failure?.cause), 'Error: cannot connect to the database');
+});
+
 test('an app that exits at once is rolled back, and its output is in the error', async ({
   world,
 }) => {

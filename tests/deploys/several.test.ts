@@ -101,4 +101,17 @@ test('--dry-run is --check; apps are named, or --all', async ({ world }) => {
   assert.equal([empty.status, empty.stdout], [0, '']);
 });
 
+test('--all leaves out an app on hold, and says so', async ({ world }) => {
+  await push(world, 'main', 'keep: 2\n');
+  await push(world, 'other', 'keep: 2\n');
+  assert.is((await deploy(world, '--all')).status, 0);
+  await push(world, 'main', 'keep: 3\n');
+  assert.is((await deploy(world, 'shop')).status, 0);
+  assert.is((await run('runner-rollback', ['shop'], { root: world.root })).status, 0);
+  const { status, stdout, stderr } = await deploy(world, '--all');
+  assert.is(status, 0);
+  assert.match(stdout, /^Deployed blog [^\n]*\n$/);
+  assert.match(stderr, 'runner deploy: shop is on hold, and is left out: runner deploy shop\n');
+});
+
 test.run();

@@ -35,7 +35,10 @@ function inGuest(version: string): [said: string, typed: string][] {
       'runner setup shop --run "node server.js"',
       `runner setup shop --run "node server.js" --proxy nginx --cert ${tls}.pem --key ${tls}.key --yes`,
     ],
-    ['curl --fail ', `curl --fail --cacert /etc/ssl/test-ca.pem --resolve ${DOMAIN}:443:127.0.0.1 `],
+    [
+      'curl --fail ',
+      `curl --fail --cacert /etc/ssl/test-ca.pem --resolve ${DOMAIN}:443:127.0.0.1 `,
+    ],
     ['/etc/letsencrypt/live/shop.example.org/fullchain.pem', `${tls}.pem`],
     ['/etc/letsencrypt/live/shop.example.org/privkey.pem', `${tls}.key`],
     ['listen 8443 ssl', `listen ${PORT} ssl`],

@@ -24,7 +24,10 @@ export function chosenApps({
   if (options.all) {
     const { apps: all, unreadable } = listApps(paths);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
-    return [...all, ...unreadable].map(({ app }) => app).sort();
+    // What was rolled back stays so, unless its app is named.
+    for (const { app } of all.filter(({ held }) => held))
+      note(`${app} is on hold, and is left out: runner deploy ${app}`);
+    return [...all.filter(({ held }) => !held), ...unreadable].map(({ app }) => app).sort();
   }
   if (apps.length === 0) throw notProvided('<APP|--all>; runner list shows all apps');
   const names = [...new Set(apps)];

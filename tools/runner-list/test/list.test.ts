@@ -125,10 +125,7 @@ test('without any app it says how to begin, and names a root that does not exist
     ['/none/such', 'No apps yet: /none/such does not exist'],
   ] as const) {
     const { status, stdout, stderr } = await list(root);
-    assert.is(
-      stdout,
-      `${none}. Register one with: runner add --repo <owner/name> --branch <branch>\n`,
-    );
+    assert.is(stdout, `${none}. Register one with: runner add <owner/name>\n`);
     assert.equal([status, stderr], [0, '']);
     const json = await list(root, '--json');
     assert.is(json.stdout, '{"count":0,"apps":[],"unreadable":[]}\n');

@@ -70,7 +70,10 @@ everywhere('without arguments it prints every command once on stderr, by heading
     /^Deploys apps from git .*\n\nStart:\n {2}init {8}Write .*\n {2}add {9}Register .*\n {2}setup {7}Make .*\n {2}import {6}Make .*\n {2}deploy /,
   );
   assert.match(stderr, /\n\nWhen something fails:\n {2}why .*\n {2}debug .*\n {2}doctor .*\n\n/);
-  assert.match(stderr, /\nA first app: runner add OWNER\/NAME, then runner deploy NAME --check\n/);
+  assert.match(
+    stderr,
+    /\nA first app: runner add OWNER\/NAME \(--public: no token\), then runner deploy NAME --check\n/,
+  );
   assert.not.match(stderr, /\nMore:\n/);
   const rows = (text: string) => text.split('\n').filter((line) => /^ {2}[a-z]/.test(line));
   const commands = HELP.slice(0, HELP.indexOf('Options:'));

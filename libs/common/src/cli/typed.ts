@@ -33,7 +33,7 @@ function wordsIn(typed: string, before: string | undefined): string[] {
 
 function couldBeToken(word: string): boolean {
   // A scheme alone hides nothing, and would match the example in a message.
-  if (/:\/\/./s.test(word)) return true;
+  if (/:\/\/./s.test(word)) return !isRepository(word);
   // A path, or the name of a repository.
   if (word.includes('/') || /^[.~]/.test(word)) return false;
   const isMixed = (text: string) => /[a-z]/i.test(text) && /\d/.test(text);
@@ -43,4 +43,10 @@ function couldBeToken(word: string): boolean {
     parts.some((part) => part.length > WORD_MIN) ||
     (word.length >= WORD_MIN && isMixed(word) && /[A-Z]/.test(word) && /[a-z]/.test(word))
   );
+}
+
+/** The address of a repository: without a login, and with a path of which no part could be a token. */
+function isRepository(address: string): boolean {
+  const path = /^https?:\/\/[\w.-]+(?::\d{1,5})?((?:\/[\w.-]+){2,21})$/.exec(address)?.[1];
+  return path !== undefined && !path.split('/').some(couldBeToken);
 }

@@ -31,7 +31,7 @@ export function deployFileText(
   const text = `${document
     .toString({ lineWidth: 0 })
     .replace(/^\{\}\n/m, '')
-    .trimEnd()}\n`;
+    .replace(/\n+$/, '')}\n`;
   readDeployFile(Buffer.from(text));
   return text;
 }

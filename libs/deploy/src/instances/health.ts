@@ -3,7 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
-import { loggedFailure, StepFailure, shellStep, tryStep, withSeen } from '../run/step.ts';
+import {
+  loggedFailure,
+  StepFailure,
+  shellStep,
+  tryStep,
+  withOutput,
+  withSeen,
+} from '../run/step.ts';
 import type { Started, Target } from './drivers/driver.ts';
 import { localPort } from './ports.ts';
 import { connect } from './reach.ts';
@@ -47,11 +54,16 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
     if (performance.now() + health.interval >= until) {
       const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
+      const { output, answer } = problem;
       // The output of a command is in the log already.
-      if (health.kind === 'cmd')
-        throw new StepFailure('health', headline, { output: problem.output });
-      const failure = loggedFailure(log, 'health', headline, problem.output);
-      throw withSeen(failure, problem.answer && `health: ${problem.answer}`);
+      const failure =
+        health.kind === 'cmd'
+          ? new StepFailure('health', headline, { output })
+          : loggedFailure(log, 'health', headline, output);
+      // Without an answer that says why, the app's own output often does.
+      const printed = output.trim() === '' ? (started.output?.() ?? '') : '';
+      const all = withOutput(failure, log, printed);
+      throw withSeen(all, answer && `health: ${answer}`);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});
   }

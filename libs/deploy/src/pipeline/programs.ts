@@ -93,7 +93,11 @@ function programsIn(command: string): string[] {
     .replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '"')
     .replace(/(^|\s)#.*$/gm, '')
     .replace(/&>>?|[<>]+&?\s*[^\s;&|()<>]+/g, ' ');
-  return plain.split(/&&|\|\|?|[;&\n]|(?<=\s|^)\(|\)/).flatMap((part) => {
+  // The patterns of `case`, each on a line of its own.
+  const known = /\bcase\b/.test(plain)
+    ? plain.replace(/(^|;;|\bin\b)\s*\(?[^\s()]+(?:\s*\|\s*[^\s()]+)*\s*\)/gm, '$1;')
+    : plain;
+  return known.split(/&&|\|\|?|[;&\n]|(?<=\s|^)\(|\)/).flatMap((part) => {
     const words = part.trim().split(/\s+/);
     const first = words.find((word) => !PREFIXES.has(word) && !/^\w+=/.test(word)) ?? '';
     return /^[a-z_][\w.+-]*$/i.test(first) && !BUILTINS.has(first) ? [first] : [];

@@ -34,7 +34,7 @@ export const deploy = command({
     'other, each with its own result; the status is the worst of them.',
   positionals: { apps: { many: true, about: 'Names of apps; required without --all' } },
   options: {
-    all: { about: 'Deploy every registered app' },
+    all: { about: 'Deploy every registered app that is not on hold' },
     ref: {
       placeholder: 'REF',
       about: "Branch, tag or commit to deploy [default: the app's branch]",

@@ -43,7 +43,7 @@ export const list = command({
       const none = isThere(paths.root)
         ? 'No apps yet'
         : `No apps yet: ${paths.root} does not exist`;
-      return `${none}. Register one with: runner add --repo <owner/name> --branch <branch>\n`;
+      return `${none}. Register one with: runner add <owner/name>\n`;
     }
     const hasAddress = apps.some(({ instances }) => instances.some(({ url }) => url !== null));
     const heading = hasAddress ? HEADING.toSpliced(-1, 0, 'URL') : HEADING;

@@ -84,11 +84,17 @@ const LOG_LINES = '50';
 
 function deathOf(target: Target<Compose>): ReturnType<Started['death']> {
   if (askNow(composeDriver.status(target)) !== 'stopped') return undefined;
+  return {
+    words: `no container of the project ${projectOf(target)} runs`,
+    output: outputOf(target),
+  };
+}
+
+function outputOf(target: Target<Compose>): string {
   const all = [...composeArgs(target), 'logs', '--no-color', '--tail', LOG_LINES];
   const confinement = target.confine('docker');
   const { stdout } = ask('docker', all, { env: target.env, cwd: target.release, confinement });
-  const words = `no container of the project ${projectOf(target)} runs`;
-  return { words, output: target.redact(stdout) };
+  return target.redact(stdout);
 }
 
 export const composeDriver: Driver<Compose> = {
@@ -99,7 +105,7 @@ export const composeDriver: Driver<Compose> = {
     // --wait: until the containers run, and are healthy if they have a health check.
     const up = ['up', '--detach', '--wait', '--remove-orphans'];
     await run(target, 'start', up, target.start.timeout);
-    return { death: () => deathOf(target) };
+    return { death: () => deathOf(target), output: () => outputOf(target) };
   },
   stop: (target) => run(target, 'stop', ['down', '--remove-orphans'], target.start.stopTimeout),
   status(target) {

@@ -44,6 +44,8 @@ export interface Target<S extends Start = Start> {
 export interface Started {
   /** How it has died since, in words, with its output; undefined while it runs, or nothing is known. */
   death(): { words: string; output: string } | undefined;
+  /** What it has printed since; absent if the driver cannot know. */
+  output?(): string;
   /**
    * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
    * the driver does not know its processes.

@@ -164,8 +164,12 @@ function deathOf(
 ): { words: string; output: string } | undefined {
   const dead = listed?.find(({ pm2_env: own }) => own.restart_time > 0 || !ALIVE.has(own.status));
   if (dead === undefined) return undefined;
-  const output = logsOf(dead).map((path) => tail(path, before.get(path) ?? 0));
-  return { words: `pm2's process ${dead.name} crashed`, output: target.redact(output.join('')) };
+  return { words: `pm2's process ${dead.name} crashed`, output: outputOf(target, before, [dead]) };
+}
+
+function outputOf(target: Target, before: Sizes, processes: readonly Listed[]): string {
+  const logs = processes.flatMap(logsOf).map((path) => tail(path, before.get(path) ?? 0));
+  return target.redact(logs.join(''));
 }
 
 export const pm2Driver: Driver<Pm2> = {
@@ -189,7 +193,10 @@ export const pm2Driver: Driver<Pm2> = {
     markOutput(appFolderOf(target.paths), listed?.flatMap(logsOf));
     const early = deathOf(target, sizes, listed);
     if (early) throw loggedFailure(log, 'start', `start: ${early.words}`, early.output);
-    return { death: () => deathOf(target, sizes) };
+    return {
+      death: () => deathOf(target, sizes),
+      output: () => outputOf(target, sizes, processesOf(target) ?? []),
+    };
   },
   async stop(target) {
     await remove(target);

@@ -200,13 +200,9 @@ export const processDriver = {
     child.once('exit', exited);
     await settled(pid, () => words !== undefined || signal.aborted || hasEnded(child));
     if (hasEnded(child)) await exited(child.exitCode, child.signalCode);
+    const printed = () => redact(endOfFile(output.file, from, OUTPUT_MAX));
     const death = () =>
-      words === undefined
-        ? undefined
-        : {
-            words: `\`${start.run}\` ${words}`,
-            output: redact(endOfFile(output.file, from, OUTPUT_MAX)),
-          };
+      words === undefined ? undefined : { words: `\`${start.run}\` ${words}`, output: printed() };
     const early = death();
     if (early) {
       output.close();
@@ -215,7 +211,7 @@ export const processDriver = {
     // The runner ends, the app keeps running.
     child.unref();
     const pids = () => processesOf(target);
-    return { death, strangerOn: (port) => strangerTo(pids(), port), pids };
+    return { death, output: printed, strangerOn: (port) => strangerTo(pids(), port), pids };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   runs({ paths, release }: Target) {

@@ -116,7 +116,8 @@ export const systemdDriver: Driver<Systemd> = {
       const early = death();
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
-    return { death, strangerOn: (port) => strangerTo(target, port) };
+    const output = () => journal(target, since);
+    return { death, output, strangerOn: (port) => strangerTo(target, port) };
   },
   async stop(target) {
     // Stopping would need permission even if the unit does not run.
