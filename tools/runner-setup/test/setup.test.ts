@@ -93,6 +93,12 @@ test('without a command for the unit, with two proxies, or with a user of others
     assert.match(stderr, /^[^\n]*\n$/);
   };
   await refused(/shop@\.service should run is not known: add --run/, '--yes');
+  await refused(
+    /--run 'node '\\''un' is not a whole shell command: check its quotes/,
+    '--run',
+    "node 'un",
+    '--yes',
+  );
   await refused(/--yes \(stdin is not a terminal\)/, ...RUN);
   await refused(/--cert and --key go together/, '--cert', '/x', '--yes');
   await refused(/does not run as root/, ...RUN, '--yes', '--user', 'root');
@@ -120,6 +126,15 @@ test('--print shows every file and command, and changes nothing', async () => {
   assert.equal([asJson.app, asJson.result], ['shop', 'printed']);
   assert.ok(asJson.steps.every((each: { state: string }) => each.state === 'wanted'));
   assert.is(stand.tree(), before);
+});
+
+test('--run takes the command of a process app, with its exec', async () => {
+  const stand = makeStand(PLAIN_FILE, []);
+  const execOf = async (command: string) =>
+    /^ +ExecStart=(.*)$/m.exec((await stand.setup('--run', command, '--print')).stdout)?.[1];
+  assert.is(await execOf('exec node server.js'), '/usr/bin/env node server.js');
+  assert.is(await execOf('exec /usr/bin/node server.js'), '/usr/bin/node server.js');
+  assert.is(await execOf('exec node "a b.js"'), '/bin/sh -c "exec node \\"a b.js\\""');
 });
 
 test('a file of a person is replaced only after a yes to its difference, and comes back by --undo', async () => {

@@ -13,6 +13,7 @@ import {
   setupFolder,
 } from '@runner/deploy/instances/setup-record';
 import { type AppFacts, factsOf, fileOf, type WhichFile } from '../app/facts.ts';
+import { checkCommand } from '../app/programs.ts';
 import type { AppNeeds } from '../plan/needs.ts';
 import { printPlan, setUp, undo } from '../plan/set-up.ts';
 import { answerText, type SetupResult } from '../plan/show.ts';
@@ -127,6 +128,7 @@ function recordOf({ io }: Pick<Context, 'io'>, app: string): SetupRecord {
 function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
   const { io, paths, options } = context;
   const record = recordOf(context, facts.app);
+  if (typeof options.run === 'string') checkCommand(io.env, options.run);
   const names = ['run', 'user', 'proxy', 'cert', 'key'] as const;
   const chosen = names.flatMap((name) => {
     const value = options[name];
