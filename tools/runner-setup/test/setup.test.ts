@@ -62,7 +62,10 @@ test('--undo removes all that setup made, and nothing else', async () => {
   // The folder of the app is runner's.
   const left = (tree: string) => tree.replace(/^root\/apps.*\n/gm, '');
   assert.is(left(stand.tree()), left(before));
-  assert.match((await stand.setup('--undo', '--yes')).stdout, /nothing to do/);
+  assert.match(
+    (await stand.setup('--undo', '--yes')).stdout,
+    /^nothing to undo: setup made nothing for shop\n$/,
+  );
 });
 
 test('a plain unit is enabled, and what is not needed is said', async () => {
@@ -211,6 +214,23 @@ test('what the app no longer needs goes, and what two apps need stays until both
   assert.match(stdout, /ok {5}undo: write \S+runner-shop\.conf\n/);
   assert.throws(() => stand.read(UNIT), /ENOENT/);
   assert.is(stand.read('state/users'), 'www-data\n');
+});
+
+test('certbot gets no name that is an option, an address or not public', async () => {
+  const stand = makeStand(undefined, ['nginx', 'certbot']);
+  const file = stand.read('.deploy.yml');
+  const printed = async (domain: string) => {
+    stand.write('.deploy.yml', file.replace('shop.example.org', `"${domain}"`));
+    const { stdout } = await stand.setup(...RUN, '--print');
+    return [/certbot certonly --domain (\S+)/.exec(stdout)?.[1], /^note: (.*)$/m.exec(stdout)?.[1]];
+  };
+  assert.equal(await printed('a-b.example.org'), ['a-b.example.org', undefined]);
+  const refused = '-d.example.org is not the name of a host: its site is yours to write';
+  assert.equal(await printed('-d.example.org'), [undefined, refused]);
+  for (const domain of ['127.0.0.1', 'localhost']) {
+    const note = `${domain} has no TLS: Let's Encrypt gives no certificate for it; add --cert and --key for one of your own`;
+    assert.equal(await printed(domain), [undefined, note]);
+  }
 });
 
 test('a unit of a package is never taken', async () => {

@@ -106,8 +106,12 @@ export const setup = command({
       lock.release();
     }
   },
-  human: (value: SetupResult | AppFacts) =>
-    'steps' in value ? answerText(value) : `${value.deploy_file ?? ''}`,
+  human(value: SetupResult | AppFacts, _style, { options }) {
+    if (!('steps' in value)) return value.deploy_file ?? '';
+    if (options.undo && value.result === 'nothing_to_do')
+      return `nothing to undo: setup made nothing for ${value.app}\n`;
+    return answerText(value);
+  },
 });
 
 type SetupContext = Pick<Context, 'io' | 'paths'> & {

@@ -46,11 +46,17 @@ function isTooEarly({ app, facts, machine }: AppNeeds, sites: readonly Site[]): 
   return facts.active && sites.some((site) => !('port' in site.target) && isEmpty(site));
 }
 
+/** Labels neither begin nor end with `-`: the name is an argument of certbot. */
+const HOST = /^(?!-)[a-z0-9-]+(?:(?<!-)\.(?!-)[a-z0-9-]+)*(?<!-)$/i;
+
+/** Whether Let's Encrypt may know the name: not an address, nor one that only this server or network knows. */
+const isPublic = ({ domain }: Site) =>
+  /\.(?!localhost$)(?=[a-z0-9-]*[a-z])[a-z0-9-]+$/i.test(domain);
+
 /** The site of an instance, or why it has none. */
 function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | string {
   const { name, domain = '' } = instance;
-  if (!/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/.test(domain))
-    return `${domain} is not the name of a host alone: its site is yours to write`;
+  if (!HOST.test(domain)) return `${domain} is not the name of a host: its site is yours to write`;
   const target = targetOf(needs, instance, proxy);
   if (typeof target === 'string') return target;
   const { env } = needs.machine;
@@ -106,20 +112,22 @@ function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Nee
 
 /** Caddy gets its certificates; certbot gets them for the others, or a person does. */
 function tlsNotes({ app, machine: { env } }: AppNeeds, sites: readonly Site[], proxy: ProxyName) {
-  if (proxy === 'caddy' || isInstalled(env, 'certbot')) return [];
-  return sites
-    .filter(({ tls }) => !tls)
-    .map(
-      ({ domain }) =>
-        `${domain} has no certificate yet: sudo apt-get install certbot && sudo runner setup ${app}`,
-    );
+  if (proxy === 'caddy') return [];
+  const without = sites.filter(({ tls }) => !tls);
+  return without.flatMap((site) => {
+    const { domain } = site;
+    if (!isPublic(site))
+      return `${domain} has no TLS: Let's Encrypt gives no certificate for it; add --cert and --key for one of your own`;
+    if (isInstalled(env, 'certbot')) return [];
+    return `${domain} has no certificate yet: sudo apt-get install certbot && sudo runner setup ${app}`;
+  });
 }
 
 /** The certificates to get once the sites answer. */
 function certificateThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
   if (proxy === 'caddy' || !isInstalled(needs.machine.env, 'certbot')) return [];
   return sites
-    .filter(({ tls }) => !tls)
+    .filter((site) => !site.tls && isPublic(site))
     .map(({ domain }): Thing => {
       const run = certbotFor(domain, proxy, join(etcOf(needs.machine.env), 'runner/acme'));
       return { kind: 'certificate', domain, run };
