@@ -216,6 +216,14 @@ test('what the app no longer needs goes, and what two apps need stays until both
   assert.is(stand.read('state/users'), 'www-data\n');
 });
 
+test('a mistake in --deploy-file has the name of that file', async () => {
+  const stand = makeStand();
+  stand.write('t.yml', 'starts: {}\n');
+  const args = ['shop', '--deploy-file', stand.path('t.yml'), '--print'];
+  const { stderr } = await run('runner-setup', args, { root: stand.path('root'), env: stand.env });
+  assert.ok(stderr.includes(`${stand.path('t.yml')}:1: `), stderr);
+});
+
 test('certbot gets no name that is an option, an address or not public', async () => {
   const stand = makeStand(undefined, ['nginx', 'certbot']);
   const file = stand.read('.deploy.yml');

@@ -51,6 +51,7 @@ const OPTIONS = {
 
 /** Of `.deploy.yml`, in bytes. */
 const FILE_MAX = 65_536;
+const READ_FROM_STDIN = /^(?:-|\/dev\/stdin)$/;
 
 export const setup = command({
   about: 'Make what an app needs of the server: user, unit, access lists, site with TLS',
@@ -140,8 +141,10 @@ function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
     return [[name, name === 'cert' || name === 'key' ? fileAt(io.cwd, value) : value]];
   });
   const choices: SetupChoices = { ...record.choices, ...Object.fromEntries(chosen) };
+  const from = options['deploy-file'];
+  const name = typeof from === 'string' && !READ_FROM_STDIN.test(from) ? from : undefined;
   const machine = { server: { io, paths }, env: io.env, record: { ...record, choices } };
-  return { machine, app: facts.app, file: fileOf(facts), facts, choices };
+  return { machine, app: facts.app, file: fileOf(facts, name), facts, choices };
 }
 
 function fileAt(cwd: string, path: string): string {
