@@ -224,6 +224,23 @@ test('a mistake in --deploy-file has the name of that file', async () => {
   assert.ok(stderr.includes(`${stand.path('t.yml')}:1: `), stderr);
 });
 
+test('--print shows the site before and after certbot has its certificate', async () => {
+  for (const [proxy, wanted] of [
+    ['nginx', 'listen 443 ssl;'],
+    ['haproxy', ':443'],
+  ] as const) {
+    const stand = makeStand(undefined, [proxy, 'certbot']);
+    const { stdout } = await stand.setup(...RUN, '--print');
+    const [first = '', then = ''] = stdout.split(/^.*certbot certonly.*$/m);
+    assert.not.ok(first.includes(wanted));
+    assert.match(then, /after certbot has the certificate: write /);
+    assert.ok(then.includes(wanted), then);
+    assert.match(then, new RegExp(`the certificate: check the configuration of ${proxy}, and`));
+    // Nothing else is made twice.
+    assert.is(then.match(/useradd|setfacl|ExecStart/g), null);
+  }
+});
+
 test('certbot gets no name that is an option, an address or not public', async () => {
   const stand = makeStand(undefined, ['nginx', 'certbot']);
   const file = stand.read('.deploy.yml');

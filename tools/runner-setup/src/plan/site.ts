@@ -50,7 +50,7 @@ function isTooEarly({ app, facts, machine }: AppNeeds, sites: readonly Site[]): 
 const HOST = /^(?!-)[a-z0-9-]+(?:(?<!-)\.(?!-)[a-z0-9-]+)*(?<!-)$/i;
 
 /** Whether Let's Encrypt may know the name: not an address, nor one that only this server or network knows. */
-const isPublic = ({ domain }: Site) =>
+const isPublic = ({ domain }: Pick<Site, 'domain'>) =>
   /\.(?!localhost$)(?=[a-z0-9-]*[a-z])[a-z0-9-]+$/i.test(domain);
 
 /** The site of an instance, or why it has none. */
@@ -63,7 +63,8 @@ function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | s
   const { cert, key } = needs.choices;
   const own = cert !== undefined && key !== undefined ? { cert, key } : undefined;
   const live = liveCertificate(env, domain);
-  const found = proxy !== 'caddy' && existsSync(live.cert) ? live : undefined;
+  const isThere = existsSync(live.cert) || (needs.certified && isPublic({ domain }));
+  const found = proxy !== 'caddy' && isThere ? live : undefined;
   return { app: needs.app, instance: name, domain, target, tls: own ?? found };
 }
 
