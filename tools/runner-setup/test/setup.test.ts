@@ -241,6 +241,20 @@ test('--print shows the site before and after certbot has its certificate', asyn
   }
 });
 
+test('a static app has its site written by a person, and the proxy may read its releases', async () => {
+  const stand = makeStand('instances: { default: { domain: shop.example.org } }\n');
+  const { status, stdout, stderr } = await stand.setup('--yes');
+  assert.is(status, 0, stderr);
+  assert.match(
+    stdout,
+    /note: nothing is started, so the site of shop\.example\.org is yours to write: its root is the public folder in \S+\/instances\/default\/current, such as current\/dist\n/,
+  );
+  assert.match(stand.read('state/acl'), /releases user:www-data:r-x/);
+  assert.match(stand.read('state/acl'), /instances\/default user:www-data:--x/);
+  assert.is((await stand.setup('--undo', '--yes')).status, 0);
+  assert.is(stand.read('state/acl'), '');
+});
+
 test('certbot gets no name that is an option, an address or not public', async () => {
   const stand = makeStand(undefined, ['nginx', 'certbot']);
   const file = stand.read('.deploy.yml');

@@ -26,8 +26,16 @@ export function siteThings(needs: AppNeeds): NeededThings {
   const chosen = withDomain.map((instance) => siteOf(needs, instance, proxy));
   const sites = chosen.flatMap((each) => (typeof each === 'string' ? [] : [each]));
   const skipped = chosen.flatMap((each) => (typeof each === 'string' ? [each] : []));
-  if (sites.length === 0) return { things: [], notes: skipped };
-  const pass = passThings(needs, sites, proxy);
+  const slotted = sites.filter(({ target }) => !('port' in target));
+  const pass = [
+    ...passThings(
+      needs,
+      proxy,
+      slotted.map(({ instance }) => instance),
+    ),
+    ...folderThings(needs, proxy, withDomain),
+  ];
+  if (sites.length === 0) return { things: pass, notes: skipped };
   const { things, notes } = filesOf(needs, sites, proxy);
   if (isTooEarly(needs, sites)) {
     const words = `the site of ${sites[0]?.domain} leads to the running version until one with traffic is deployed: then run sudo runner setup ${needs.app} again`;
@@ -68,12 +76,12 @@ function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | s
   return { app: needs.app, instance: name, domain, target, tls: own ?? found };
 }
 
-function targetOf(
-  { app, machine }: AppNeeds,
-  { name, env, traffic }: Instance,
-  proxy: ProxyName,
-): SiteTarget | string {
-  const own = machine.server.paths.app(app).instance(name);
+function targetOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): SiteTarget | string {
+  const { name, domain, env, traffic } = instance;
+  const own = needs.machine.server.paths.app(needs.app).instance(name);
+  // Which folder of a release is public only its author knows: the release has the sources as well.
+  if (isFiles(needs, instance))
+    return `nothing is started, so the site of ${domain} is yours to write: its root is the public folder in ${join(own.dir, 'current')}, such as current/dist`;
   if (traffic?.type === 'command')
     return `traffic.run moves the requests of ${name}: its site is yours to write`;
   if (traffic?.ports) {
@@ -90,13 +98,12 @@ function targetOf(
 }
 
 /** The proxy enters the folders above the slots, also one that is there already and is closed. */
-function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
-  const slotted = sites.filter(({ target }) => !('port' in target));
-  if (slotted.length === 0) return [];
+function passThings(needs: AppNeeds, proxy: ProxyName, names: readonly string[]): Thing[] {
+  if (names.length === 0) return [];
   const { root, app } = needs.machine.server.paths;
   const { dir, instances, instance } = app(needs.app);
   const user = proxyUser(needs, proxy);
-  const own = slotted.map((site) => instance(site.instance).dir);
+  const own = names.map((name) => instance(name).dir);
   return [
     ...[instances, ...own].map((path): Thing => ({ kind: 'folder', path })),
     ...[root, join(root, 'apps'), dir, instances, ...own].map(
@@ -104,6 +111,22 @@ function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): 
     ),
   ];
 }
+
+/** The proxy reads the releases of an app of files; HAProxy serves none. */
+function folderThings(needs: AppNeeds, proxy: ProxyName, all: readonly Instance[]): Thing[] {
+  const names = all.filter((each) => isFiles(needs, each)).map(({ name }) => name);
+  if (names.length === 0 || proxy === 'haproxy') return [];
+  const { releases: path } = needs.machine.server.paths.app(needs.app);
+  const user = proxyUser(needs, proxy);
+  return [
+    ...passThings(needs, proxy, names),
+    { kind: 'folder', path },
+    { kind: 'access', path, user, rights: 'rX' },
+  ];
+}
+
+const isFiles = ({ file }: AppNeeds, { env, traffic }: Instance) =>
+  file.start.type === 'none' && !traffic && env.PORT === undefined;
 
 function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): NeededThings {
   if (proxy === 'nginx') return { things: nginxThings(needs, sites), notes: [] };
