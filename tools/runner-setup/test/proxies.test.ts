@@ -64,6 +64,11 @@ test('HAProxy finds the key beside the certificate, without a copy of either', a
     assert.ok(
       lstatSync(stand.path(`etc/haproxy/runner/certs/shop.example.org.pem${end}`)).isSymbolicLink(),
     );
+  // Both kinds of addresses, where the kernel has both.
+  if (existsSync('/proc/net/if_inet6')) {
+    assert.match(stand.read('etc/haproxy/runner/http.cfg'), /^ {2}bind :::80 v4v6$/m);
+    assert.match(stand.read('etc/haproxy/runner/https.cfg'), /^ {2}bind :::443 v4v6 ssl crt /m);
+  }
   assert.is(stand.read('etc/haproxy/runner/domains.map'), 'shop.example.org runner_shop_default\n');
 });
 

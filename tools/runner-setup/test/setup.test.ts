@@ -62,7 +62,10 @@ test('--undo removes all that setup made, and nothing else', async () => {
   // The folder of the app is runner's.
   const left = (tree: string) => tree.replace(/^root\/apps.*\n/gm, '');
   assert.is(left(stand.tree()), left(before));
-  assert.match((await stand.setup('--undo', '--yes')).stdout, /nothing to do/);
+  assert.match(
+    (await stand.setup('--undo', '--yes')).stdout,
+    /^nothing to undo: setup made nothing for shop\n$/,
+  );
 });
 
 test('a plain unit is enabled, and what is not needed is said', async () => {
@@ -93,6 +96,12 @@ test('without a command for the unit, with two proxies, or with a user of others
     assert.match(stderr, /^[^\n]*\n$/);
   };
   await refused(/shop@\.service should run is not known: add --run/, '--yes');
+  await refused(
+    /--run 'node '\\''un' is not a whole shell command: check its quotes/,
+    '--run',
+    "node 'un",
+    '--yes',
+  );
   await refused(/--yes \(stdin is not a terminal\)/, ...RUN);
   await refused(/--cert and --key go together/, '--cert', '/x', '--yes');
   await refused(/does not run as root/, ...RUN, '--yes', '--user', 'root');
@@ -120,6 +129,15 @@ test('--print shows every file and command, and changes nothing', async () => {
   assert.equal([asJson.app, asJson.result], ['shop', 'printed']);
   assert.ok(asJson.steps.every((each: { state: string }) => each.state === 'wanted'));
   assert.is(stand.tree(), before);
+});
+
+test('--run takes the command of a process app, with its exec', async () => {
+  const stand = makeStand(PLAIN_FILE, []);
+  const execOf = async (command: string) =>
+    /^ +ExecStart=(.*)$/m.exec((await stand.setup('--run', command, '--print')).stdout)?.[1];
+  assert.is(await execOf('exec node server.js'), '/usr/bin/env node server.js');
+  assert.is(await execOf('exec /usr/bin/node server.js'), '/usr/bin/node server.js');
+  assert.is(await execOf('exec node "a b.js"'), '/bin/sh -c "exec node \\"a b.js\\""');
 });
 
 test('a file of a person is replaced only after a yes to its difference, and comes back by --undo', async () => {
@@ -196,6 +214,62 @@ test('what the app no longer needs goes, and what two apps need stays until both
   assert.match(stdout, /ok {5}undo: write \S+runner-shop\.conf\n/);
   assert.throws(() => stand.read(UNIT), /ENOENT/);
   assert.is(stand.read('state/users'), 'www-data\n');
+});
+
+test('a mistake in --deploy-file has the name of that file', async () => {
+  const stand = makeStand();
+  stand.write('t.yml', 'starts: {}\n');
+  const args = ['shop', '--deploy-file', stand.path('t.yml'), '--print'];
+  const { stderr } = await run('runner-setup', args, { root: stand.path('root'), env: stand.env });
+  assert.ok(stderr.includes(`${stand.path('t.yml')}:1: `), stderr);
+});
+
+test('--print shows the site before and after certbot has its certificate', async () => {
+  for (const [proxy, wanted] of [
+    ['nginx', 'listen 443 ssl;'],
+    ['haproxy', ':443'],
+  ] as const) {
+    const stand = makeStand(undefined, [proxy, 'certbot']);
+    const { stdout } = await stand.setup(...RUN, '--print');
+    const [first = '', then = ''] = stdout.split(/^.*certbot certonly.*$/m);
+    assert.not.ok(first.includes(wanted));
+    assert.match(then, /after certbot has the certificate: write /);
+    assert.ok(then.includes(wanted), then);
+    assert.match(then, new RegExp(`the certificate: check the configuration of ${proxy}, and`));
+    // Nothing else is made twice.
+    assert.is(then.match(/useradd|setfacl|ExecStart/g), null);
+  }
+});
+
+test('a static app has its site written by a person, and the proxy may read its releases', async () => {
+  const stand = makeStand('instances: { default: { domain: shop.example.org } }\n');
+  const { status, stdout, stderr } = await stand.setup('--yes');
+  assert.is(status, 0, stderr);
+  assert.match(
+    stdout,
+    /note: nothing is started, so the site of shop\.example\.org is yours to write: its root is the public folder in \S+\/instances\/default\/current, such as current\/dist\n/,
+  );
+  assert.match(stand.read('state/acl'), /releases user:www-data:r-x/);
+  assert.match(stand.read('state/acl'), /instances\/default user:www-data:--x/);
+  assert.is((await stand.setup('--undo', '--yes')).status, 0);
+  assert.is(stand.read('state/acl'), '');
+});
+
+test('certbot gets no name that is an option, an address or not public', async () => {
+  const stand = makeStand(undefined, ['nginx', 'certbot']);
+  const file = stand.read('.deploy.yml');
+  const printed = async (domain: string) => {
+    stand.write('.deploy.yml', file.replace('shop.example.org', `"${domain}"`));
+    const { stdout } = await stand.setup(...RUN, '--print');
+    return [/certbot certonly --domain (\S+)/.exec(stdout)?.[1], /^note: (.*)$/m.exec(stdout)?.[1]];
+  };
+  assert.equal(await printed('a-b.example.org'), ['a-b.example.org', undefined]);
+  const refused = '-d.example.org is not the name of a host: its site is yours to write';
+  assert.equal(await printed('-d.example.org'), [undefined, refused]);
+  for (const domain of ['127.0.0.1', 'localhost']) {
+    const note = `${domain} has no TLS: Let's Encrypt gives no certificate for it; add --cert and --key for one of your own`;
+    assert.equal(await printed(domain), [undefined, note]);
+  }
 });
 
 test('a unit of a package is never taken', async () => {

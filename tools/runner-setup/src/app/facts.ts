@@ -106,7 +106,7 @@ function checked(app: string, answer: Readonly<Record<string, unknown>>): AppFac
   };
 }
 
-/** The `.deploy.yml` of the facts. Throws `deploy_file_invalid`. */
-export function fileOf({ deploy_file: text }: Pick<AppFacts, 'deploy_file'>): DeployFile {
-  return readDeployFile(text === null ? undefined : Buffer.from(text));
+/** The `.deploy.yml` of the facts, with what a person calls it. Throws `deploy_file_invalid`. */
+export function fileOf({ deploy_file: text }: AppFacts, name: string | undefined): DeployFile {
+  return readDeployFile(text === null ? undefined : Buffer.from(text), name);
 }

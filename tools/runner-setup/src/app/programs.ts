@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { orElse } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -52,6 +52,13 @@ export function succeed(env: Env, argv: Argv): string {
 
 export const isInstalled = (env: Env, program: string): boolean =>
   findProgram(program, pathOf(env)) !== undefined;
+
+/** Throws `usage` for a command that the shell cannot read, or without a word. */
+export function checkCommand(env: Env, command: string): void {
+  const isEmpty = /^\s*(?:exec\s*)?$/.test(command);
+  if (isEmpty || ended(env, ['sh', '-n', '-c', command]).status !== 0)
+    throw usage(`--run ${word(command)} is not a whole shell command: check its quotes`);
+}
 
 /**
  * A command as the owner of runner's root, without root's terminal, which it could otherwise type into. Root

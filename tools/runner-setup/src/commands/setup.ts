@@ -13,6 +13,7 @@ import {
   setupFolder,
 } from '@runner/deploy/instances/setup-record';
 import { type AppFacts, factsOf, fileOf, type WhichFile } from '../app/facts.ts';
+import { checkCommand } from '../app/programs.ts';
 import type { AppNeeds } from '../plan/needs.ts';
 import { printPlan, setUp, undo } from '../plan/set-up.ts';
 import { answerText, type SetupResult } from '../plan/show.ts';
@@ -50,6 +51,7 @@ const OPTIONS = {
 
 /** Of `.deploy.yml`, in bytes. */
 const FILE_MAX = 65_536;
+const READ_FROM_STDIN = /^(?:-|\/dev\/stdin)$/;
 
 export const setup = command({
   about: 'Make what an app needs of the server: user, unit, access lists, site with TLS',
@@ -105,8 +107,12 @@ export const setup = command({
       lock.release();
     }
   },
-  human: (value: SetupResult | AppFacts) =>
-    'steps' in value ? answerText(value) : `${value.deploy_file ?? ''}`,
+  human(value: SetupResult | AppFacts, _style, { options }) {
+    if (!('steps' in value)) return value.deploy_file ?? '';
+    if (options.undo && value.result === 'nothing_to_do')
+      return `nothing to undo: setup made nothing for ${value.app}\n`;
+    return answerText(value);
+  },
 });
 
 type SetupContext = Pick<Context, 'io' | 'paths'> & {
@@ -127,6 +133,7 @@ function recordOf({ io }: Pick<Context, 'io'>, app: string): SetupRecord {
 function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
   const { io, paths, options } = context;
   const record = recordOf(context, facts.app);
+  if (typeof options.run === 'string') checkCommand(io.env, options.run);
   const names = ['run', 'user', 'proxy', 'cert', 'key'] as const;
   const chosen = names.flatMap((name) => {
     const value = options[name];
@@ -134,8 +141,10 @@ function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
     return [[name, name === 'cert' || name === 'key' ? fileAt(io.cwd, value) : value]];
   });
   const choices: SetupChoices = { ...record.choices, ...Object.fromEntries(chosen) };
+  const from = options['deploy-file'];
+  const name = typeof from === 'string' && !READ_FROM_STDIN.test(from) ? from : undefined;
   const machine = { server: { io, paths }, env: io.env, record: { ...record, choices } };
-  return { machine, app: facts.app, file: fileOf(facts), facts, choices };
+  return { machine, app: facts.app, file: fileOf(facts, name), facts, choices };
 }
 
 function fileAt(cwd: string, path: string): string {

@@ -12,6 +12,8 @@ export interface AppNeeds {
   readonly file: DeployFile;
   readonly facts: AppFacts;
   readonly choices: SetupChoices;
+  /** Plans as if certbot had all certificates. */
+  readonly certified?: boolean;
 }
 
 /** What an app needs, and what a person should know or do. */

@@ -10,7 +10,7 @@ import type { Machine } from '../steps/machine.ts';
 import { thingOf } from '../steps/thing.ts';
 import type { AppNeeds } from './needs.ts';
 import { planOf, type SetupPlan } from './plan.ts';
-import { diffOf, planText, type SetupResult, stepOf, undoneStep } from './show.ts';
+import { diffOf, planText, type SetupResult, type SetupStep, stepOf, undoneStep } from './show.ts';
 
 type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: boolean } };
 
@@ -18,7 +18,25 @@ type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: b
 export function printPlan(needs: AppNeeds): SetupResult {
   const { reports, notes } = planOf(needs);
   const steps = reports.map((each) => stepOf(needs.machine, each));
-  return { app: needs.app, result: 'printed', steps, notes: [...notes] };
+  const all = [...steps, ...stepsAfterCertificates(needs, reports)];
+  return { app: needs.app, result: 'printed', steps: all, notes: [...notes] };
+}
+
+/** With its certificate a site changes once more: what is written and reloaded then. */
+function stepsAfterCertificates(needs: AppNeeds, reports: SetupPlan['reports']): SetupStep[] {
+  if (!reports.some(({ thing, state }) => thing.kind === 'certificate' && state === 'wanted'))
+    return [];
+  const before = new Set(reports.map(({ thing }) => JSON.stringify(thing)));
+  const later = planOf({ ...needs, certified: true }).reports.map(({ thing }) => thing);
+  const files = later.filter((each) => each.kind === 'file' && !before.has(JSON.stringify(each)));
+  const paths = files.flatMap((each) => (each.kind === 'file' ? [each.path] : []));
+  const reloads = later.filter(
+    (each) => each.kind === 'reload' && each.paths.some((path) => paths.includes(path)),
+  );
+  return [...files, ...reloads].map((thing) => {
+    const step = stepOf(needs.machine, { thing, state: 'wanted' });
+    return { ...step, step: `after certbot has the certificate: ${step.step}` };
+  });
 }
 
 /** Makes what is missing. Throws `foreign_file`, `setup_failed`, `interrupted`. */
@@ -81,7 +99,9 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
   }
   const wanted = plan.reports.filter(({ state }) => state === 'wanted');
   const gone = plan.stale.map((each) => `    undo: ${kindOf(each.kind).what(thingOf(each))}\n`);
-  show(`${planText(wanted.map((each) => stepOf(machine, each)))}${gone.join('')}`);
+  const steps = wanted.map((each) => stepOf(machine, each));
+  const later = stepsAfterCertificates(needs, plan.reports);
+  show(`${planText([...steps, ...later])}${gone.join('')}`);
   if (!isYes('Make these changes? [y/N]'))
     throw new Failure('interrupted', 'not confirmed, nothing was changed');
 }

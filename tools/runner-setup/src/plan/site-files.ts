@@ -21,6 +21,8 @@ import {
 const pathsOf = (things: readonly Thing[]) =>
   things.flatMap((each) => (each.kind === 'file' || each.kind === 'line' ? [each.path] : []));
 
+const hasIpv6 = () => existsSync('/proc/net/if_inet6');
+
 /** The test and the reload of a proxy, for the files before it. */
 function withReload(things: readonly Thing[], name: string, test: Argv): Thing[] {
   const reload: ReloadThing = {
@@ -38,7 +40,7 @@ export function nginxThings({ app, machine: { env } }: AppNeeds, sites: readonly
   const etc = etcOf(env);
   const acme = join(etc, 'runner/acme');
   const path = join(etc, `nginx/conf.d/runner-${app}.conf`);
-  const text = nginxText(app, sites, existsSync('/proc/net/if_inet6'), acme);
+  const text = nginxText(app, sites, hasIpv6(), acme);
   const test: Argv = ['nginx', '-t', '-c', join(etc, 'nginx/nginx.conf')];
   const site: Thing[] = [
     { kind: 'folder', path: acme },
@@ -81,8 +83,8 @@ export function haproxyThings(needs: AppNeeds, sites: readonly Site[]): NeededTh
   const things: Thing[] = [
     ...links,
     ...sites.map((site): Thing => ({ kind: 'line', path: map, line: haproxyMapLine(site) })),
-    file(join(folder, 'http.cfg'), haproxyEntrance(folder, false)),
-    ...(isTls ? [file(join(folder, 'https.cfg'), haproxyEntrance(folder, true))] : []),
+    file(join(folder, 'http.cfg'), haproxyEntrance(folder, false, hasIpv6())),
+    ...(isTls ? [file(join(folder, 'https.cfg'), haproxyEntrance(folder, true, hasIpv6()))] : []),
     file(join(folder, `${app}.cfg`), haproxyText(app, sites)),
     file(join(etc, 'systemd/system/haproxy.service.d/runner.conf'), dropIn(folder)),
   ];

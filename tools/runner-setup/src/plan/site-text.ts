@@ -101,9 +101,10 @@ ${moved}  option forwardfor
 export const haproxyMapLine = (site: Site) => `${site.domain.toLowerCase()} ${backendOf(site)}`;
 
 /** The entrance of all apps; `folder` has the map and the certificates. */
-export function haproxyEntrance(folder: string, isTls: boolean): string {
+export function haproxyEntrance(folder: string, isTls: boolean, ipv6: boolean): string {
   const name = isTls ? 'runner_https' : 'runner_http';
-  const bind = isTls ? `:443 ssl crt ${folder}/certs/ alpn h2,http/1.1` : ':80';
+  const port = (number: number) => (ipv6 ? `:::${number} v4v6` : `:${number}`);
+  const bind = isTls ? `${port(443)} ssl crt ${folder}/certs/ alpn h2,http/1.1` : port(80);
   const acme = `  use_backend runner_acme if { path_beg /.well-known/acme-challenge/ }\n`;
   const challenges = `\nbackend runner_acme
   mode http

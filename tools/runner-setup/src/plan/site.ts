@@ -26,8 +26,16 @@ export function siteThings(needs: AppNeeds): NeededThings {
   const chosen = withDomain.map((instance) => siteOf(needs, instance, proxy));
   const sites = chosen.flatMap((each) => (typeof each === 'string' ? [] : [each]));
   const skipped = chosen.flatMap((each) => (typeof each === 'string' ? [each] : []));
-  if (sites.length === 0) return { things: [], notes: skipped };
-  const pass = passThings(needs, sites, proxy);
+  const slotted = sites.filter(({ target }) => !('port' in target));
+  const pass = [
+    ...passThings(
+      needs,
+      proxy,
+      slotted.map(({ instance }) => instance),
+    ),
+    ...folderThings(needs, proxy, withDomain),
+  ];
+  if (sites.length === 0) return { things: pass, notes: skipped };
   const { things, notes } = filesOf(needs, sites, proxy);
   if (isTooEarly(needs, sites)) {
     const words = `the site of ${sites[0]?.domain} leads to the running version until one with traffic is deployed: then run sudo runner setup ${needs.app} again`;
@@ -46,27 +54,34 @@ function isTooEarly({ app, facts, machine }: AppNeeds, sites: readonly Site[]): 
   return facts.active && sites.some((site) => !('port' in site.target) && isEmpty(site));
 }
 
+/** Labels neither begin nor end with `-`: the name is an argument of certbot. */
+const HOST = /^(?!-)[a-z0-9-]+(?:(?<!-)\.(?!-)[a-z0-9-]+)*(?<!-)$/i;
+
+/** Whether Let's Encrypt may know the name: not an address, nor one that only this server or network knows. */
+const isPublic = ({ domain }: Pick<Site, 'domain'>) =>
+  /\.(?!localhost$)(?=[a-z0-9-]*[a-z])[a-z0-9-]+$/i.test(domain);
+
 /** The site of an instance, or why it has none. */
 function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | string {
   const { name, domain = '' } = instance;
-  if (!/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/.test(domain))
-    return `${domain} is not the name of a host alone: its site is yours to write`;
+  if (!HOST.test(domain)) return `${domain} is not the name of a host: its site is yours to write`;
   const target = targetOf(needs, instance, proxy);
   if (typeof target === 'string') return target;
   const { env } = needs.machine;
   const { cert, key } = needs.choices;
   const own = cert !== undefined && key !== undefined ? { cert, key } : undefined;
   const live = liveCertificate(env, domain);
-  const found = proxy !== 'caddy' && existsSync(live.cert) ? live : undefined;
+  const isThere = existsSync(live.cert) || (needs.certified && isPublic({ domain }));
+  const found = proxy !== 'caddy' && isThere ? live : undefined;
   return { app: needs.app, instance: name, domain, target, tls: own ?? found };
 }
 
-function targetOf(
-  { app, machine }: AppNeeds,
-  { name, env, traffic }: Instance,
-  proxy: ProxyName,
-): SiteTarget | string {
-  const own = machine.server.paths.app(app).instance(name);
+function targetOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): SiteTarget | string {
+  const { name, domain, env, traffic } = instance;
+  const own = needs.machine.server.paths.app(needs.app).instance(name);
+  // Which folder of a release is public only its author knows: the release has the sources as well.
+  if (isFiles(needs, instance))
+    return `nothing is started, so the site of ${domain} is yours to write: its root is the public folder in ${join(own.dir, 'current')}, such as current/dist`;
   if (traffic?.type === 'command')
     return `traffic.run moves the requests of ${name}: its site is yours to write`;
   if (traffic?.ports) {
@@ -83,13 +98,12 @@ function targetOf(
 }
 
 /** The proxy enters the folders above the slots, also one that is there already and is closed. */
-function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
-  const slotted = sites.filter(({ target }) => !('port' in target));
-  if (slotted.length === 0) return [];
+function passThings(needs: AppNeeds, proxy: ProxyName, names: readonly string[]): Thing[] {
+  if (names.length === 0) return [];
   const { root, app } = needs.machine.server.paths;
   const { dir, instances, instance } = app(needs.app);
   const user = proxyUser(needs, proxy);
-  const own = slotted.map((site) => instance(site.instance).dir);
+  const own = names.map((name) => instance(name).dir);
   return [
     ...[instances, ...own].map((path): Thing => ({ kind: 'folder', path })),
     ...[root, join(root, 'apps'), dir, instances, ...own].map(
@@ -97,6 +111,22 @@ function passThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): 
     ),
   ];
 }
+
+/** The proxy reads the releases of an app of files; HAProxy serves none. */
+function folderThings(needs: AppNeeds, proxy: ProxyName, all: readonly Instance[]): Thing[] {
+  const names = all.filter((each) => isFiles(needs, each)).map(({ name }) => name);
+  if (names.length === 0 || proxy === 'haproxy') return [];
+  const { releases: path } = needs.machine.server.paths.app(needs.app);
+  const user = proxyUser(needs, proxy);
+  return [
+    ...passThings(needs, proxy, names),
+    { kind: 'folder', path },
+    { kind: 'access', path, user, rights: 'rX' },
+  ];
+}
+
+const isFiles = ({ file }: AppNeeds, { env, traffic }: Instance) =>
+  file.start.type === 'none' && !traffic && env.PORT === undefined;
 
 function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): NeededThings {
   if (proxy === 'nginx') return { things: nginxThings(needs, sites), notes: [] };
@@ -106,20 +136,22 @@ function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Nee
 
 /** Caddy gets its certificates; certbot gets them for the others, or a person does. */
 function tlsNotes({ app, machine: { env } }: AppNeeds, sites: readonly Site[], proxy: ProxyName) {
-  if (proxy === 'caddy' || isInstalled(env, 'certbot')) return [];
-  return sites
-    .filter(({ tls }) => !tls)
-    .map(
-      ({ domain }) =>
-        `${domain} has no certificate yet: sudo apt-get install certbot && sudo runner setup ${app}`,
-    );
+  if (proxy === 'caddy') return [];
+  const without = sites.filter(({ tls }) => !tls);
+  return without.flatMap((site) => {
+    const { domain } = site;
+    if (!isPublic(site))
+      return `${domain} has no TLS: Let's Encrypt gives no certificate for it; add --cert and --key for one of your own`;
+    if (isInstalled(env, 'certbot')) return [];
+    return `${domain} has no certificate yet: sudo apt-get install certbot && sudo runner setup ${app}`;
+  });
 }
 
 /** The certificates to get once the sites answer. */
 function certificateThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
   if (proxy === 'caddy' || !isInstalled(needs.machine.env, 'certbot')) return [];
   return sites
-    .filter(({ tls }) => !tls)
+    .filter((site) => !site.tls && isPublic(site))
     .map(({ domain }): Thing => {
       const run = certbotFor(domain, proxy, join(etcOf(needs.machine.env), 'runner/acme'));
       return { kind: 'certificate', domain, run };

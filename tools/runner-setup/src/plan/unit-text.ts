@@ -68,10 +68,11 @@ function quoted(text: string): string {
   return `"${inside}"`;
 }
 
-/** `ExecStart=` for a shell command: through a shell only where it needs one. */
+/** `ExecStart=` for a shell command: through a shell only where it needs one, which alone knows `exec`. */
 export function execStart(command: string): string {
-  if (/^[\w@:.,=/ +-]+$/.test(command))
-    return command.startsWith('/') ? command : `/usr/bin/env ${command}`;
+  const plain = command.trim().replace(/^exec +/, '');
+  if (/^[\w@:.,=/ +-]+$/.test(plain))
+    return plain.startsWith('/') ? plain : `/usr/bin/env ${plain}`;
   // `$` is a variable of systemd as well.
   return `/bin/sh -c ${quoted(command).replaceAll('$', '$$$$')}`;
 }
