@@ -98,7 +98,7 @@ export const NODE: readonly Stack[] = [
     when: [{ dep: '@adonisjs/core' }],
     build: BUILD,
     start: 'HOST=127.0.0.1 NODE_ENV=production node build/bin/server.js',
-    notes: ['migrations are not run: node build/ace.js migration:run --force'],
+    migrate: 'node build/ace.js migration:run --force',
   },
   {
     name: 'Strapi',

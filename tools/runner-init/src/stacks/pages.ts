@@ -29,7 +29,7 @@ const RUBY: readonly Stack[] = [
       MASTER_KEY,
       { path: 'storage/', why: 'uploads and SQLite', when: [{ path: 'config/storage.yml' }] },
     ],
-    notes: ['migrations are not run: bin/rails db:prepare'],
+    migrate: 'bin/rails db:prepare',
   },
   {
     name: 'Jekyll',
@@ -83,7 +83,7 @@ const PHP: readonly Stack[] = [
     port: 8000,
     health: { run: '/up', when: [{ path: 'bootstrap/app.php', text: /health: ['"]\/up/ }] },
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads, logs and SQLite' }],
-    notes: ['migrations are not run: php artisan migrate --force'],
+    migrate: 'php artisan migrate --force',
   },
   {
     name: 'Laravel',
@@ -92,7 +92,7 @@ const PHP: readonly Stack[] = [
     build: ['{install}', ...VITE],
     output: 'public',
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads and logs' }],
-    notes: ['migrations are not run: php artisan migrate --force'],
+    migrate: 'php artisan migrate --force',
   },
   {
     name: 'Symfony',
@@ -102,12 +102,10 @@ const PHP: readonly Stack[] = [
     output: 'public',
     env: { APP_ENV: 'prod' },
     shared: [{ path: '.env.local', why: 'the settings of this server' }],
-    notes: [
-      {
-        run: 'migrations are not run: php bin/console doctrine:migrations:migrate -n',
-        when: [{ dep: 'doctrine/doctrine-migrations-bundle' }],
-      },
-    ],
+    migrate: {
+      run: 'php bin/console doctrine:migrations:migrate -n',
+      when: [{ dep: 'doctrine/doctrine-migrations-bundle' }],
+    },
   },
   {
     name: 'PHP',

@@ -5,6 +5,7 @@ import type { Checkout } from '../look/checkout.ts';
 import { healthRoutes, processIn, writtenPaths } from '../look/sources.ts';
 import { packageOf } from './dependencies.ts';
 import type { Detected } from './detect.ts';
+import { commandsRun, migrationIn, type WrittenCommand } from './runs.ts';
 
 /** What is proposed for an app. */
 export interface Proposal {
@@ -40,6 +41,10 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
   const build = buildLines({ top, dir }, detected);
   const shared = sharedOf(checkout, detected);
   const health = healthOf(checkout, detected);
+  const lines = build.map((text) => ({ where: 'build', text }));
+  if (start)
+    lines.push({ where: start.reason === PROCFILE ? start.reason : 'start', text: start.run });
+  const commands = lines.flatMap((line) => commandsRun(checkout, line));
   const settings: (ProposedSetting | undefined)[] = [
     start && {
       path: ['instances', 'default', 'env', 'PORT'],
@@ -72,7 +77,7 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
     settings: settings.filter((each) => each !== undefined),
     paths: start ? [...new Set([health.value, ...USUAL])] : [],
     output: start ? undefined : detected.output && within(detected.output),
-    notes: notesOf(checkout, detected, shared),
+    notes: notesOf(checkout, detected, { shared, migration: migrationIn(commands) }),
   };
 }
 
@@ -82,11 +87,13 @@ interface StartLine {
   readonly reason: string;
 }
 
+const PROCFILE = 'Procfile: web';
+
 /** The Procfile counts for more than what is usual. */
 function startOf(checkout: Checkout, { stack, start, installed }: Detected): StartLine | undefined {
   const web = stack.compose ? undefined : processIn(checkout, 'web');
   if (web !== undefined)
-    return { run: onPath(web, stack.language, installed.vars), reason: 'Procfile: web' };
+    return { run: onPath(web, stack.language, installed.vars), reason: PROCFILE };
   if (start === undefined) return undefined;
   const isScript = stack.start?.includes('{script:') ?? false;
   const script = /\{script:([\w:]+)\}/.exec(stack.start ?? '')?.[1];
@@ -182,10 +189,16 @@ function healthOf(checkout: Checkout, { health }: Detected): { value: string; re
   return { value: '/', reason: 'no route for health was found' };
 }
 
+/** What the notes are about. */
+interface Findings {
+  readonly shared: readonly SharedPlace[];
+  readonly migration: WrittenCommand | undefined;
+}
+
 function notesOf(
   checkout: Checkout,
-  { notes, stack }: Detected,
-  shared: readonly SharedPlace[],
+  { notes, stack, migrate }: Detected,
+  { shared, migration }: Findings,
 ): string[] {
   const release = processIn(checkout, 'release');
   const worker = processIn(checkout, 'worker');
@@ -193,7 +206,13 @@ function notesOf(
   const hasCompose =
     stack.compose === undefined && checkout.files.some((each) => COMPOSE.test(each));
   return [
-    ...(release ? [`not run: the Procfile's release, ${release}; see hooks.pre_switch`] : notes),
+    ...(release ? [`not run: the Procfile's release, ${release}; see hooks.pre_switch`] : []),
+    ...(migration
+      ? [`migrations run, in the proof too: ${migration.where} has \`${migration.text}\``]
+      : migrate && !release
+        ? [`migrations are not run: ${migrate}`]
+        : []),
+    ...notes,
     ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),
     ...(files.length > 0
       ? [`before the first deploy, create ${files.join(' and ')} in the folder shared`]

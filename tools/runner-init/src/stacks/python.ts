@@ -37,7 +37,7 @@ const django = (server: readonly Clue[], start: string): Stack => ({
       when: [{ path: SETTINGS, text: /^\s{0,8}MEDIA_ROOT.{0,60}['"]media/m }],
     },
   ],
-  notes: ['migrations are not run: {python} manage.py migrate'],
+  migrate: '{python} manage.py migrate',
 });
 
 const python = (name: string, when: readonly Clue[], start: string, more = {}): Stack => ({
