@@ -158,6 +158,32 @@ test('a script that migrates is named, and else what would migrate', async () =>
   assert.not.match(procfile.stdout, 'are not run');
 });
 
+for (const [file, text, port] of [
+  ['server.js', 'createServer(f).listen(process.env.PORT || 23100)', '23100'],
+  ['server.js', "createServer(f).listen(parseInt(process.env['PORT'], 10) ?? 8080)", '8080'],
+  ['server.js', 'const { PORT = 4100 } = process.env; createServer(f).listen(PORT)', '4100'],
+  ['server.js', 'createServer(f).listen(process.env.DB_PORT || 5432)', '3000'],
+  ['server.py', 'import http.server\nport = os.environ.get("PORT", "23200")', '23200'],
+  ['app.py', 'import http.server\nport = int(os.getenv("PORT", 8001))', '8001'],
+] as const)
+  test(`the port of ${text.trim().split('\n').at(-1)} is ${port}`, async () => {
+    const { stdout } = await init(laidOut({ [file]: text }), ['--no-prove']);
+    assert.match(stdout, `PORT: "${port}" # ${port === '3000' ? 'where' : `${file}: its default`}`);
+  });
+
+for (const [config, output] of [
+  ["export default { base: '/x/', build: { outDir: './public/site' } }", 'public/site'],
+  ["export default { build: { outDir: '../up' } }", 'dist'],
+  ["// outDir: 'old'", 'dist'],
+] as const)
+  test(`Vite with ${config} makes ${output}`, async () => {
+    const scripts = { build: 'vite build' };
+    const files = { 'package.json': { scripts, devDependencies: { vite: '7' } } };
+    const folder = laidOut({ ...files, 'vite.config.ts': config });
+    const { stdout } = await init(folder, ['--no-prove', '--json']);
+    assert.is((JSON.parse(stdout) as { output: string }).output, output);
+  });
+
 test('a folder and an app are refused with one sentence', async () => {
   const { status, stderr } = await init(laidOut({}), ['--app', 'shop']);
   assert.is(status, 2);

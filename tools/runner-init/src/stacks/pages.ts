@@ -1,5 +1,5 @@
 /** Stacks on Ruby and PHP. */
-import type { CommandLine, SharedPath, Stack } from './stack.ts';
+import type { Clue, CommandLine, SharedPath, Stack } from './stack.ts';
 
 const BUNDLER = {
   BUNDLE_DEPLOYMENT: '1',
@@ -16,6 +16,11 @@ const PRECOMPILE: CommandLine = {
   when: [{ dep: 'propshaft sprockets-rails sass-rails' }],
 };
 
+const inDatabaseYml = (path: string): Clue => ({
+  path: 'config/database.yml',
+  text: new RegExp(`^[^#\\n]{0,40}\\bdatabase:[ \\t]{0,3}["']?${path}`, 'm'),
+});
+
 const RUBY: readonly Stack[] = [
   {
     name: 'Rails',
@@ -28,6 +33,12 @@ const RUBY: readonly Stack[] = [
     shared: [
       MASTER_KEY,
       { path: 'storage/', why: 'uploads and SQLite', when: [{ path: 'config/storage.yml' }] },
+      { path: 'storage/', why: 'config/database.yml: SQLite', when: [inDatabaseYml('storage/')] },
+      {
+        path: 'db/production.sqlite3',
+        why: 'config/database.yml: SQLite',
+        when: [inDatabaseYml('db/production.sqlite3')],
+      },
     ],
     migrate: 'bin/rails db:prepare',
   },

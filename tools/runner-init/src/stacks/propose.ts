@@ -2,10 +2,11 @@
 import type { ProposedSetting } from '@runner/common/deploy-file/write';
 import { word } from '@runner/common/text/shell';
 import type { Checkout } from '../look/checkout.ts';
-import { healthRoutes, processIn, writtenPaths } from '../look/sources.ts';
+import { healthRoutes, ownPort, processIn, writtenPaths } from '../look/sources.ts';
 import { packageOf } from './dependencies.ts';
 import type { Detected } from './detect.ts';
-import { commandsRun, migrationIn, type WrittenCommand } from './runs.ts';
+import { notesOf } from './notes.ts';
+import { commandsRun, migrationIn } from './runs.ts';
 
 /** What is proposed for an app. */
 export interface Proposal {
@@ -25,6 +26,11 @@ export interface Proposal {
 /** What almost every stack may answer on, asked in this order. */
 const USUAL = ['/health', '/healthz', '/up', '/api/health', '/'];
 const PORT = 3000;
+const UNBUFFERED: ProposedSetting = {
+  path: ['instances', 'default', 'env', 'PYTHONUNBUFFERED'],
+  value: '1',
+  reason: 'runner logs shows what print() writes at once',
+};
 
 /** Where an app is: the repository, and its folder in it. */
 export interface Place {
@@ -45,16 +51,18 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
   if (start)
     lines.push({ where: start.reason === PROCFILE ? start.reason : 'start', text: start.run });
   const commands = lines.flatMap((line) => commandsRun(checkout, line));
+  const own = start && ownPort(checkout, commands.map(({ text }) => text).join(' '));
   const settings: (ProposedSetting | undefined)[] = [
     start && {
       path: ['instances', 'default', 'env', 'PORT'],
-      value: String(stack.port ?? PORT),
-      reason: 'where it listens',
+      value: own?.value ?? String(stack.port ?? PORT),
+      reason: own ? `${own.file}: its default` : 'where it listens',
     },
     ...Object.entries(stack.env ?? {}).map(([name, value]) => ({
       path: ['instances', 'default', 'env', name],
       value,
     })),
+    start && stack.language === 'python' ? UNBUFFERED : undefined,
     build.length > 0 ? { path: ['build'], value: build, reason: buildReason(detected) } : undefined,
     ...startSettings(detected, start, dir),
     start && {
@@ -188,37 +196,3 @@ function healthOf(checkout: Checkout, { health }: Detected): { value: string; re
   if (route) return { value: route.value, reason: route.file };
   return { value: '/', reason: 'no route for health was found' };
 }
-
-/** What the notes are about. */
-interface Findings {
-  readonly shared: readonly SharedPlace[];
-  readonly migration: WrittenCommand | undefined;
-}
-
-function notesOf(
-  checkout: Checkout,
-  { notes, stack, migrate }: Detected,
-  { shared, migration }: Findings,
-): string[] {
-  const release = processIn(checkout, 'release');
-  const worker = processIn(checkout, 'worker');
-  const files = shared.filter(({ path }) => !path.endsWith('/')).map(({ path }) => path);
-  const hasCompose =
-    stack.compose === undefined && checkout.files.some((each) => COMPOSE.test(each));
-  return [
-    ...(release ? [`not run: the Procfile's release, ${release}; see hooks.pre_switch`] : []),
-    ...(migration
-      ? [`migrations run, in the proof too: ${migration.where} has \`${migration.text}\``]
-      : migrate && !release
-        ? [`migrations are not run: ${migrate}`]
-        : []),
-    ...notes,
-    ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),
-    ...(files.length > 0
-      ? [`before the first deploy, create ${files.join(' and ')} in the folder shared`]
-      : []),
-    ...(hasCompose ? ['the compose file is not used: start.type compose would start it'] : []),
-  ];
-}
-
-const COMPOSE = /^(?:docker-)?compose\.ya?ml$/;
