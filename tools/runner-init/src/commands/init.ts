@@ -131,9 +131,9 @@ async function proposed(
   const settings = settledSettings(proposal, proof);
   const file = fileText(settings, proposal, proofWords(proof, proposal));
   if (proof.result === 'failed') for (const line of proof.cause) note(line);
-  // Of what was not tried, the last line of stdout tells.
-  const isTold = options.yes && format === 'human' && proof.result === 'planned';
-  if (proof.result !== 'proven' && !isTold) note(proofWords(proof, proposal));
+  // What was not tried is said on stdout.
+  const isSaid = options.yes && format === 'human' && proof.result === 'planned';
+  if (proof.result !== 'proven' && !isSaid) note(proofWords(proof, proposal));
   const isWritten = decided(context, place, file, proof);
   if (isWritten) place.write(file);
   return {
