@@ -42,6 +42,7 @@ health:
     /^Wrote .*\.deploy\.yml\. Not proven: not tried, because of --no-prove\.\n$/,
   );
   assert.match(stderr, /^ {2}found: +Node server with npm\n/);
+  assert.not.match(stderr, 'Not proven');
 });
 
 test('without a terminal the file goes to stdout, and stderr says how to write it', async () => {
@@ -133,6 +134,60 @@ test('a hostile repository is read in bounds, inside, and printed without contro
   assert.is(status, 1);
   assert.not.match(stdout + stderr, /[\x00-\x08\x0b-\x1f\x7f]/);
   assert.not.match(stdout + stderr, 'root:');
+});
+
+test('a script that migrates is named, and else what would migrate', async () => {
+  const scripts = {
+    prestart: 'npm run db',
+    db: 'prisma migrate deploy && echo ok',
+    start: 'node a.js',
+  };
+  const own = laidOut({ 'package.json': { scripts }, 'a.js': server('/') });
+  const { stdout } = await init(own, ['--no-prove']);
+  assert.match(
+    stdout,
+    '# Note: migrations run, in the proof too: scripts.db of package.json has `prisma migrate deploy`.',
+  );
+  assert.match(stdout, 'run: NODE_ENV=production npm run start');
+  const files = { Gemfile: 'gem "rails"\n', 'config/application.rb': '' };
+  const rails = await init(laidOut(files), ['--no-prove']);
+  assert.match(rails.stdout, '# Note: migrations are not run: bin/rails db:prepare.');
+  const web = 'web: bin/rails db:migrate && bin/rails server\n';
+  const procfile = await init(laidOut({ ...files, Procfile: web }), ['--no-prove']);
+  assert.match(procfile.stdout, 'too: Procfile: web has `bin/rails db:migrate`.');
+  assert.not.match(procfile.stdout, 'are not run');
+});
+
+for (const [file, text, port] of [
+  ['server.js', 'createServer(f).listen(process.env.PORT || 23100)', '23100'],
+  ['server.js', "createServer(f).listen(parseInt(process.env['PORT'], 10) ?? 8080)", '8080'],
+  ['server.js', 'const { PORT = 4100 } = process.env; createServer(f).listen(PORT)', '4100'],
+  ['server.js', 'createServer(f).listen(process.env.DB_PORT || 5432)', '3000'],
+  ['server.py', 'import http.server\nport = os.environ.get("PORT", "23200")', '23200'],
+  ['app.py', 'import http.server\nport = int(os.getenv("PORT", 8001))', '8001'],
+] as const)
+  test(`the port of ${text.trim().split('\n').at(-1)} is ${port}`, async () => {
+    const { stdout } = await init(laidOut({ [file]: text }), ['--no-prove']);
+    assert.match(stdout, `PORT: "${port}" # ${port === '3000' ? 'where' : `${file}: its default`}`);
+  });
+
+for (const [config, output] of [
+  ["export default { base: '/x/', build: { outDir: './public/site' } }", 'public/site'],
+  ["export default { build: { outDir: '../up' } }", 'dist'],
+  ["// outDir: 'old'", 'dist'],
+] as const)
+  test(`Vite with ${config} makes ${output}`, async () => {
+    const scripts = { build: 'vite build' };
+    const files = { 'package.json': { scripts, devDependencies: { vite: '7' } } };
+    const folder = laidOut({ ...files, 'vite.config.ts': config });
+    const { stdout } = await init(folder, ['--no-prove', '--json']);
+    assert.is((JSON.parse(stdout) as { output: string }).output, output);
+  });
+
+test('a folder and an app are refused with one sentence', async () => {
+  const { status, stderr } = await init(laidOut({}), ['--app', 'shop']);
+  assert.is(status, 2);
+  assert.is(stderr, 'error: the argument [FOLDER] cannot be used with --app <APP>\n');
 });
 
 test('a link in the place of .deploy.yml is not followed', async () => {

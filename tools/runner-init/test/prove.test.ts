@@ -74,6 +74,24 @@ for (const [what, files, words, cause] of [
     /^Not proven: health: it listens on PORT, and no path answered with 200 to 299: \/ 404, \/health 404, .*\.$/,
     '',
   ],
+  [
+    'exits after its first answer',
+    { 'server.js': server('/').replace("'ok');", "'ok', () => process.exit());") },
+    'Not proven: start: `NODE_ENV=production node server.js` ended with status 0 after it had answered GET / with 200.',
+    '',
+  ],
+  [
+    'exits somewhat later',
+    { 'server.js': `${server('/')}setTimeout(() => process.exit(3), 2_500);\n` },
+    'Not proven: start: `NODE_ENV=production node server.js` ended with status 3 after it had answered GET / with 200.',
+    '',
+  ],
+  [
+    'answers once, and then with errors',
+    { 'server.js': `let asked = 0;\n${server('/').replace('? 200', '&& asked++ === 0 ? 200')}` },
+    /^Not proven: health: it answered GET \/ with 200, and a second later with 404\.$/,
+    '',
+  ],
 ] as const) {
   test(`an app that ${what} is never called proven, and the cause is shown`, async () => {
     const { status, stdout, stderr, line } = await proofOf(files);

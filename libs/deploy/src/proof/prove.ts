@@ -3,8 +3,7 @@
  * there, asks it, and stops it.
  */
 import { copyFileSync, existsSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { dirname, join } from 'node:path';
 import { NO_SECRETS } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
@@ -15,7 +14,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { driverFor } from '../instances/drivers/choose.ts';
-import type { Started, Target } from '../instances/drivers/driver.ts';
+import type { Target } from '../instances/drivers/driver.ts';
 import { keepFile } from '../instances/kept-file.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
@@ -32,8 +31,8 @@ import { buildSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { linkShared, lostLink } from '../release/shared.ts';
 import { type Reporter, reported } from '../report/reporter.ts';
-import { asStepFailure, loggedFailure, StepFailure } from '../run/step.ts';
-import { answersOf, isGood, type Listening, listeningOf, type PathAnswer } from './answer.ts';
+import { asStepFailure, StepFailure } from '../run/step.ts';
+import { type ProvenAnswer, provenAnswer } from './lasting.ts';
 import type { ScratchRoot } from './scratch.ts';
 
 /** What to prove, and how it is tried. */
@@ -60,18 +59,6 @@ export type Proof =
   | { readonly result: 'proven'; readonly answer?: ProvenAnswer }
   | { readonly result: 'planned'; readonly why: string }
   | { readonly result: 'failed'; readonly why: string; readonly cause: readonly string[] };
-
-/** Where the app answered. */
-export interface ProvenAnswer extends PathAnswer {
-  /** undefined: it listens on the port that it is given. */
-  readonly fixed: Listening | undefined;
-}
-
-/** Longest wait for an answer, in milliseconds: as a start may take. */
-const WITHIN = 60_000;
-/** Longest wait for a good answer after another one, in milliseconds. */
-const AFTER_ANSWER = 5_000;
-const POLL = 200;
 
 /** Proves a file. Throws `interrupted` by the signal alone; the scratch root is the caller's to remove. */
 export async function prove(request: ProofRequest): Promise<Proof> {
@@ -190,43 +177,10 @@ async function tried(
   try {
     return await reported(request.reporter, 'start it and ask it', async () => {
       const started = await driver.start(target as Target);
-      return await answered(target as Target, started, request, port);
+      return await provenAnswer(target as Target, started, request, port);
     });
   } finally {
     await driver.stop(target as Target);
-  }
-}
-
-/** Asks until there is a good answer. Throws a StepFailure that says what there was instead. */
-async function answered(
-  { log, release }: Target,
-  started: Started,
-  { asks, signal }: ProofRequest,
-  given: number,
-): Promise<ProvenAnswer> {
-  let until = performance.now() + WITHIN;
-  let seen = 'it did not listen on any port';
-  for (;;) {
-    const pids = started.pids?.() ?? [];
-    for (const at of listeningOf(pids, given, release)) {
-      const answers = await answersOf(at, asks);
-      const good = answers.find(({ status }) => isGood(status));
-      const isGiven = 'port' in at && at.port === given;
-      if (good) return { ...good, fixed: isGiven ? undefined : at };
-      const where =
-        'port' in at ? (isGiven ? 'PORT' : `port ${at.port}`) : relative(release, at.socket);
-      const all = answers.map(({ path, status }) => `${path} ${status}`).join(', ');
-      if (all) until = Math.min(until, performance.now() + AFTER_ANSWER);
-      seen = all
-        ? `it listens on ${where}, and no path answered with 200 to 299: ${all}`
-        : `it listens on ${where}, and did not answer there`;
-    }
-    const death = started.death();
-    if (death) throw loggedFailure(log, 'start', `start: ${death.words}`, death.output);
-    if (signal.aborted)
-      throw new StepFailure('start', 'start: was interrupted', { blame: 'operator' });
-    if (performance.now() > until) throw new StepFailure('health', `health: ${seen}`);
-    await sleep(POLL, undefined, { signal }).catch(() => {});
   }
 }
 

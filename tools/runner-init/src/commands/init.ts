@@ -45,7 +45,8 @@ export const init = command({
   details:
     'Looks at the files, builds them in the sandbox as a deploy does, starts the app on a free port, asks\n' +
     'it for a health path, stops it, and shows the file. On a terminal it asks before it writes; otherwise\n' +
-    'the file goes to stdout, or with --yes to .deploy.yml. Migrations are never run.',
+    'the file goes to stdout, or with --yes to .deploy.yml. It adds no migration; a script of\n' +
+    'yours that migrates does run in the proof.',
   positionals: { folder: { about: 'The checkout, or an app in it [default: the current one]' } },
   options: {
     app: {
@@ -66,7 +67,8 @@ export const init = command({
   human({ written, file, proof, output }: InitAnswer, style, { io }) {
     // On a terminal it has been shown.
     if (written === null || !proof) return io.stdout.isTTY && canAsk(io) && proof ? '' : file;
-    return `${style.green('Wrote')} ${style.bold(written)}. ${proofWords(proof, { output })}.\n`;
+    const words = proof.result === 'failed' ? 'Not proven' : proofWords(proof, { output });
+    return `${style.green('Wrote')} ${style.bold(written)}. ${words}.\n`;
   },
 });
 
@@ -91,7 +93,7 @@ async function runInit(context: InitContext): Promise<CommandResult> {
     return proposed(context, place, nameFor(place), scratch);
   }
   if (args.folder !== undefined)
-    throw new Failure('usage', 'error: the argument [FOLDER] cannot be used with --app <APP>');
+    throw new Failure('usage', 'the argument [FOLDER] cannot be used with --app <APP>');
   const name = options.app;
   const scratch = makeScratch(context, name);
   try {
@@ -129,7 +131,9 @@ async function proposed(
   const settings = settledSettings(proposal, proof);
   const file = fileText(settings, proposal, proofWords(proof, proposal));
   if (proof.result === 'failed') for (const line of proof.cause) note(line);
-  if (proof.result !== 'proven') note(proofWords(proof, proposal));
+  // What was not tried is said on stdout.
+  const isSaid = options.yes && format === 'human' && proof.result === 'planned';
+  if (proof.result !== 'proven' && !isSaid) note(proofWords(proof, proposal));
   const isWritten = decided(context, place, file, proof);
   if (isWritten) place.write(file);
   return {

@@ -54,6 +54,30 @@ function inSources(checkout: Checkout, pattern: RegExp): FoundIn[] {
   });
 }
 
+/** `process.env.PORT || 8080`, `getenv("PORT", 8000)`, `{ PORT = 3000 }`, and what follows on a Getenv. */
+const OWN_PORT =
+  /\bPORT["'`]?[)\]]{0,3}(?:, ?10\))?\s{0,3}(?:\|\||\?\?|,|=|\bor\b)\s{0,3}["'`]?(\d{4,5})\b|["']PORT["']\)[\s\S]{0,120}?["']:?(\d{4,5})["']/;
+const ENTRY =
+  /^(?:(?:src|app|bin|server|cmd\/[\w-]{1,60})\/)?(?:server|app|index|main|www|run|wsgi|api|application|config)(?:\.\w{1,4})?$/;
+
+const JS = /\.[cm]?[jt]sx?$/;
+
+/** The port that an app takes if it is given none, by its entry: what the command names, or is usual. */
+export function ownPort(checkout: Checkout, command: string): FoundIn | undefined {
+  const named = command.split(/[\s'"]+/).map((each) => each.replace(/^\.\//, ''));
+  const stems = named.map((each) => each.replace(/^(?:dist|build)\//, 'src/').replace(JS, ''));
+  const isNamed = (file: string) =>
+    named.includes(file) || (/\.[cm]?tsx?$/.test(file) && stems.includes(file.replace(JS, '')));
+  const { files } = checkout;
+  const entries = [...files.filter(isNamed), ...files.filter((file) => ENTRY.test(file))];
+  for (const file of entries.slice(0, FILES)) {
+    const [, given, later] = OWN_PORT.exec(checkout.text(file)) ?? [];
+    const value = given ?? later ?? '';
+    if (Number(value) >= 1024 && Number(value) <= 65_535) return { value, file };
+  }
+  return undefined;
+}
+
 /** Longest command of a Procfile. */
 const COMMAND_MAX = 500;
 

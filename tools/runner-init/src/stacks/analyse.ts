@@ -52,6 +52,7 @@ function withProcfile(checkout: Checkout): Detected | undefined {
     output: undefined,
     compose: undefined,
     health: undefined,
+    migrate: undefined,
     notes: [],
     missing: undefined,
     holds: () => false,

@@ -170,10 +170,8 @@ const OTHERS: readonly Stack[] = [
     start: '_build/prod/rel/{app}/bin/{app} start',
     port: 4000,
     env: { MIX_ENV: 'prod', PHX_SERVER: 'true' },
-    notes: [
-      'SECRET_KEY_BASE and DATABASE_URL are secrets: runner env set',
-      'migrations are not run: see mix phx.gen.release',
-    ],
+    migrate: 'see mix phx.gen.release',
+    notes: ['SECRET_KEY_BASE and DATABASE_URL are secrets: runner env set'],
   },
   {
     name: 'Elixir',

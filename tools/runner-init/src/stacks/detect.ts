@@ -32,6 +32,8 @@ export interface Detected {
   readonly compose: string | undefined;
   /** A path that the stack answers on. */
   readonly health: string | undefined;
+  /** What migrates. */
+  readonly migrate: string | undefined;
   readonly notes: readonly string[];
   /** What keeps it from being deployed, a sentence. */
   readonly missing: string | undefined;
@@ -75,6 +77,7 @@ function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVari
     output: stack.output && filled(stack.output),
     compose: stack.compose && filled(stack.compose),
     health: lines(stack.health === undefined ? [] : [stack.health])[0],
+    migrate: lines(stack.migrate === undefined ? [] : [stack.migrate])[0],
     notes: lines(stack.notes),
     missing: stack.missing ?? unsetWords(unset) ?? missingScript(checkout, stack),
     holds,

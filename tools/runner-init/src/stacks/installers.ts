@@ -114,7 +114,7 @@ export function installerFor(language: Language, checkout: Checkout, top = check
   };
 }
 
-/** `node server.js` without flags of a shell: it is started without a package manager between. */
+/** `node server.js` without flags of a shell: without a prestart, no package manager is between. */
 const DIRECT = /^node (?:--[\w-]{1,40}(?:=[\w./-]{1,60})? ){0,5}[\w./-]{1,100}$/;
 
 /** How each script of package.json is run. */
@@ -123,7 +123,12 @@ function scriptVars(checkout: Checkout, run: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(scripts).flatMap(([name, text]) =>
       /^[\w:-]{1,40}$/.test(name)
-        ? [[`script:${name}`, DIRECT.test(text) ? text : `${run} ${name}`]]
+        ? [
+            [
+              `script:${name}`,
+              DIRECT.test(text) && !scripts[`pre${name}`] ? text : `${run} ${name}`,
+            ],
+          ]
         : [],
     ),
   );

@@ -9,6 +9,9 @@ const WATCHES =
 const LISTENS = /\.listen\s{0,3}\(|createServer\(|\bserve\(/;
 const FILE = /^(?<file>(?:src\/)?(?:server|app|index|main)\.[cm]?js)$/;
 
+/** A folder inside. */
+const OUT = /(?:\.\/)?(?<out>(?:[\w-][\w.-]{0,40}\/){0,4}[\w-][\w.-]{0,40})\/?/;
+
 const site = (name: string, dep: string, output: string, more: readonly Clue[] = []): Stack => ({
   name,
   language: 'node',
@@ -98,7 +101,7 @@ export const NODE: readonly Stack[] = [
     when: [{ dep: '@adonisjs/core' }],
     build: BUILD,
     start: 'HOST=127.0.0.1 NODE_ENV=production node build/bin/server.js',
-    notes: ['migrations are not run: node build/ace.js migration:run --force'],
+    migrate: 'node build/ace.js migration:run --force',
   },
   {
     name: 'Strapi',
@@ -149,6 +152,16 @@ export const NODE: readonly Stack[] = [
     build: ['{install}', { run: '{run} build', when: [{ script: 'build' }] }],
     start: 'NODE_ENV=production {script:start}',
   },
+  site('Vite', 'vite', '{out}', [
+    { script: 'build', text: new RegExp(`vite build\\b.{0,80}--outDir[ =]${OUT.source}`) },
+  ]),
+  site('Vite', 'vite', '{out}', [
+    { script: 'build' },
+    {
+      path: /^vite\.config\.[cm]?[jt]s$/,
+      text: new RegExp(`\\boutDir(?<!//[^\\n]{0,100})\\s{0,3}:\\s{0,3}["'\`]${OUT.source}["'\`]`),
+    },
+  ]),
   site('Vite', 'vite', 'dist', [{ script: 'build' }]),
   site('Parcel', 'parcel', 'dist', [{ script: 'build' }]),
   {

@@ -1,5 +1,5 @@
 /** Stacks on Ruby and PHP. */
-import type { CommandLine, SharedPath, Stack } from './stack.ts';
+import type { Clue, CommandLine, SharedPath, Stack } from './stack.ts';
 
 const BUNDLER = {
   BUNDLE_DEPLOYMENT: '1',
@@ -16,6 +16,11 @@ const PRECOMPILE: CommandLine = {
   when: [{ dep: 'propshaft sprockets-rails sass-rails' }],
 };
 
+const inDatabaseYml = (path: string): Clue => ({
+  path: 'config/database.yml',
+  text: new RegExp(`^[^#\\n]{0,40}\\bdatabase:[ \\t]{0,3}["']?${path}`, 'm'),
+});
+
 const RUBY: readonly Stack[] = [
   {
     name: 'Rails',
@@ -28,8 +33,14 @@ const RUBY: readonly Stack[] = [
     shared: [
       MASTER_KEY,
       { path: 'storage/', why: 'uploads and SQLite', when: [{ path: 'config/storage.yml' }] },
+      { path: 'storage/', why: 'config/database.yml: SQLite', when: [inDatabaseYml('storage/')] },
+      {
+        path: 'db/production.sqlite3',
+        why: 'config/database.yml: SQLite',
+        when: [inDatabaseYml('db/production.sqlite3')],
+      },
     ],
-    notes: ['migrations are not run: bin/rails db:prepare'],
+    migrate: 'bin/rails db:prepare',
   },
   {
     name: 'Jekyll',
@@ -83,7 +94,7 @@ const PHP: readonly Stack[] = [
     port: 8000,
     health: { run: '/up', when: [{ path: 'bootstrap/app.php', text: /health: ['"]\/up/ }] },
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads, logs and SQLite' }],
-    notes: ['migrations are not run: php artisan migrate --force'],
+    migrate: 'php artisan migrate --force',
   },
   {
     name: 'Laravel',
@@ -92,7 +103,7 @@ const PHP: readonly Stack[] = [
     build: ['{install}', ...VITE],
     output: 'public',
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads and logs' }],
-    notes: ['migrations are not run: php artisan migrate --force'],
+    migrate: 'php artisan migrate --force',
   },
   {
     name: 'Symfony',
@@ -102,12 +113,10 @@ const PHP: readonly Stack[] = [
     output: 'public',
     env: { APP_ENV: 'prod' },
     shared: [{ path: '.env.local', why: 'the settings of this server' }],
-    notes: [
-      {
-        run: 'migrations are not run: php bin/console doctrine:migrations:migrate -n',
-        when: [{ dep: 'doctrine/doctrine-migrations-bundle' }],
-      },
-    ],
+    migrate: {
+      run: 'php bin/console doctrine:migrations:migrate -n',
+      when: [{ dep: 'doctrine/doctrine-migrations-bundle' }],
+    },
   },
   {
     name: 'PHP',

@@ -2,9 +2,11 @@
 import type { ProposedSetting } from '@runner/common/deploy-file/write';
 import { word } from '@runner/common/text/shell';
 import type { Checkout } from '../look/checkout.ts';
-import { healthRoutes, processIn, writtenPaths } from '../look/sources.ts';
+import { healthRoutes, ownPort, processIn, writtenPaths } from '../look/sources.ts';
 import { packageOf } from './dependencies.ts';
 import type { Detected } from './detect.ts';
+import { notesOf } from './notes.ts';
+import { commandsRun, migrationIn } from './runs.ts';
 
 /** What is proposed for an app. */
 export interface Proposal {
@@ -24,6 +26,11 @@ export interface Proposal {
 /** What almost every stack may answer on, asked in this order. */
 const USUAL = ['/health', '/healthz', '/up', '/api/health', '/'];
 const PORT = 3000;
+const UNBUFFERED: ProposedSetting = {
+  path: ['instances', 'default', 'env', 'PYTHONUNBUFFERED'],
+  value: '1',
+  reason: 'runner logs shows what print() writes at once',
+};
 
 /** Where an app is: the repository, and its folder in it. */
 export interface Place {
@@ -40,16 +47,22 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
   const build = buildLines({ top, dir }, detected);
   const shared = sharedOf(checkout, detected);
   const health = healthOf(checkout, detected);
+  const lines = build.map((text) => ({ where: 'build', text }));
+  if (start)
+    lines.push({ where: start.reason === PROCFILE ? start.reason : 'start', text: start.run });
+  const commands = lines.flatMap((line) => commandsRun(checkout, line));
+  const own = start && ownPort(checkout, commands.map(({ text }) => text).join(' '));
   const settings: (ProposedSetting | undefined)[] = [
     start && {
       path: ['instances', 'default', 'env', 'PORT'],
-      value: String(stack.port ?? PORT),
-      reason: 'where it listens',
+      value: own?.value ?? String(stack.port ?? PORT),
+      reason: own ? `${own.file}: its default` : 'where it listens',
     },
     ...Object.entries(stack.env ?? {}).map(([name, value]) => ({
       path: ['instances', 'default', 'env', name],
       value,
     })),
+    start && stack.language === 'python' ? UNBUFFERED : undefined,
     build.length > 0 ? { path: ['build'], value: build, reason: buildReason(detected) } : undefined,
     ...startSettings(detected, start, dir),
     start && {
@@ -72,7 +85,7 @@ export function propose({ top, dir }: Place, detected: Detected): Proposal {
     settings: settings.filter((each) => each !== undefined),
     paths: start ? [...new Set([health.value, ...USUAL])] : [],
     output: start ? undefined : detected.output && within(detected.output),
-    notes: notesOf(checkout, detected, shared),
+    notes: notesOf(checkout, detected, { shared, migration: migrationIn(commands) }),
   };
 }
 
@@ -82,11 +95,13 @@ interface StartLine {
   readonly reason: string;
 }
 
+const PROCFILE = 'Procfile: web';
+
 /** The Procfile counts for more than what is usual. */
 function startOf(checkout: Checkout, { stack, start, installed }: Detected): StartLine | undefined {
   const web = stack.compose ? undefined : processIn(checkout, 'web');
   if (web !== undefined)
-    return { run: onPath(web, stack.language, installed.vars), reason: 'Procfile: web' };
+    return { run: onPath(web, stack.language, installed.vars), reason: PROCFILE };
   if (start === undefined) return undefined;
   const isScript = stack.start?.includes('{script:') ?? false;
   const script = /\{script:([\w:]+)\}/.exec(stack.start ?? '')?.[1];
@@ -181,25 +196,3 @@ function healthOf(checkout: Checkout, { health }: Detected): { value: string; re
   if (route) return { value: route.value, reason: route.file };
   return { value: '/', reason: 'no route for health was found' };
 }
-
-function notesOf(
-  checkout: Checkout,
-  { notes, stack }: Detected,
-  shared: readonly SharedPlace[],
-): string[] {
-  const release = processIn(checkout, 'release');
-  const worker = processIn(checkout, 'worker');
-  const files = shared.filter(({ path }) => !path.endsWith('/')).map(({ path }) => path);
-  const hasCompose =
-    stack.compose === undefined && checkout.files.some((each) => COMPOSE.test(each));
-  return [
-    ...(release ? [`not run: the Procfile's release, ${release}; see hooks.pre_switch`] : notes),
-    ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),
-    ...(files.length > 0
-      ? [`before the first deploy, create ${files.join(' and ')} in the folder shared`]
-      : []),
-    ...(hasCompose ? ['the compose file is not used: start.type compose would start it'] : []),
-  ];
-}
-
-const COMPOSE = /^(?:docker-)?compose\.ya?ml$/;

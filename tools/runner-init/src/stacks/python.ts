@@ -37,7 +37,7 @@ const django = (server: readonly Clue[], start: string): Stack => ({
       when: [{ path: SETTINGS, text: /^\s{0,8}MEDIA_ROOT.{0,60}['"]media/m }],
     },
   ],
-  notes: ['migrations are not run: {python} manage.py migrate'],
+  migrate: '{python} manage.py migrate',
 });
 
 const python = (name: string, when: readonly Clue[], start: string, more = {}): Stack => ({
@@ -60,6 +60,10 @@ const FLASK: readonly Clue[] = [
 const FACTORY: readonly Clue[] = [
   { dep: 'flask' },
   { path: /^(?:src\/)?(?<package>\w{1,40})\/__init__\.py$/, text: /^def create_app\(/m },
+];
+const MODULE_FACTORY: readonly Clue[] = [
+  { dep: 'flask' },
+  { path: MODULE, text: /^def (?<factory>create_app|make_app)\(/m },
 ];
 const ASGI: readonly Clue[] = [
   {
@@ -105,6 +109,16 @@ export const PYTHON: readonly Stack[] = [
   },
   python('Flask', [...FLASK, { dep: 'gunicorn' }], `${WSGI_START} {module.}:{app}`),
   python('Flask', [...FLASK, { dep: 'waitress' }], `${WAITRESS} {module.}:{app}`),
+  python(
+    'Flask',
+    [...MODULE_FACTORY, { dep: 'gunicorn' }],
+    `${WSGI_START} '{module.}:{factory}()'`,
+  ),
+  python(
+    'Flask',
+    [...MODULE_FACTORY, { dep: 'waitress' }],
+    `${WAITRESS} --call {module.}:{factory}`,
+  ),
   python('Flask', [...FACTORY, { dep: 'gunicorn' }], `${WSGI_START} '{package}:create_app()'`),
   python('Flask', [...FACTORY, { dep: 'waitress' }], `${WAITRESS} --call {package}:create_app`),
   {

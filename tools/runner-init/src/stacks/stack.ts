@@ -60,7 +60,9 @@ export interface Stack {
   readonly health?: CommandLine;
   readonly env?: Readonly<Record<string, string>>;
   readonly shared?: readonly SharedPath[];
-  /** What an operator has to know, such as migrations. */
+  /** What migrates, for an app that does not do so itself. */
+  readonly migrate?: CommandLine;
+  /** What an operator has to know. */
   readonly notes?: readonly CommandLine[];
   /** What keeps it from being deployed, a sentence: there is no file then. */
   readonly missing?: string;
