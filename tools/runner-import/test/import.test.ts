@@ -59,6 +59,7 @@ test('--json has both, and the value of no secret', async () => {
     'files',
     'left',
     'mapped',
+    'notes',
     'settings',
   ]);
   assert.equal(answer.left, [
@@ -111,6 +112,19 @@ test('a unit gets a drop-in that runs it in the active release', async () => {
 WorkingDirectory=/opt/runner/apps/shop/instances/default/current
 ExecStart=
 ExecStart=/opt/runner/apps/shop/instances/default/current/bin/web --port 3000
+`,
+  );
+});
+
+test('the login of a repository is in no command, and the app is registered without it', async () => {
+  const text =
+    "set :application, 'shop'\nset :repo_url,'https://user:t0kenT0ken@github.com/acme/shop.git'\n";
+  const { status, stdout, stderr } = await importing('capistrano', 'deploy.rb', text);
+  assert.equal([status, stdout], [0, '']);
+  assert.is(
+    stderr,
+    `runner import: the login in the address of the repository is left out: give it to runner add with --token-file
+runner import: run: runner add https://github.com/acme/shop --name shop
 `,
   );
 });

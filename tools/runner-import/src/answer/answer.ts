@@ -21,6 +21,8 @@ export interface ImportAnswer {
   readonly deploy_file: string | null;
   readonly commands: readonly string[];
   readonly files: readonly { path: string; text: string }[];
+  /** Sentences about what the files and commands do not show. */
+  readonly notes: readonly string[];
   readonly mapped: readonly { key: string; line: number; to: string }[];
   readonly left: readonly { key: string; line: number; reason: string }[];
 }
@@ -72,6 +74,7 @@ export async function importText({
     deploy_file: deployFile,
     commands: [...plan.commands].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
     files: [...plan.files].map(([path, content]) => ({ path, text: content })),
+    notes: [...plan.notes],
     mapped: fates.flatMap((fate) => ('to' in fate ? fate : [])),
     left: fates.flatMap((fate) => ('reason' in fate ? fate : [])),
   };

@@ -122,7 +122,8 @@ export const pm2: SourceFormat = {
   table: rows,
   finish(plan, entries, file) {
     const first = (path: string) => entries.find((each) => each.path.join('.') === path);
-    plan.add(first('deploy.repo'), first('deploy.ref'));
+    const repo = first('deploy.repo');
+    if (repo) plan.add(repo, first('deploy.ref'));
     const isApp = ({ path, computed }: SourceEntry) =>
       path[0] === 'app' && (path.length > 1 || computed === true);
     if (!entries.some(isApp)) return;
