@@ -142,6 +142,12 @@ for (const [what, format, text, wanted] of [
     'module.exports = {\n a: [',
     /^runner import: f:2: is not JavaScript/,
   ],
+  [
+    'JavaScript that exports nothing',
+    'pm2',
+    "const apps = [{ name: 'x', script: 'a.js' }];",
+    /^f:1: code: is code, and no app is exported\nrunner import: f: nothing in it has a place in runner/,
+  ],
   ['broken YAML', 'kamal', 'service: "shop', /^runner import: f:1: a closing quote/],
   [
     'a unit that runs once',

@@ -126,7 +126,11 @@ export const pm2: SourceFormat = {
     if (repo) plan.add(repo, first('deploy.ref'));
     const isApp = ({ path, computed }: SourceEntry) =>
       path[0] === 'app' && (path.length > 1 || computed === true);
-    if (!entries.some(isApp)) return;
+    if (!entries.some(isApp)) {
+      for (const entry of entries)
+        if (entry.path[0] === 'code') plan.fates.set(entry, left('is code, and no app is exported'));
+      return;
+    }
     plan.derive('start.type', 'pm2', 'pm2 keeps running it');
     const config = inRelease(file, 'ecosystem.config.js');
     plan.derive('start.config', config, 'pm2 reads it from each release');
