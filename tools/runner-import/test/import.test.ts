@@ -101,6 +101,31 @@ test('a crontab becomes a crontab whose jobs run in the active release', async (
   assert.match(stderr, 'cron:4: job: is not a schedule with a command\ncron:5: job: starts');
 });
 
+test('a job keeps no user, and none whose command cron would cut at a %', async () => {
+  const text = `SHELL=/bin/sh
+17 * * * * root cd / && run-parts --report /etc/cron.hourly
+5 4 * * * www-data cd /srv/shop && bin/rake nightly
+6 4 * * * deploy bin/report --at $(date +\\%F)
+7 4 * * * deploy mail -s x ops@example.org%Hello%there
+`;
+  const { stdout, stderr } = await importing('crontab', 'cron', text, '--app', 'shop');
+  assert.is(
+    stdout,
+    `SHELL=/bin/sh
+5 4 * * * runner exec shop -- bin/rake nightly
+6 4 * * * runner exec shop -- sh -c 'bin/report --at $(date +\\%F)'
+`,
+  );
+  const user = 'the new lines name no user: they are for the crontab of the user runner';
+  for (const line of [
+    `cron:3: user.www-data: ${user}`,
+    `cron:4: user.deploy: ${user}`,
+    'cron:2: job: is a job of the system: let it stay where it is',
+    'cron:5: job: has a % without a backslash: cron gives the rest to the command as its input',
+  ])
+    assert.ok(stderr.split('\n').includes(line), stderr);
+});
+
 test('a unit gets a drop-in that runs it in the active release', async () => {
   const text = '[Service]\nWorkingDirectory=/srv/shop\nExecStart=/srv/shop/bin/web --port 3000\n';
   const { stdout, stderr } = await importing('unit', 'shop.service', text);
