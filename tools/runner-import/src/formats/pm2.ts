@@ -1,6 +1,6 @@
 /** pm2: pm2 keeps reading its file, in each release; the section `deploy` becomes settings of runner. */
 import type { SourceEntry } from '../plan/entry.ts';
-import { left, type Plan, to } from '../plan/plan.ts';
+import { left, type Plan, refusalOf, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
 import {
   type ImportRule,
@@ -89,6 +89,7 @@ const rows: ImportTable = [
   ['app.cwd', folder],
   ['app.watch app.watch.**', watch],
   ['app.env.*', ownVariable],
+  ['app.args app.args.[]', ({ value }) => refusalOf({ value }) ?? to('start.config')],
   ['app', ({ computed }) => (computed ? to('start.config') : left('is empty'))],
   ['app.env app.env.<code> app.<code> code', KEPT],
   [
