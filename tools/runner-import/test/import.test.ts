@@ -42,6 +42,7 @@ health:
   assert.is(
     stderr,
     `ecosystem.config.js:5: apps[0].funky: is not a setting of pm2 that runner knows
+runner import: take the value of API_KEY out of ecosystem.config.js: a value in the file wins over that of runner
 runner import: run: runner env set shop API_KEY
 `,
   );

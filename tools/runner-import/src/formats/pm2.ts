@@ -44,7 +44,7 @@ const watch: ImportRule = ({ value }) =>
 const ownVariable: ImportRule = ({ path, value, computed }, plan) => {
   const name = path.at(-1) as string;
   if (computed || !isSecret(name, String(value ?? ''))) return to('start.config');
-  return plan.secret(name);
+  return plan.secretInFile(name);
 };
 /** runner starts pm2 without `--env`. */
 const production: ImportRule = (entry, plan) => plan.env(entry, entry.path.at(-1) as string);
@@ -135,6 +135,7 @@ export const pm2: SourceFormat = {
     plan.derive('start.type', 'pm2', 'pm2 keeps running it');
     const config = inRelease(file, 'ecosystem.config.js');
     plan.derive('start.config', config, 'pm2 reads it from each release');
+    plan.noteSecrets(config, 'a value in the file wins over that of runner');
     for (const entry of entries)
       if (entry.path.join('.').startsWith('app.env.')) overruled(plan, entry);
     const ports = entries

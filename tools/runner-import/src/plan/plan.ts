@@ -49,6 +49,8 @@ export class Plan {
   readonly fates = new Map<SourceEntry, Fate>();
   /** Sentences about what the new files do not show. */
   readonly notes = new Set<string>();
+  /** Secrets whose values are in a file that stays. */
+  readonly #inFile = new Set<string>();
 
   constructor(app: string, root: string) {
     this.app = app;
@@ -114,6 +116,21 @@ export class Plan {
   /** The command that stores a secret; it asks for the value. */
   secret(name: string): Fate {
     return unnamed(name) ?? this.command(`runner env set ${this.app} ${name}`);
+  }
+
+  /** A secret of a file that its tool goes on reading. */
+  secretInFile(name: string): Fate {
+    const fate = this.secret(name);
+    if ('to' in fate) this.#inFile.add(name);
+    return fate;
+  }
+
+  /** Says that the values of these secrets must leave the file, and what the tool needs instead. */
+  noteSecrets(file: string, instead: string): void {
+    const names = [...this.#inFile];
+    const values = names.length === 1 ? 'value' : 'values';
+    if (names.length > 0)
+      this.notes.add(`take the ${values} of ${names.join(', ')} out of ${file}: ${instead}`);
   }
 
   command(line: string): Fate {
