@@ -127,6 +127,30 @@ test('a job keeps no user, and none whose command cron would cut at a %', async 
     assert.ok(stderr.split('\n').includes(line), stderr);
 });
 
+test('APP stands for a name that is computed, and a secret of the build is stored', async () => {
+  const text =
+    "service: <%= ENV['NAME'] %>\nimage: acme/shop\nbuilder:\n  secrets: [GH]\nservers: [192.0.2.1]\n";
+  const { stdout, stderr } = await importing('kamal', 'deploy.yml', text);
+  assert.match(stdout, '  env:\n    - GH\n');
+  assert.match(
+    stderr,
+    'APP stands for the name of the app: give it with --app\nrunner import: run: runner env set APP GH\n',
+  );
+  assert.match(stderr, 'deploy.yml:1: service: is computed: give the name of the app with --app\n');
+});
+
+test('several instances each run what Heroku runs once', async () => {
+  const { stderr } = await importing(
+    'procfile',
+    'Procfile',
+    'web: node a.js\nworker: node b.js\nrelease: npm run migrate\n',
+  );
+  assert.is(
+    stderr,
+    'runner import: Heroku runs release once, runner runs hooks.pre_switch for each instance: it must bear to run again\n',
+  );
+});
+
 test('a unit gets a drop-in that runs it in the active release', async () => {
   const text = '[Service]\nWorkingDirectory=/srv/shop\nExecStart=/srv/shop/bin/web --port 3000\n';
   const { stdout, stderr } = await importing('unit', 'shop.service', text);
