@@ -147,7 +147,7 @@ test('several instances each run what Heroku runs once', async () => {
   );
   assert.is(
     stderr,
-    'runner import: Heroku runs release once, runner runs hooks.pre_switch for each instance: it must bear to run again\n',
+    'runner import: Heroku runs release once, runner runs hooks.pre_switch for each instance: it must be safe to repeat\n',
   );
 });
 

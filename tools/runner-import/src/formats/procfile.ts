@@ -49,7 +49,7 @@ function processes(plan: Plan, entries: readonly SourceEntry[]): void {
   }
   if (plan.has('hooks.pre_switch'))
     plan.notes.add(
-      'Heroku runs release once, runner runs hooks.pre_switch for each instance: it must bear to run again',
+      'Heroku runs release once, runner runs hooks.pre_switch for each instance: it must be safe to repeat',
     );
   for (const name of all.keys()) {
     if (name === 'web')
