@@ -129,7 +129,8 @@ export const pm2: SourceFormat = {
       path[0] === 'app' && (path.length > 1 || computed === true);
     if (!entries.some(isApp)) {
       for (const entry of entries)
-        if (entry.path[0] === 'code') plan.fates.set(entry, left('is code, and no app is exported'));
+        if (entry.path[0] === 'code')
+          plan.fates.set(entry, left('is code, and no app is exported'));
       return;
     }
     plan.derive('start.type', 'pm2', 'pm2 keeps running it');

@@ -7,8 +7,7 @@ const NAMED =
 const RANDOM =
   /^(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/_=-]{20,}|(?=.*\d)[0-9a-f]{32,}|(?=.*\d)[0-9A-F]{32,})$/;
 /** `NAME=value` and `--name value` of a command; not a variable, nor a path. */
-const GIVEN =
-  /(?:^|[\s"'])(--?)?([A-Za-z_][\w-]*)(?=(=|\s+)["']?(?![$./-])([^\s"']+))/g;
+const GIVEN = /(?:^|[\s"'])(--?)?([A-Za-z_][\w-]*)(?=(=|\s+)["']?(?![$./-])([^\s"']+))/g;
 /** Programs whose option for the password is a letter. */
 const LETTERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
   [/\b(?:mysql|mariadb)/, /\s-p(?!["']?(?:\$|\s|$))/],
