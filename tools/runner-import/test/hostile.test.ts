@@ -111,7 +111,7 @@ test('a secret in any place of a value is not printed', async () => {
     [
       'pm2',
       'e.js',
-      `module.exports = { apps: [{ name: 'x', env_production: { A_TOKEN: '${SECRET}' } }], deploy: { production: { repo: 'https://${SECRET}@github.com/a/b', 'post-deploy': 'PASSWORD=${SECRET} npm ci', env: { DB_PASS: '${SECRET}' } } } }`,
+      `module.exports = { apps: [{ name: 'x', args: '-p${SECRET} --api-key=${SECRET}', env_production: { A_TOKEN: '${SECRET}' } }], deploy: { production: { repo: 'https://${SECRET}@github.com/a/b', 'post-deploy': 'PASSWORD=${SECRET} npm ci', env: { DB_PASS: '${SECRET}' } } } }`,
     ],
     [
       'kamal',
@@ -136,7 +136,7 @@ test('a secret in any place of a value is not printed', async () => {
     [
       'crontab',
       'cron',
-      `TOKEN=${SECRET}\n* * * * * curl -H "Authorization: Bearer ${SECRET}" x\n@daily A_KEY=${SECRET} x\n@daily x\n`,
+      `TOKEN=${SECRET}\n* * * * * curl -H "Authorization: Bearer ${SECRET}" x\n@daily mysqldump -u root -p${SECRET} shop\n@daily x --password ${SECRET}\n@daily A_KEY=${SECRET} x\n@daily x\n`,
     ],
   ];
   for (const [format, file, text] of holders) {

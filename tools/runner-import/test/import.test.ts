@@ -42,6 +42,7 @@ health:
   assert.is(
     stderr,
     `ecosystem.config.js:5: apps[0].funky: is not a setting of pm2 that runner knows
+runner import: take the value of API_KEY out of ecosystem.config.js: a value in the file wins over that of runner
 runner import: run: runner env set shop API_KEY
 `,
   );
@@ -59,6 +60,7 @@ test('--json has both, and the value of no secret', async () => {
     'files',
     'left',
     'mapped',
+    'notes',
     'settings',
   ]);
   assert.equal(answer.left, [
@@ -100,6 +102,55 @@ test('a crontab becomes a crontab whose jobs run in the active release', async (
   assert.match(stderr, 'cron:4: job: is not a schedule with a command\ncron:5: job: starts');
 });
 
+test('a job keeps no user, and none whose command cron would cut at a %', async () => {
+  const text = `SHELL=/bin/sh
+17 * * * * root cd / && run-parts --report /etc/cron.hourly
+5 4 * * * www-data cd /srv/shop && bin/rake nightly
+6 4 * * * deploy bin/report --at $(date +\\%F)
+7 4 * * * deploy mail -s x ops@example.org%Hello%there
+`;
+  const { stdout, stderr } = await importing('crontab', 'cron', text, '--app', 'shop');
+  assert.is(
+    stdout,
+    `SHELL=/bin/sh
+5 4 * * * runner exec shop -- bin/rake nightly
+6 4 * * * runner exec shop -- sh -c 'bin/report --at $(date +\\%F)'
+`,
+  );
+  const user = 'the new lines name no user: they are for the crontab of the user runner';
+  for (const line of [
+    `cron:3: user.www-data: ${user}`,
+    `cron:4: user.deploy: ${user}`,
+    'cron:2: job: is a job of the system: let it stay where it is',
+    'cron:5: job: has a % without a backslash: cron gives the rest to the command as its input',
+  ])
+    assert.ok(stderr.split('\n').includes(line), stderr);
+});
+
+test('APP stands for a name that is computed, and a secret of the build is stored', async () => {
+  const text =
+    "service: <%= ENV['NAME'] %>\nimage: acme/shop\nbuilder:\n  secrets: [GH]\nservers: [192.0.2.1]\n";
+  const { stdout, stderr } = await importing('kamal', 'deploy.yml', text);
+  assert.match(stdout, '  env:\n    - GH\n');
+  assert.match(
+    stderr,
+    'APP stands for the name of the app: give it with --app\nrunner import: run: runner env set APP GH\n',
+  );
+  assert.match(stderr, 'deploy.yml:1: service: is computed: give the name of the app with --app\n');
+});
+
+test('several instances each run what Heroku runs once', async () => {
+  const { stderr } = await importing(
+    'procfile',
+    'Procfile',
+    'web: node a.js\nworker: node b.js\nrelease: npm run migrate\n',
+  );
+  assert.is(
+    stderr,
+    'runner import: Heroku runs release once, runner runs hooks.pre_switch for each instance: it must be safe to repeat\n',
+  );
+});
+
 test('a unit gets a drop-in that runs it in the active release', async () => {
   const text = '[Service]\nWorkingDirectory=/srv/shop\nExecStart=/srv/shop/bin/web --port 3000\n';
   const { stdout, stderr } = await importing('unit', 'shop.service', text);
@@ -111,6 +162,19 @@ test('a unit gets a drop-in that runs it in the active release', async () => {
 WorkingDirectory=/opt/runner/apps/shop/instances/default/current
 ExecStart=
 ExecStart=/opt/runner/apps/shop/instances/default/current/bin/web --port 3000
+`,
+  );
+});
+
+test('the login of a repository is in no command, and the app is registered without it', async () => {
+  const text =
+    "set :application, 'shop'\nset :repo_url,'https://user:t0kenT0ken@github.com/acme/shop.git'\n";
+  const { status, stdout, stderr } = await importing('capistrano', 'deploy.rb', text);
+  assert.equal([status, stdout], [0, '']);
+  assert.is(
+    stderr,
+    `runner import: the login in the address of the repository is left out: give it to runner add with --token-file
+runner import: run: runner add https://github.com/acme/shop --name shop
 `,
   );
 });
@@ -127,6 +191,12 @@ for (const [what, format, text, wanted] of [
     'pm2',
     'module.exports = {\n a: [',
     /^runner import: f:2: is not JavaScript/,
+  ],
+  [
+    'JavaScript that exports nothing',
+    'pm2',
+    "const apps = [{ name: 'x', script: 'a.js' }];",
+    /^f:1: code: is code, and no app is exported\nrunner import: f: nothing in it has a place in runner/,
   ],
   ['broken YAML', 'kamal', 'service: "shop', /^runner import: f:1: a closing quote/],
   [

@@ -21,6 +21,8 @@ export interface ImportAnswer {
   readonly deploy_file: string | null;
   readonly commands: readonly string[];
   readonly files: readonly { path: string; text: string }[];
+  /** Sentences about what the files and commands do not show. */
+  readonly notes: readonly string[];
   readonly mapped: readonly { key: string; line: number; to: string }[];
   readonly left: readonly { key: string; line: number; reason: string }[];
 }
@@ -39,6 +41,8 @@ export interface ImportSource {
 /** Parts that the printed file has in this order. */
 const ORDER = ['instances', 'build', 'start', 'health', 'traffic', 'keep', 'shared', 'hooks'];
 const KEY_MAX = 120;
+/** In the place of a name that neither the source nor the caller gives. */
+const UNNAMED = 'APP';
 
 /** Throws `not_imported` for a text that is not of the format. */
 export async function importText({
@@ -55,6 +59,8 @@ export async function importText({
   for (const entry of entries)
     plan.fates.set(entry, ruleFor(table, entry.path)?.(entry, plan) ?? left(unknown));
   await finish?.(plan, entries, file);
+  if (plan.app === UNNAMED && [...plan.commands, ...plan.files.values()].some(namesNone))
+    plan.notes.add(`${UNNAMED} stands for the name of the app: give it with --app`);
   const deployFile = writeUp(plan, name);
   const fates = entries.map((entry) => ({
     key: shown(entry.key),
@@ -72,6 +78,7 @@ export async function importText({
     deploy_file: deployFile,
     commands: [...plan.commands].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a))),
     files: [...plan.files].map(([path, content]) => ({ path, text: content })),
+    notes: [...plan.notes],
     mapped: fates.flatMap((fate) => ('to' in fate ? fate : [])),
     left: fates.flatMap((fate) => ('reason' in fate ? fate : [])),
   };
@@ -87,15 +94,17 @@ function shown(text: string): string {
   return cutCodePoints(harmlessLine(withoutSecrets(text)), KEY_MAX);
 }
 
+const namesNone = (text: string) => new RegExp(`\\b${UNNAMED}\\b`).test(text);
+
 /** The name that the source gives the app, made one that runner takes. */
 function appNamed(given: unknown): string {
-  if (typeof given !== 'string' || hidesSecret(given)) return 'app';
+  if (typeof given !== 'string' || hidesSecret(given)) return UNNAMED;
   const name = given
     .trim()
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')
     .slice(0, 63);
-  return isAppName(name) ? name : 'app';
+  return isAppName(name) ? name : UNNAMED;
 }
 
 function ordered({ settings }: Plan): ImportedSetting[] {

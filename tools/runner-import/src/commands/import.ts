@@ -51,8 +51,8 @@ export const importFile = command({
 /** The file that takes the place of `.deploy.yml` for a crontab. */
 const CRONTAB = 'crontab';
 
-/** What is left, then what to run, then the other files. */
-function report({ file, left, commands, files }: ImportAnswer): string[] {
+/** What is left and what to know, then what to run, then the other files. */
+function report({ file, left, notes, commands, files }: ImportAnswer): string[] {
   // Of a list one line is enough.
   const reasons = left.map(
     ({ key, line, reason }) => `${file}:${line}: ${key.replace(/\[\d+\]$/, '')}: ${reason}`,
@@ -60,6 +60,7 @@ function report({ file, left, commands, files }: ImportAnswer): string[] {
   const others = files.filter(({ path }) => path !== CRONTAB);
   return [
     ...new Set(reasons),
+    ...notes.map((note) => `runner import: ${note}`),
     ...commands.map((line) => `runner import: run: ${line}`),
     ...others.flatMap(({ path, text }) => [
       `runner import: write this into ${path}:`,

@@ -128,7 +128,8 @@ export const capistrano: SourceFormat = {
   finish(plan, entries) {
     // Ruby takes the last.
     const last = (key: string) => entries.findLast((each) => each.key === key);
-    plan.add(last('set.repo_url') ?? last('set.repository'), last('set.branch'));
+    const repo = last('set.repo_url') ?? last('set.repository');
+    if (repo || last('set.application')) plan.add(repo, last('set.branch'));
   },
   unknown: 'has no setting in runner',
 };

@@ -18,7 +18,7 @@ const variable: ImportRule = ({ path, value }, plan) => {
     : [last, text];
   // Already a variable of the environment.
   if (own === '' || /^\$\{[^}]*\}$/.test(own) || !isSecret(name, own)) return to('start.file');
-  return plan.secret(name);
+  return plan.secretInFile(name);
 };
 
 /** A folder beside the file is in the release, and ends with it. */
@@ -81,11 +81,9 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
       plan.fates.set(entry, left('would be a new, empty volume: set its name, and external: true'));
   }
   plan.derive('start.type', 'compose', 'docker compose up --wait');
-  plan.derive(
-    'start.file',
-    inRelease(file, 'compose.yaml'),
-    'docker compose reads it from each release',
-  );
+  const name = inRelease(file, 'compose.yaml');
+  plan.derive('start.file', name, 'docker compose reads it from each release');
+  plan.noteSecrets(name, 'with the name alone, docker compose takes what runner passes on');
   const isBuilt = entries.some(({ path }) => path[0] === 'services' && path[2] === 'build');
   if (isBuilt) plan.derive('build.run', 'docker compose build', 'a service has build');
   const ports = entries

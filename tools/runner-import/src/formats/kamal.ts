@@ -31,6 +31,11 @@ const clear: ImportRule = (entry, plan) =>
   nameIn(entry) === 'PORT' ? inApp(entry, plan) : plan.env(entry, nameIn(entry));
 /** `NAME`, or `NAME:OTHER` where the secret has another name. */
 const secret: ImportRule = ({ value }, plan) => plan.secret(String(value).replace(/:.*$/, ''));
+/** The build gets it by its name, and the app has the value. */
+const ofBuild: ImportRule = (entry, plan) => {
+  const stored = plan.secret(String(entry.value));
+  return 'to' in stored ? plan.append('build.env', entry) : stored;
+};
 const ofAccessory: ImportRule = (entry, plan) =>
   isSecret(nameIn(entry), String(entry.value))
     ? plan.secret(nameIn(entry))
@@ -68,7 +73,13 @@ const healthOf: ImportRule = (entry, plan) =>
   ruleFor(health, entry.path.slice(-1))?.(entry, plan) ?? left(kamal.unknown);
 
 const table: ImportTable = [
-  ['service', (entry, { app }) => refusalOf(entry) ?? to(`runner add … --name ${app}`)],
+  [
+    'service',
+    (entry, { app }) =>
+      entry.computed
+        ? left('is computed: give the name of the app with --app')
+        : (refusalOf(entry) ?? to(`runner add … --name ${app}`)),
+  ],
   ['image', inApp],
   ['servers.[] servers.*.[] servers.*.hosts.[] servers.[].*', host],
   ['servers.*.cmd', inApp],
@@ -94,7 +105,7 @@ const table: ImportTable = [
   ['proxy.** traefik.**', PROXY],
   ['registry.**', BUILT],
   ['builder.dockerfile builder.context builder.target builder.args.*', inApp],
-  ['builder.secrets.[]', (entry, plan) => plan.append('build.env', entry)],
+  ['builder.secrets.[]', ofBuild],
   [
     'builder.arch builder.arch.[] builder.remote builder.local builder.driver builder.multiarch builder.cache.** builder.local.** builder.remote.**',
     BUILT,
@@ -129,7 +140,7 @@ const table: ImportTable = [
 
 export const kamal: SourceFormat = {
   read: yamlEntries,
-  nameOf: (entries) => entries.find(({ key }) => key === 'service')?.value,
+  nameOf: (entries) => entries.find(({ key, computed }) => key === 'service' && !computed)?.value,
   table: [
     ...table,
     // An anchor is used where an alias names it.

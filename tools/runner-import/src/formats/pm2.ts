@@ -1,6 +1,6 @@
 /** pm2: pm2 keeps reading its file, in each release; the section `deploy` becomes settings of runner. */
 import type { SourceEntry } from '../plan/entry.ts';
-import { left, type Plan, to } from '../plan/plan.ts';
+import { left, type Plan, refusalOf, to } from '../plan/plan.ts';
 import { isSecret } from '../plan/secret.ts';
 import {
   type ImportRule,
@@ -44,7 +44,7 @@ const watch: ImportRule = ({ value }) =>
 const ownVariable: ImportRule = ({ path, value, computed }, plan) => {
   const name = path.at(-1) as string;
   if (computed || !isSecret(name, String(value ?? ''))) return to('start.config');
-  return plan.secret(name);
+  return plan.secretInFile(name);
 };
 /** runner starts pm2 without `--env`. */
 const production: ImportRule = (entry, plan) => plan.env(entry, entry.path.at(-1) as string);
@@ -89,6 +89,7 @@ const rows: ImportTable = [
   ['app.cwd', folder],
   ['app.watch app.watch.**', watch],
   ['app.env.*', ownVariable],
+  ['app.args app.args.[]', ({ value }) => refusalOf({ value }) ?? to('start.config')],
   ['app', ({ computed }) => (computed ? to('start.config') : left('is empty'))],
   ['app.env app.env.<code> app.<code> code', KEPT],
   [
@@ -122,13 +123,20 @@ export const pm2: SourceFormat = {
   table: rows,
   finish(plan, entries, file) {
     const first = (path: string) => entries.find((each) => each.path.join('.') === path);
-    plan.add(first('deploy.repo'), first('deploy.ref'));
+    const repo = first('deploy.repo');
+    if (repo) plan.add(repo, first('deploy.ref'));
     const isApp = ({ path, computed }: SourceEntry) =>
       path[0] === 'app' && (path.length > 1 || computed === true);
-    if (!entries.some(isApp)) return;
+    if (!entries.some(isApp)) {
+      for (const entry of entries)
+        if (entry.path[0] === 'code')
+          plan.fates.set(entry, left('is code, and no app is exported'));
+      return;
+    }
     plan.derive('start.type', 'pm2', 'pm2 keeps running it');
     const config = inRelease(file, 'ecosystem.config.js');
     plan.derive('start.config', config, 'pm2 reads it from each release');
+    plan.noteSecrets(config, 'a value in the file wins over that of runner');
     for (const entry of entries)
       if (entry.path.join('.').startsWith('app.env.')) overruled(plan, entry);
     const ports = entries

@@ -47,6 +47,10 @@ function processes(plan: Plan, entries: readonly SourceEntry[]): void {
     }
     return;
   }
+  if (plan.has('hooks.pre_switch'))
+    plan.notes.add(
+      'Heroku runs release once, runner runs hooks.pre_switch for each instance: it must be safe to repeat',
+    );
   for (const name of all.keys()) {
     if (name === 'web')
       plan.derive('instances.web.env.PORT', '3000', 'Heroku chooses it; here you do');

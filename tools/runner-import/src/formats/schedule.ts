@@ -11,25 +11,20 @@ const FIELDS: readonly { least: number; most: number; names: readonly string[] }
   { least: 0, most: 7, names: DAYS },
 ];
 
-/** A line of a crontab; `user` is empty, or a name and a space. */
+/** A line of a crontab. */
 export interface CronJob {
   readonly schedule: string;
-  readonly user: string;
   readonly command: string;
 }
 
-/** The parts of a line; undefined if its schedule is none. `withUser`: the file names users. */
-export function restOfJob(line: string, withUser: boolean): CronJob | undefined {
+/** The parts of a line; undefined if its schedule is none. */
+export function jobOf(line: string): CronJob | undefined {
   const words = line.trim().split(/\s+/);
   const count = NAMED.test(words[0] ?? '') ? 1 : FIELDS.length;
   const fields = words.slice(0, count);
   if (count > 1 && !(fields.length === count && fields.every(isField))) return undefined;
-  const rest = new RegExp(`^(?:\\S+\\s+){${count}}(.*)$`, 's').exec(line.trim())?.[1] ?? '';
-  const [, user, command] = withUser
-    ? (/^([A-Za-z_][\w-]*)\s+(.*)$/s.exec(rest) ?? [])
-    : ['', '', rest];
-  if (!command) return undefined;
-  return { schedule: fields.join(' '), user: user ? `${user} ` : '', command };
+  const command = new RegExp(`^(?:\\S+\\s+){${count}}(.*)$`, 's').exec(line.trim())?.[1] ?? '';
+  return command === '' ? undefined : { schedule: fields.join(' '), command };
 }
 
 function isField(text: string, index: number): boolean {

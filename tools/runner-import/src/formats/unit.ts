@@ -14,7 +14,7 @@ const NOTHING = 'the unit starts nothing: it has no ExecStart';
 
 const variable: ImportRule = ({ path, value }, plan) => {
   const name = path[2] as string;
-  return isSecret(name, String(value)) ? plan.secret(name) : to('start.unit');
+  return isSecret(name, String(value)) ? plan.secretInFile(name) : to('start.unit');
 };
 const variables: ImportRule = (entry, plan) => {
   const path = String(entry.value).replace(/^-/, '');
@@ -61,6 +61,10 @@ function whole(plan: Plan, entries: readonly SourceEntry[], file: string): void 
     plan,
     entries,
     isUsers ? `~/.config/systemd/user/${name}` : `/etc/systemd/system/${name}`,
+  );
+  plan.noteSecrets(
+    name,
+    `it needs the line EnvironmentFile= that runner deploy ${plan.app} --check prints; a unit made by runner setup has it`,
   );
   if (!isUsers) plan.command(`echo ${word(name)} | sudo tee --append /etc/runner/units`);
   plan.command(isUsers ? 'systemctl --user daemon-reload' : 'sudo systemctl daemon-reload');

@@ -23,6 +23,8 @@ export const left = (reason: string): Fate => ({ reason });
 
 const COMPUTED = 'is computed when the file runs: write the value into .deploy.yml yourself';
 const SECRET = 'holds what looks like a secret: take it out, and set it with runner env set';
+/** The login in an address. */
+const LOGIN = /^(https?:\/\/)[^/@\s]*@/;
 const CONTROL = 'has characters that could control a terminal';
 
 /** Why a value cannot be copied into another file; undefined if it can. */
@@ -45,6 +47,10 @@ export class Plan {
   readonly commands = new Set<string>();
   readonly files = new Map<string, string>();
   readonly fates = new Map<SourceEntry, Fate>();
+  /** Sentences about what the new files do not show. */
+  readonly notes = new Set<string>();
+  /** Secrets whose values are in a file that stays. */
+  readonly #inFile = new Set<string>();
 
   constructor(app: string, root: string) {
     this.app = app;
@@ -112,18 +118,53 @@ export class Plan {
     return unnamed(name) ?? this.command(`runner env set ${this.app} ${name}`);
   }
 
+  /** A secret of a file that its tool goes on reading. */
+  secretInFile(name: string): Fate {
+    const fate = this.secret(name);
+    if ('to' in fate) this.#inFile.add(name);
+    return fate;
+  }
+
+  /** Says that the values of these secrets must leave the file, and what the tool needs instead. */
+  noteSecrets(file: string, instead: string): void {
+    const names = [...this.#inFile];
+    const values = names.length === 1 ? 'value' : 'values';
+    if (names.length > 0)
+      this.notes.add(`take the ${values} of ${names.join(', ')} out of ${file}: ${instead}`);
+  }
+
   command(line: string): Fate {
     this.commands.add(line);
     return to(line);
   }
 
-  /** The command that registers the app. */
+  /** The command that registers the app, with `URL` for an address that cannot be written there. */
   add(repo: SourceEntry | undefined, branch?: SourceEntry): void {
-    if (!repo || refusalOf(repo) || typeof repo.value !== 'string' || repo.value === '') return;
+    const url = this.#address(repo);
     const named = branch && !refusalOf(branch) && typeof branch.value === 'string';
     const ref = named ? String(branch.value).replace(/^(?:refs\/heads|origin)\//, '') : '';
     const follows = /^[\w./-]{1,200}$/.test(ref) && !ref.startsWith('-') ? ` --branch ${ref}` : '';
-    this.commands.add(`runner add ${word(addressOf(repo.value))}${follows} --name ${this.app}`);
+    this.commands.add(`runner add ${url ?? 'URL'}${follows} --name ${this.app}`);
+  }
+
+  /** The address without a login; undefined leaves the entry. */
+  #address(repo: SourceEntry | undefined): string | undefined {
+    if (!repo) return undefined;
+    const value = typeof repo.value === 'string' ? repo.value.replace(LOGIN, '$1') : '';
+    const isAddress = /^[^\s-]\S*$/.test(value);
+    const refusal =
+      refusalOf({ ...repo, value }) ??
+      (isAddress ? undefined : left('is not the address of a repository'));
+    if (refusal) {
+      const before = this.fates.get(repo);
+      if (before && 'to' in before) this.fates.set(repo, refusal);
+      return undefined;
+    }
+    if (value !== repo.value)
+      this.notes.add(
+        'the login in the address of the repository is left out: give it to runner add with --token-file',
+      );
+    return word(addressOf(value));
   }
 }
 
@@ -137,5 +178,6 @@ function unnamed(name: string): Fate | undefined {
 function addressOf(repo: string): string {
   const [, host, path] =
     /^(?:ssh:\/\/)?(?:[\w.-]+@)?([\w.-]+\.[a-z]+)[:/]([\w./~-]+)$/.exec(repo) ?? [];
-  return host === undefined ? repo : `https://${host}/${path}`;
+  const address = host === undefined ? repo : `https://${host}/${path}`;
+  return address.replace(/^(https:\/\/(?:github|gitlab)\.com\/.+)\.git$/, '$1');
 }

@@ -7,15 +7,30 @@ const NAMED =
 const RANDOM =
   /^(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/_=-]{20,}|(?=.*\d)[0-9a-f]{32,}|(?=.*\d)[0-9A-F]{32,})$/;
 /** `NAME=value` and `--name value` of a command; not a variable, nor a path. */
-const GIVEN =
-  /(?:^|[\s"'])(--?)?([A-Za-z_][\w-]*)(?:=|(?<=--[\w-]+)\s+)["']?(?![$./-])[^\s"']{4,}/g;
+const GIVEN = /(?:^|[\s"'])(--?)?([A-Za-z_][\w-]*)(?=(=|\s+)["']?(?![$./-])([^\s"']+))/g;
+/** Programs whose option for the password is a letter. */
+const LETTERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
+  [/\b(?:mysql|mariadb)/, /\s-p(?!["']?(?:\$|\s|$))/],
+  [/\bsshpass\b/, /\s-p\s*(?!["']?\$)\S/],
+  [/\bredis-cli\b/, /\s-a\s*(?!["']?\$)\S/],
+  [/\b(?:curl|wget)\b/, /\s(?:-u|--user)[\s=]*["']?[^\s:"'$]+:(?!["']?\$)[^\s"']/],
+];
+/** `-pSECRET` of any program: mixed as no option is. */
+const LETTER = /\s["']?-p(?!rint0)(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w!@#%^&*+-]{6,}/;
 
 const redact = redactor();
 
 /** Whether a text holds something with the shape of a secret, or gives one to a command. */
 export function hidesSecret(text: string): boolean {
-  if (redact(text) !== text) return true;
-  return [...text.matchAll(GIVEN)].some(([, , name = '']) => NAMED.test(name));
+  if (redact(text) !== text || LETTER.test(` ${text}`)) return true;
+  if (LETTERS.some(([program, option]) => program.test(text) && option.test(text))) return true;
+  return [...text.matchAll(GIVEN)].some(
+    ([, dashes, name = '', sign, value = '']) =>
+      (sign === '=' || dashes !== undefined) &&
+      NAMED.test(name) &&
+      // `sort --key 2`
+      (value.length >= 4 || !/^keys?$/i.test(name)),
+  );
 }
 
 /** Whether a variable is a secret, by its name or the shape of its value. */

@@ -8,7 +8,15 @@ interface Statement {
   readonly line: number;
 }
 
-const OPENS = /\bdo\s*(?:\|[^|]*\|)?$|^(?:if|unless|case|begin|def|class|module|while|until|for)\b/;
+const TEXT = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
+/** A word with what makes it a symbol, a method or a key, so that `:end`, `.end` and `end:` are none. */
+const TOKEN = /[.:]*[A-Za-z_]\w*[?!]?:?|\d+|[^\s\w]/g;
+const LOOP = /^(?:while|until|for)$/;
+const BLOCK = /^(?:if|unless|case|begin|def|class|module|while|until|for)$/;
+/** After these a word begins a statement or a value; elsewhere `if` follows the statement that depends on it. */
+const BEFORE_BLOCK = /^(?:|[;=(,[{|&]|then|do|else|return|and|or|not)$/;
+/** Statements without an end that are read again from their second line. */
+const AGAIN_MAX = 50;
 const SET =
   /^(?:set|append)(?:\s+(?::|["'])(\w+)["']?\s*,\s*(.*)|\(\s*(?::|["'])(\w+)["']?\s*,\s*(.*)\))$/s;
 
@@ -55,40 +63,60 @@ function pathOf(statement: string): string[] {
 
 /** The statements; a block is one, but a namespace only begins and ends, so that its tasks are seen. */
 function statementsOf(source: string): Statement[] {
+  const lines = codeOf(source);
   const found: Statement[] = [];
-  let [text, line, depth, blocks] = ['', 0, 0, 0];
+  let unended = 0;
+  for (let at = 0; at < lines.length; ) {
+    const first = lines[at] as Statement;
+    const count = unended < AGAIN_MAX ? lengthAt(lines, at) : 1;
+    // Without an end, as after a bracket in a pattern, it would take all that follows.
+    if (count === 0) unended += 1;
+    const own = Math.max(1, count);
+    const text = lines
+      .slice(at, at + own)
+      .map((each) => each.text)
+      .join('\n');
+    if (text !== 'end') found.push({ text: text.replaceAll('\\\n', ' '), line: first.line });
+    at += own;
+  }
+  return found;
+}
+
+/** How many lines the statement has that begins there; 0 if it does not end. */
+function lengthAt(lines: readonly Statement[], from: number): number {
+  if (/^(?:namespace\b.*\bdo|end)$/.test((lines[from] as Statement).text)) return 1;
+  let [depth, blocks] = [0, 0];
+  for (let at = from; at < lines.length; at += 1) {
+    const { text } = lines[at] as Statement;
+    depth = Math.max(0, depth + bracketsOf(text));
+    blocks = Math.max(0, blocks + blocksOf(text));
+    const goesOn = /(?:,|\\|\|\||&&|[+.])$/.test(text);
+    if (depth === 0 && blocks === 0 && !goesOn) return at - from + 1;
+  }
+  return 0;
+}
+
+/** The lines of code: without comments, and without the text of a heredoc. */
+function codeOf(source: string): Statement[] {
+  const found: Statement[] = [];
   let comment = false;
   let heredoc: string | undefined;
-  for (const [index, raw] of source
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .entries()) {
+  const all = source.replace(/^\ufeff/, '').split(/\r?\n/);
+  const lastAt = new Map(all.map((raw, index) => [raw.trim(), index]));
+  for (const [index, raw] of all.entries()) {
     if (heredoc !== undefined) {
       if (raw.trim() === heredoc) heredoc = undefined;
       continue;
     }
     if (raw === '__END__') break;
     if (/^=(?:begin|end)\b/.test(raw)) comment = raw.startsWith('=begin');
-    const own = comment || raw.startsWith('=') ? '' : withoutComment(raw).trim();
-    if (own === '') continue;
-    if (text === '') {
-      if (/^namespace\b.*\bdo$/.test(own)) {
-        found.push({ text: own, line: index + 1 });
-        continue;
-      }
-      if (own === 'end') continue;
-      line = index + 1;
-    }
-    heredoc = /<<[~-]?["']?([A-Z][A-Z_]*)\b/.exec(own)?.[1];
-    text = text === '' ? own : `${text}\n${own}`;
-    depth = Math.max(0, depth + bracketsOf(own));
-    blocks = Math.max(0, blocks + (OPENS.test(own) ? 1 : 0) - (/^end\b/.test(own) ? 1 : 0));
-    if (depth > 0 || blocks > 0 || /(?:,|\\|\|\||&&|[+.])$/.test(own)) continue;
-    found.push({ text: text.replaceAll('\\\n', ' '), line });
-    text = '';
-    depth = 0;
+    const text = comment || raw.startsWith('=') ? '' : withoutComment(raw).trim();
+    if (text === '') continue;
+    found.push({ text, line: index + 1 });
+    const named = /<<[~-]?["']?([A-Z][A-Z_]*)\b/.exec(text)?.[1];
+    if (named !== undefined && (lastAt.get(named) ?? 0) > index) heredoc = named;
   }
-  return text === '' ? found : [...found, { text, line }];
+  return found;
 }
 
 /** The line up to a `#` that begins a comment, not a value in a text. */
@@ -106,6 +134,21 @@ function withoutComment(line: string): string {
 }
 
 function bracketsOf(line: string): number {
-  const plain = line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '');
+  const plain = line.replace(TEXT, '');
   return (plain.match(/[([{]/g)?.length ?? 0) - (plain.match(/[)\]}]/g)?.length ?? 0);
+}
+
+/** Blocks that the line begins, less those that it ends. */
+function blocksOf(line: string): number {
+  let [count, before, isLoop] = [0, '', false];
+  for (const token of line.replace(TEXT, "''").match(TOKEN) ?? []) {
+    const begins = BLOCK.test(token) && BEFORE_BLOCK.test(before);
+    // The `do` of a loop begins no block of its own.
+    if (begins || (token === 'do' && !isLoop)) count += 1;
+    if (token === 'end') count -= 1;
+    if (begins) isLoop = LOOP.test(token);
+    else if (token === 'do') isLoop = false;
+    before = token;
+  }
+  return count;
 }
