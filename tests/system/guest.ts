@@ -7,6 +7,16 @@ import type { Fence } from '../docs/pages.ts';
 import { type Server, startServer } from './server.ts';
 
 export const DOMAIN = 'shop.example.org';
+/** The app of the pages: PORT is a port or the path of a socket. */
+export const APP = {
+  'server.js': `const { createServer } = require('node:http');
+const version = require('node:fs').readFileSync('VERSION', 'utf8').trim();
+createServer((_, answer) => answer.end(version)).listen(process.env.PORT);
+`,
+  'package.json': '{ "private": true }\n',
+  VERSION: 'v1\n',
+};
+
 /** Asks the app over TLS. */
 export const CURL = `curl --silent --show-error --fail --cacert /etc/ssl/test-ca.pem --resolve ${DOMAIN}:443:127.0.0.1`;
 

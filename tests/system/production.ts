@@ -6,22 +6,12 @@
 import { page } from '@runner/testing/app';
 import * as assert from 'uvu/assert';
 import { fencesOf } from '../docs/pages.ts';
-import { booted, CURL, DOMAIN, installing, putCertificates, typed } from './guest.ts';
+import { APP, booted, CURL, DOMAIN, installing, putCertificates, typed } from './guest.ts';
 import { leftBehind, moved } from './moved.ts';
 import { PORT, REPO, type Server, TOKEN } from './server.ts';
 
 const PAGE = 'docs/production.md';
 const SECRET = 'S3ss10n-k3y-of-the-sh0p';
-
-/** PORT is a port or the path of a socket. */
-const APP = {
-  'server.js': `const { createServer } = require('node:http');
-const version = require('node:fs').readFileSync('VERSION', 'utf8').trim();
-createServer((_, answer) => answer.end(version)).listen(process.env.PORT);
-`,
-  'package.json': '{ "private": true }\n',
-  VERSION: 'v1\n',
-};
 
 /** Where a page says what this machine has not: the net, a name in it, a terminal. */
 function inGuest(version: string): [said: string, typed: string][] {
