@@ -5,7 +5,8 @@
  * sandbox. Then docs/production.md is followed, five commands lead to an app over TLS, and an app without
  * traffic is set up. `-- play`, `-- move`, `-- breakOut`, `-- production`, `-- five`, `-- plain`: one of
  * these alone. `GUEST=DIR` follows the pages on the system in that folder, as
- * `debootstrap --include=systemd-sysv,dbus,iproute2` makes it. Prints a transcript. Skipped, with the reason, where no system can be booted.
+ * `debootstrap --include=systemd-sysv,dbus,iproute2` makes it. Prints a transcript. Skipped, with the
+ * reason, where no system can be booted.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
