@@ -82,7 +82,12 @@ for (const [what, files, words, cause] of [
   ],
   [
     'exits somewhat later',
-    { 'server.js': `${server('/')}setTimeout(() => process.exit(3), 2_500);\n` },
+    {
+      'server.js': server('/').replace(
+        "'ok');",
+        "'ok', () => setTimeout(() => process.exit(3), 1_200));",
+      ),
+    },
     'Not proven: start: `NODE_ENV=production node server.js` ended with status 3 after it had answered GET / with 200.',
     '',
   ],
