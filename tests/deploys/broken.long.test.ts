@@ -64,7 +64,10 @@ test('after a failed rollback status and list say so, and rollback starts what s
   );
   assert.is(before.next, 'not restarted automatically; run: runner rollback shop --to v1');
   const { stdout } = await run('runner-status', ['shop'], { root: world.root });
-  assert.match(stdout, /\n {2}default: +v1 since .*\n +broken since .*: it could not be started/);
+  assert.match(
+    stdout,
+    /\n {2}default: +v1 since .*\n +http:.*\n +broken since .*: it could not be started/,
+  );
   assert.match((await run('runner-list', [], { root: world.root })).stdout, / broken /);
   const doctor = await run('runner-doctor', ['--offline'], { root: world.root });
   assert.match(doctor.stdout, /shop is broken: default could not be started again/);
