@@ -35,7 +35,9 @@ test('systemd restarts the unit of the instance and looks whether it stays activ
   const done = await world.deploy([], env);
   assert.is(done.status, 0, done.stderr);
   const show = 'systemctl show --property SubState,NRestarts,Type,Result -- shop@web.service';
-  assert.equal(calls().slice(1), [
+  // Before it, the preflight looks at the unit.
+  const made = calls();
+  assert.equal(made.slice(made.findIndex((each) => each.includes('reset-failed'))), [
     'systemctl reset-failed -- shop@web.service',
     'systemctl restart -- shop@web.service',
     'systemctl is-active -- shop@web.service',
@@ -49,7 +51,7 @@ test('systemd reloads, and uses the user manager, if .deploy.yml says so', async
   const { env, calls } = recording(['systemctl'], 'echo active');
   await commit(world, 'start: { type: systemd, unit: shop.service, user: true, reload: true }\n');
   await world.deploy([], env);
-  assert.is(calls()[2], 'systemctl --user reload-or-restart -- shop.service');
+  assert.ok(calls().includes('systemctl --user reload-or-restart -- shop.service'));
 });
 
 test('a unit that does not stay active fails the deploy with its journal in the error', async ({
