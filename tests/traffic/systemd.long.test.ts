@@ -63,9 +63,9 @@ cat > /etc/systemd/system/shop@.service`,
       ...inside,
       stdin: TOKEN,
     });
-    await container.ok(`mkdir -p ${ROOT}/apps/shop
+    await container.ok(`chmod o+x ${ROOT}/apps/shop
 setfacl -m u:shop:x ${ROOT} ${ROOT}/apps
-setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
+setfacl -R -m u:shop:rX,d:u:shop:rX,o::X,d:o::rX ${ROOT}/apps/shop`);
   });
 
   test('a unit whose umask shuts the proxy out gets no request, and the setting is named', async () => {
@@ -73,7 +73,7 @@ setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
     assert.is(refused.status, 1);
     assert.match(
       refused.stderr,
-      /traffic: the socket of shop has mode 0750: with UMask=0007 in its unit the proxy may use it, and no one else/,
+      /traffic: the socket of shop has mode 0755: with UMask=0007 in its unit the proxy may use it, and no one else/,
     );
     const checked = await container.sh('runner deploy shop --check', inside);
     assert.match(checked.stdout, /start: shop@.service has no UMask=0007: systemctl edit --full/);

@@ -52,11 +52,12 @@ export const add = command({
   surplus:
     'add takes one argument, the repository: give the branch with --branch <BRANCH> and the app with --name <NAME>',
   examples: [
-    'runner add https://github.com/acme/shop --token-file ~/token',
+    'runner add acme/shop --branch main --token-file ~/token',
+    'runner add https://github.com/acme/site --public',
     'runner add acme/blog --branch next --token-from shop',
     "runner add --repo acme/docs --tags 'v*' --semver '^1' --token-from blog",
     'runner add acme/api --app-id 12345 --app-key-file app.pem',
-    'runner add gitlab:acme/web/site --token-file ~/gitlab-token',
+    'runner add gitlab:acme/web/site --branch main --token-file ~/gitlab-token',
   ],
   async run(context) {
     return { value: await register(context) };
