@@ -113,7 +113,7 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     assert.not.match(text.slice(0, 100_000), /@(LIBDIR|VERSION|SIZE)@/, path);
     assert.is(/(^|\/)(node_modules|cache|dev|test)\//.test(path), false, path);
   }
-  assert.match(files['etc/logrotate.d/runner'] ?? '', /su runner runner-view/);
+  assert.match(files['etc/logrotate.d/runner'] ?? '', /su runner runner/);
   assert.match(files['usr/share/doc/runner/THIRD-PARTY.txt'] ?? '', /undici [\d.]+ \(MIT\)/);
 });
 

@@ -73,7 +73,7 @@ export async function rotate(server: Server): Promise<void> {
   await shows('v4');
   await until(
     "stat -c '%A %U:%G %n' /opt/runner/logs/*.jsonl*",
-    /rw-r----- runner:runner-view .*jsonl\n/,
+    /rw-r----- runner:runner .*jsonl\n/,
   );
   assert.match(await type('runner debug last-error shop'), /v3/);
 }

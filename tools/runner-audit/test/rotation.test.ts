@@ -23,7 +23,7 @@ function missing(): string | undefined {
 function snippetFor(root: string): string {
   const text = readFileSync(join(checkoutFolder(), 'packaging/logrotate/runner'), 'utf8');
   const path = join(temporaryFolder('logrotate'), 'runner');
-  const own = text.replace('    su runner runner-view\n', '');
+  const own = text.replace('    su runner runner\n', '');
   writeFileSync(path, own.replace(/\/opt\/runner(\S+)/g, `"${root}$1"`), { mode: 0o644 });
   return path;
 }
