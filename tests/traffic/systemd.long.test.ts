@@ -63,9 +63,9 @@ cat > /etc/systemd/system/shop@.service`,
       ...inside,
       stdin: TOKEN,
     });
-    await container.ok(`chmod o+x ${ROOT}/apps/shop
+    await container.ok(`chmod 755 ${ROOT}/apps ${ROOT}/apps/shop
 setfacl -m u:shop:x ${ROOT} ${ROOT}/apps
-setfacl -R -m u:shop:rX,d:u:shop:rX,o::X,d:o::rX ${ROOT}/apps/shop`);
+setfacl -R -m u:shop:rX,d:u:shop:rX ${ROOT}/apps/shop`);
   });
 
   test('a unit whose umask shuts the proxy out gets no request, and the setting is named', async () => {
