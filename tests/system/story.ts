@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path';
 import { distFolder } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { attackRotation, attackSetup, attackShell, attackTerminal } from './attacks.ts';
-import { addApp, deployByTimer, failAndRollBack, otherWays, restart, rotate } from './deploys.ts';
+import {
+  addApp,
+  deployByTimer,
+  failAndRollBack,
+  look,
+  otherWays,
+  restart,
+  rotate,
+} from './deploys.ts';
 import { nextRelease } from './next-release.ts';
 import {
   bringItsNode,
@@ -33,6 +41,7 @@ export async function play(): Promise<number> {
     await deployByTimer(server);
     await failAndRollBack(server);
     await rotate(server);
+    await look(server);
     await otherWays(server);
     await restart(server);
     await upgradeAndBack(server, version);

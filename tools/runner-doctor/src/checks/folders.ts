@@ -4,6 +4,7 @@
  * the account's timers.
  */
 
+import { spawnSync } from 'node:child_process';
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
@@ -97,15 +98,26 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
   );
 }
 
-/** What keeps the members of the group of `view/`, who may look at the apps, from what they need. */
+const VIEWERS = 'runner-view';
+
+/** What keeps members of the group `runner-view` from the folders that the package opens to them. */
 function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
-  const group = look(viewDir)?.gid;
-  if (group === undefined) return [];
-  return [root, logsDir].flatMap((path) => {
-    const stat = look(path);
-    if (stat === undefined || (stat.gid === group && (stat.mode & 0o050) === 0o050)) return [];
-    const fix = `chgrp --reference=${word(viewDir)} ${word(path)} && chmod g+rx ${word(path)}`;
-    return [warning(`${path} is closed to the group that may look at the apps`, fix)];
+  if (look(viewDir) === undefined) return [];
+  const rights = [
+    [root, 'x'],
+    [viewDir, 'rX'],
+    [logsDir, 'rX'],
+  ] as const;
+  return rights.flatMap(([path, right]) => {
+    const { status, stdout } = spawnSync('getfacl', ['--omit-header', '--absolute-names', path], {
+      encoding: 'utf8',
+    });
+    if (status !== 0 || new RegExp(`^group:${VIEWERS}:..x`, 'm').test(stdout)) return [];
+    const entry = `g:${VIEWERS}:${right}`;
+    const options = right === 'x' ? `-m ${entry}` : `-R -m ${entry},d:${entry}`;
+    return [
+      warning(`${path} is closed to the group ${VIEWERS}`, `setfacl ${options} ${word(path)}`),
+    ];
   });
 }
 
