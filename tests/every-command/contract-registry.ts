@@ -1,19 +1,9 @@
 /** The contract of the registry. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { temporaryFolder } from '@runner/testing/temp';
 import { CHANGE, call, type Entry, FLOCK, KEY, NEW, OUTPUT, STATE, withToken } from './entry.ts';
 import { TOKENS } from './known-secrets.ts';
 
 /** A public key of age. */
 const RECIPIENT = 'age1fu3cx8f30x9crvjxugzslyedx32qc8dfrrq9hxncm8udxnnzx99srujfg0';
-
-/** A repository of one page. */
-function siteFolder(): string {
-  const folder = temporaryFolder('site');
-  writeFileSync(join(folder, 'index.html'), '<h1>Hello</h1>');
-  return folder;
-}
 
 export const REGISTRY: readonly Entry[] = [
   {
@@ -69,22 +59,6 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
-    command: 'init',
-    calls: [
-      { args: () => [siteFolder(), '--no-prove'] },
-      { args: () => [siteFolder(), '--json'] },
-      { args: () => [siteFolder(), '--yes'] },
-    ],
-    writes: false,
-    wrong: [
-      ['app_not_found', call('--app', 'nope')],
-      ['file_unreadable', call('/nonexistent')],
-      ['force_needed', call('--app', 'shop', '--no-prove')],
-      ['usage', call('.', '--app', 'shop')],
-    ],
-    refusals: { ...OUTPUT },
-  },
-  {
     command: 'edit',
     calls: [
       withToken('shop', '--token', '-'),
@@ -107,45 +81,6 @@ export const REGISTRY: readonly Entry[] = [
       ...CHANGE,
       ...OUTPUT,
     },
-  },
-  {
-    command: 'setup',
-    calls: [
-      {
-        args: ['shop', '--deploy-file', '-', '--print'],
-        stdin: () => 'start: { type: process, run: exec node server.js }\n',
-      },
-      call('shop', '--deploy-file', '/dev/null', '--print', '--json'),
-      call('shop', '--facts', '--deploy-file', '/dev/null'),
-    ],
-    writes: false,
-    wrong: [
-      ['app_not_found', call('nope', '--print')],
-      ['name_invalid', call('../shop', '--print')],
-      ['usage', call('shop', '--cert', '/x', '--print')],
-      ['file_unreadable', call('shop', '--deploy-file', '/nonexistent', '--print')],
-    ],
-    refusals: {
-      ...STATE,
-      ...OUTPUT,
-      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
-      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
-    },
-  },
-  {
-    command: 'import',
-    calls: [
-      { ...call('procfile', '-'), stdin: () => 'web: node server.js\n' },
-      { ...call('unit', '-', '--json'), stdin: () => '[Service]\nExecStart=/usr/bin/node x\n' },
-    ],
-    withoutInput: 1,
-    writes: false,
-    wrong: [
-      ['not_imported', { ...call('pm2', '-'), stdin: () => 'module.exports = {' }],
-      ['file_unreadable', call('compose', '/nonexistent')],
-      ['usage', call('jenkins', '-')],
-    ],
-    refusals: OUTPUT,
   },
   {
     command: 'remove',

@@ -1,84 +1,15 @@
 /** One app for people, in lines that fit the terminal. */
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
-import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import type { Paused, Stopped } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
-import type { Deployed } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
-import { durationText } from '@runner/common/text/time';
 import type { Detailed } from './details.ts';
-import type { Usage } from './usage.ts';
-
-/** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
-function time(text: string): string {
-  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
-}
-
-function short(commit: string): string {
-  return commit.slice(0, 12);
-}
-
-function runs({
-  current,
-  url,
-  active_since: since,
-  active_by: by,
-  running,
-  stopped,
-  broken,
-  restored,
-}: InstanceSummary): string[] {
-  if (restored)
-    return [
-      `${restored.version} ran before the restore, and is not deployed here yet`,
-      `commit ${short(restored.commit)}`,
-    ];
-  const why = broken
-    ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
-    : running === false
-      ? [stopped ? 'stopped' : 'not running']
-      : [];
-  if (!current) return ['nothing runs', ...why];
-  const { version, commit, deploy_id, ref } = current;
-  return [
-    `${version} since ${time(since ?? '')}${by ? ` by ${by}` : ''}`,
-    ...(url === null ? [] : [url]),
-    ...why,
-    ...(ref === undefined ? [] : [`chosen by hand with --ref ${ref}`]),
-    `commit ${short(commit)}, deploy ${deploy_id}`,
-    ...broughtBy(current),
-  ];
-}
-
-/** What a deploy brought, the newest first. */
-function broughtBy({ changes }: Deployed): string[] {
-  if (!changes || changes.subjects.length === 0) return [];
-  const { count, subjects, authors } = changes;
-  const commits = count === null ? '' : count === 1 ? '1 commit' : `${count} commits`;
-  const by = authors.length === 0 ? '' : `by ${authors.join(', ')}`;
-  const rest = (count ?? 0) - subjects.length;
-  return [
-    `brought ${[commits, by].filter(Boolean).join(' ')}:`,
-    ...subjects.map((subject) => `- ${subject}`),
-    ...(rest > 0 ? [`- and ${rest} more`] : []),
-  ];
-}
-
-/** What an instance with `traffic` runs where. */
-function slotLines({ live, draining, before_traffic: old }: InstanceSummary): string[] {
-  return [
-    ...(live ? [`requests go to slot ${live}`] : []),
-    ...(draining
-      ? [`slot ${draining.slot} is draining, until ${time(draining.until)} at the latest`]
-      : []),
-    ...(old ? [`${old.version} still runs from before traffic`] : []),
-  ];
-}
+import { instanceRow, short, time } from './instance-lines.ts';
 
 /** An app that needs an operator, in one line. */
 export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
@@ -93,11 +24,6 @@ export function unhealthyLine({ app, state, check_failed: failed, next }: AppSum
 function refusal({ check_failed: failed }: AppSummary): string[] {
   if (!failed) return [];
   return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
-}
-
-function usageLine({ pid, up_s: seconds, memory }: Usage): string {
-  const megabytes = Math.max(1, Math.round(memory / 1_048_576));
-  return `process ${pid}, up ${durationText(seconds * 1000)}, ${megabytes} MB`;
 }
 
 /** `waiting: 2 of 3 checks of 1a2b3c` has its label in it. */
@@ -125,14 +51,6 @@ function diskRow({ disk }: Detailed): [string, string[]][] {
   const used = DISK_PARTS.filter((part) => disk[part] !== 0);
   const parts = used.map((part) => `${part} ${size(disk[part])}`);
   return [['disk:', [`${size(disk.total)}: ${parts.join(', ')}`]]];
-}
-
-function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, string[]] {
-  const { instance, current, previous } = each;
-  const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
-  const usage = used ? [usageLine(used)] : [];
-  const rest = before ? [`before: ${before}`] : [];
-  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
 }
 
 /** What was deployed after a failure. */

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
-import type { ProposedSetting } from '@runner/common/deploy-file/write';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -13,32 +12,10 @@ import { withoutSteps } from '@runner/deploy/report/reporter';
 import { lookAt } from '../look/checkout.ts';
 import { type Analysis, analyse } from '../stacks/analyse.ts';
 import type { Proposal } from '../stacks/propose.ts';
+import { answerOf, type InitAnswer, unknownAnswer } from './answer.ts';
 import { checkoutAt, headOf, nameFor, type Workplace } from './checkout.ts';
 import { difference } from './difference.ts';
-import { fileText, foundLines, proofWords, settledSettings, skeleton, withPort } from './text.ts';
-
-/** What `init` prints. */
-interface InitAnswer {
-  stack: string | null;
-  /** The package manager. */
-  manager: string | null;
-  /** Folder of the app in the repository; empty at its top. */
-  dir: string;
-  /** The settings by their keys, such as `start.run`, each with its reason. */
-  settings: { key: string; value: ProposedSetting['value']; reason: string | null }[];
-  /** The folder that a web server serves; null if the app itself answers. */
-  output: string | null;
-  notes: string[];
-  /** What keeps it from being deployed; null if nothing does. */
-  missing: string | null;
-  /** Folders of which one has to be chosen. */
-  apps: string[];
-  proof: Proof | null;
-  /** The whole file. */
-  file: string;
-  /** Where it was written; null if it was not. */
-  written: string | null;
-}
+import { fileText, foundLines, proofWords, settledSettings, withPort } from './text.ts';
 
 export const init = command({
   about: 'Write a .deploy.yml for a repository, and prove it',
@@ -147,20 +124,6 @@ function folderOf(given: string | undefined): string | undefined {
   return given && (posix.normalize(given).replace(/\/+$/, '').replace(/^\.$/, '') || undefined);
 }
 
-function answerOf(
-  { stack, manager, dir, notes, output }: Proposal,
-  settings: readonly ProposedSetting[],
-  rest: Pick<InitAnswer, 'proof' | 'file' | 'written'>,
-): InitAnswer {
-  const shown = settings.map(({ path, value, reason }) => ({
-    key: path.join('.'),
-    value,
-    reason: reason ?? null,
-  }));
-  const found = { stack, manager: manager ?? null, dir, settings: shown };
-  return { ...found, output: output ?? null, notes: [...notes], missing: null, apps: [], ...rest };
-}
-
 /** Of several apps, the one that is chosen on the terminal. */
 function chosen({ io, options }: InitContext, { top }: Workplace, analysis: Analysis): Analysis {
   if (!('missing' in analysis) || analysis.apps.length === 0 || !canAsk(io) || options.yes)
@@ -179,20 +142,7 @@ function unknown(
 ): CommandResult {
   note(harmlessLine(missing));
   for (const dir of apps) note(`--dir ${harmlessLine(dir)}`);
-  const value: InitAnswer = {
-    stack: null,
-    manager: null,
-    dir: '',
-    settings: [],
-    output: null,
-    notes: [],
-    missing,
-    apps: [...apps],
-    proof: null,
-    file: skeleton(missing),
-    written: null,
-  };
-  return { value, status: 1 };
+  return { value: unknownAnswer(missing, apps), status: 1 };
 }
 
 function refuse(

@@ -1,0 +1,70 @@
+/** The contract of what comes before the first deploy. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '@runner/testing/temp';
+import { call, type Entry, OUTPUT, STATE } from './entry.ts';
+
+/** A repository of one page. */
+function siteFolder(): string {
+  const folder = temporaryFolder('site');
+  writeFileSync(join(folder, 'index.html'), '<h1>Hello</h1>');
+  return folder;
+}
+
+export const START: readonly Entry[] = [
+  {
+    command: 'init',
+    calls: [
+      { args: () => [siteFolder(), '--no-prove'] },
+      { args: () => [siteFolder(), '--json'] },
+      { args: () => [siteFolder(), '--yes'] },
+    ],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('--app', 'nope')],
+      ['file_unreadable', call('/nonexistent')],
+      ['force_needed', call('--app', 'shop', '--no-prove')],
+      ['usage', call('.', '--app', 'shop')],
+    ],
+    refusals: { ...OUTPUT },
+  },
+  {
+    command: 'setup',
+    calls: [
+      {
+        args: ['shop', '--deploy-file', '-', '--print'],
+        stdin: () => 'start: { type: process, run: exec node server.js }\n',
+      },
+      call('shop', '--deploy-file', '/dev/null', '--print', '--json'),
+      call('shop', '--facts', '--deploy-file', '/dev/null'),
+    ],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope', '--print')],
+      ['name_invalid', call('../shop', '--print')],
+      ['usage', call('shop', '--cert', '/x', '--print')],
+      ['file_unreadable', call('shop', '--deploy-file', '/nonexistent', '--print')],
+    ],
+    refusals: {
+      ...STATE,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
+      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
+    },
+  },
+  {
+    command: 'import',
+    calls: [
+      { ...call('procfile', '-'), stdin: () => 'web: node server.js\n' },
+      { ...call('unit', '-', '--json'), stdin: () => '[Service]\nExecStart=/usr/bin/node x\n' },
+    ],
+    withoutInput: 1,
+    writes: false,
+    wrong: [
+      ['not_imported', { ...call('pm2', '-'), stdin: () => 'module.exports = {' }],
+      ['file_unreadable', call('compose', '/nonexistent')],
+      ['usage', call('jenkins', '-')],
+    ],
+    refusals: OUTPUT,
+  },
+];

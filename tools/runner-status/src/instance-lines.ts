@@ -1,0 +1,87 @@
+/** One instance for people. */
+import type { InstanceSummary } from '@runner/common/apps/instance-summary';
+import type { Deployed } from '@runner/common/apps/state';
+import { versionLabel } from '@runner/common/apps/versions';
+import { durationText } from '@runner/common/text/time';
+import type { Usage } from './usage.ts';
+
+/** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
+export function time(text: string): string {
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
+}
+
+/** A commit as people name it. */
+export function short(commit: string): string {
+  return commit.slice(0, 12);
+}
+
+function runs({
+  current,
+  url,
+  active_since: since,
+  active_by: by,
+  running,
+  stopped,
+  broken,
+  restored,
+}: InstanceSummary): string[] {
+  if (restored)
+    return [
+      `${restored.version} ran before the restore, and is not deployed here yet`,
+      `commit ${short(restored.commit)}`,
+    ];
+  const why = broken
+    ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
+    : running === false
+      ? [stopped ? 'stopped' : 'not running']
+      : [];
+  if (!current) return ['nothing runs', ...why];
+  const { version, commit, deploy_id, ref } = current;
+  return [
+    `${version} since ${time(since ?? '')}${by ? ` by ${by}` : ''}`,
+    ...(url === null ? [] : [url]),
+    ...why,
+    ...(ref === undefined ? [] : [`chosen by hand with --ref ${ref}`]),
+    `commit ${short(commit)}, deploy ${deploy_id}`,
+    ...broughtBy(current),
+  ];
+}
+
+/** What a deploy brought, the newest first. */
+function broughtBy({ changes }: Deployed): string[] {
+  if (!changes || changes.subjects.length === 0) return [];
+  const { count, subjects, authors } = changes;
+  const commits = count === null ? '' : count === 1 ? '1 commit' : `${count} commits`;
+  const by = authors.length === 0 ? '' : `by ${authors.join(', ')}`;
+  const rest = (count ?? 0) - subjects.length;
+  return [
+    `brought ${[commits, by].filter(Boolean).join(' ')}:`,
+    ...subjects.map((subject) => `- ${subject}`),
+    ...(rest > 0 ? [`- and ${rest} more`] : []),
+  ];
+}
+
+/** What an instance with `traffic` runs where. */
+function slotLines({ live, draining, before_traffic: old }: InstanceSummary): string[] {
+  return [
+    ...(live ? [`requests go to slot ${live}`] : []),
+    ...(draining
+      ? [`slot ${draining.slot} is draining, until ${time(draining.until)} at the latest`]
+      : []),
+    ...(old ? [`${old.version} still runs from before traffic`] : []),
+  ];
+}
+
+function usageLine({ pid, up_s: seconds, memory }: Usage): string {
+  const megabytes = Math.max(1, Math.round(memory / 1_048_576));
+  return `process ${pid}, up ${durationText(seconds * 1000)}, ${megabytes} MB`;
+}
+
+/** Its name, and what runs in it. */
+export function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, string[]] {
+  const { instance, current, previous } = each;
+  const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
+  const usage = used ? [usageLine(used)] : [];
+  const rest = before ? [`before: ${before}`] : [];
+  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
+}
