@@ -10,6 +10,7 @@ import * as assert from 'uvu/assert';
 import { deployFile, makeWorld, TOKEN, type World } from './world.ts';
 
 const GROUP = 64_123;
+const OWNER = 64_124;
 const SECRET = 'postgres://shop:8f2c91d7e6@db/shop';
 const BOT = '123456789:AAviewersMustNotSeeThisToken0123456';
 
@@ -71,6 +72,26 @@ test('a member sees apps, deploys and failures', async ({ world }) => {
   const changes = await as(world, GROUP, 'runner-changes', 'shop');
   assert.is(changes.status, 1);
   assert.match(changes.stderr, /^runner changes: .*use: sudo runner changes shop.*\n$/);
+});
+
+test('a member sees failures of an installation that belongs to its own user', async ({
+  world,
+}) => {
+  if (!canShare) return;
+  const { root } = world;
+  const give = (uid: number) => execFileSync('chown', ['-R', String(uid), root]);
+  give(OWNER);
+  try {
+    const why = (args: string) => as(world, GROUP, 'runner-debug', `last-error shop ${args}`);
+    const { status, stdout, stderr } = await why('');
+    assert.equal([status, stderr], [0, '']);
+    assert.match(stdout, /^Last DeployFailure for shop:/);
+    const named = await why(`--root '${root}'`);
+    assert.is(named.status, 1);
+    assert.match(named.stderr, /belongs to another user/);
+  } finally {
+    give(0);
+  }
 });
 
 test('nothing that a member can read holds a secret, and a user outside reads nothing', async ({

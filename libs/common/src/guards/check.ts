@@ -4,6 +4,7 @@
  * folder above the root (/tmp) may be writable by all, since files of others fail the owner check.
  */
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { isViewer } from '../apps/viewed.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { credentialFile, isKeyExposed, mkeyFile } from '../tokens/key-file.ts';
@@ -44,7 +45,7 @@ export function trippedGuards(paths: Paths, files: readonly string[], asker: Ask
       trip('symlink', 'is a symbolic link', fixes.link(path));
       continue;
     }
-    if (stat.uid !== 0 && stat.uid !== io.uid) owners ??= ownersOf(paths, io.uid);
+    if (stat.uid !== 0 && stat.uid !== io.uid) owners ??= ownersOf(paths, asker);
     if (owners?.includes(stat.uid) === false)
       trip('owner', `belongs to another user (uid ${stat.uid})`, fixes.owner(path, stat.uid));
     const isFolder = stat.isDirectory();
@@ -79,15 +80,16 @@ function wayTo(files: readonly string[]): Set<string> {
 }
 
 /**
- * Trusted owners: root and the current user. For root also the owner of an installation, if the root,
- * the registry and the logs all belong to that user.
+ * Trusted owners: root and the current user. For root, and for a user whom the server lets look, also the
+ * owner of an installation, if the root, the registry and the logs all belong to that user.
  */
-function ownersOf(paths: Paths, uid: number): number[] {
-  if (uid !== 0) return [0, uid];
+function ownersOf(paths: Paths, { io: { uid }, rootNamed }: Asker): number[] {
+  // A root that someone else names might be theirs.
+  if (uid !== 0 && (rootNamed || !isViewer(paths))) return [0, uid];
   const [account, ...others] = [paths.root, paths.stateDir, paths.logsDir].map(
     (path) => look(path)?.uid,
   );
-  return account && others.every((other) => other === account) ? [0, account] : [0];
+  return account && others.every((other) => other === account) ? [0, uid, account] : [0, uid];
 }
 
 /**
