@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
-for (const list of ['.ci/every-commit', '.ci/storms']) {
+for (const list of ['.ci/turns', '.ci/storms']) {
   test(`every long test that ${list} names exists, once`, () => {
     const files = readFileSync(list, 'utf8')
       .split('\n')

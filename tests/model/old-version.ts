@@ -8,9 +8,14 @@ import { temporaryFolder } from '@runner/testing/temp';
 /** The last commit of version 0.1.0. */
 const COMMIT = 'fe09ed6a0e7c1799bf26aba2f423aa6b9fce6c1f';
 
-/** What the build needs, and the executables load. */
-const SOURCES = ['libs', 'tools', 'scripts/bundle', 'scripts/reference', 'package.json', 'LICENSE'];
-const SCRIPTS = ['scripts/bundle.mjs', 'scripts/checkout.mjs'];
+/** What the build needs, and the executables and packages hold. */
+const SOURCES = [
+  ...['libs', 'tools', 'packaging', 'docs', 'scripts/bundle', 'scripts/reference'],
+  ...['scripts/bundle.mjs', 'scripts/checkout.mjs', 'package.json', 'pnpm-lock.yaml'],
+  ...['scripts/package', 'scripts/package.mjs', 'scripts/install'],
+  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
+];
+/** What the executables load. */
 const PACKAGES = ['esbuild', 'mri', 'picocolors', 'undici', 'yaml', 'ajv'];
 
 /** Whether the history holds that commit: that of a shallow clone, or of an archive, does not. */
@@ -29,7 +34,7 @@ export function hasOldVersion(): boolean {
 /** Builds them; returns the folder that holds `bin/`. Takes a second or two. */
 export function buildOldVersion(): string {
   const folder = temporaryFolder('0.1.0');
-  const archive = execFileSync('git', ['archive', COMMIT, ...SOURCES, ...SCRIPTS], {
+  const archive = execFileSync('git', ['archive', COMMIT, ...SOURCES], {
     cwd: checkoutFolder(),
     maxBuffer: 1 << 28,
   });
@@ -37,6 +42,15 @@ export function buildOldVersion(): string {
   linkPackages(folder);
   execFileSync(process.execPath, ['scripts/bundle.mjs'], { cwd: folder, stdio: 'pipe' });
   return join(folder, 'node_modules/.cache/runner/dist');
+}
+
+/** Builds its packages too; returns the folder that holds `runner_0.1.0_all.deb`. */
+export function packageOldVersion(): string {
+  const dist = buildOldVersion();
+  const to = temporaryFolder('0.1.0-release');
+  const args = ['scripts/package.mjs', '--to', to, '--dist', dist];
+  execFileSync(process.execPath, args, { cwd: join(dist, '../../../..'), stdio: 'pipe' });
+  return to;
 }
 
 /** Its own libraries, and the packages that this checkout has installed. */

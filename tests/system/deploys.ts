@@ -8,7 +8,11 @@ import { BROKEN, DEPLOY_FILE, push, UNIT } from './shop.ts';
 /** Timers of the story are due every two seconds instead of every minute, and a failed attempt waits as long. */
 const HURRY = '[Timer]\nOnCalendar=\nOnCalendar=*:*:0/2\nRandomizedDelaySec=0\n';
 
-export async function addApp({ container, git, discord, step, type }: Server): Promise<void> {
+/** `more` is added to config.yml. */
+export async function addApp(
+  { container, git, discord, step, type }: Server,
+  more = 'sandbox: required\nretry_after: [2s, 2s]\n',
+): Promise<void> {
   step('an app is registered, its unit made, and runner allowed to restart it');
   await container.ok('useradd --system shop');
   await container.ok('cat > /etc/systemd/system/shop.service', { stdin: UNIT });
@@ -16,7 +20,7 @@ export async function addApp({ container, git, discord, step, type }: Server): P
     const folder = `/etc/systemd/system/${timer}.timer.d`;
     await container.ok(`mkdir -p ${folder}; cat > ${folder}/hurry.conf`, { stdin: HURRY });
   }
-  const config = `code_host_git_url: ${git.url}\nsandbox: required\nretry_after: [2s, 2s]\nnotify:\n  discord_webhook: ${discord.webhook}\n`;
+  const config = `code_host_git_url: ${git.url}\n${more}notify:\n  discord_webhook: ${discord.webhook}\n`;
   await type(
     'install -o runner -g runner -m 0600 /dev/null /opt/runner/config.yml; cat >/opt/runner/config.yml',
     {

@@ -1,17 +1,20 @@
 /**
  * `npm run test:system`: the life of a server, in a booted systemd-nspawn: the package is installed, an
  * app is added, a timer deploys what is pushed; failures, rotation, a restart, an upgrade and back, the
- * end. Then a fresh server takes over with a backup of another one, and commits try to get out of the
- * sandbox. Then docs/production.md is followed, five commands lead to an app over TLS, and an app without
- * traffic is set up. `-- play`, `-- move`, `-- breakOut`, `-- production`, `-- five`, `-- plain`: one of
- * these alone. `GUEST=DIR` follows the pages on the system in that folder, as
- * `debootstrap --include=systemd-sysv,dbus,iproute2` makes it. Prints a transcript. Skipped, with the
- * reason, where no system can be booted.
+ * end. The package of 0.1.0 is upgraded. A fresh server takes over with a backup of another one, and
+ * commits try to get out of the sandbox. Then docs/production.md is followed, five commands lead to an
+ * app over TLS, an app without traffic is set up, and an ACME server gives certificates. `-- play`, `-- first`,
+ * `-- move`, `-- breakOut`, `-- production`, `-- five`, `-- plain`, `-- certified`: one of these alone.
+ * `GUEST=DIR` follows the pages on the system in that folder, as `debootstrap
+ * --include=systemd-sysv,dbus,iproute2` makes it. Prints a transcript. Skipped, with the reason, where no
+ * system can be booted.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { whyNoContainer } from '@runner/testing/container';
 import { breakOut } from './breakouts.ts';
+import { certified } from './certificates.ts';
+import { first } from './first-release.ts';
 import { five } from './five.ts';
 import { move } from './moving.ts';
 import { plain, production } from './production.ts';
@@ -39,7 +42,7 @@ const why = whyNot();
 if (why !== undefined) {
   process.stdout.write(`test:system: skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
 } else {
-  const parts = { play, move, breakOut, production, five, plain };
+  const parts = { play, first, move, breakOut, production, five, plain, certified };
   const chosen = Object.entries(parts).filter(([name]) => process.argv.includes(name));
   const all = (chosen.length > 0 ? chosen : Object.entries(parts)).reduce(
     async (before, [, part]) => (await before) + (await part()),
