@@ -33,7 +33,7 @@ test("the commit's own file is compared, and with --force the operator's wins ov
     await world.push('v1', { files: { 'package.json': null } });
     const refused = await init(world, ['--no-prove', '--yes']);
     assert.is(refused.status, 1);
-    assert.match(refused.stderr, /\n- health: .*\n/);
+    assert.match(refused.stderr, /\n-health: .*\n/);
     assert.match(refused.stderr, 'is there already: --force replaces it (force_needed)');
     assert.equal(world.state().deploy_file, undefined);
     assert.is((await init(world, ['--no-prove', '--yes', '--force'])).status, 0);

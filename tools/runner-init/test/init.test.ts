@@ -57,7 +57,7 @@ test('a file that is there is compared, and replaced with --force alone', async 
   const folder = laidOut({ ...NODE, '.deploy.yml': 'keep: 7\n' });
   const refused = await init(folder, ['--no-prove', '--yes']);
   assert.equal([refused.status, refused.stdout, written(folder)], [1, '', 'keep: 7\n']);
-  assert.match(refused.stderr, /\n- keep: 7\n(?:\+ .*\n|\+ \n)+/);
+  assert.match(refused.stderr, /\n-keep: 7\n(?:\+.*\n)+/);
   assert.match(refused.stderr, /is there already: --force replaces it \(force_needed\)\n$/);
   assert.is((await init(folder, ['--no-prove', '--yes', '--force'])).status, 0);
   assert.match(written(folder), 'npm run build');
@@ -99,7 +99,11 @@ test('JSON has what was found, the settings with their reasons, and the proof', 
         manager: null,
         dir: '',
         settings: [
-          { key: 'start.type', value: 'none', reason: 'a web server serves current/public' },
+          {
+            key: 'start.type',
+            value: 'none',
+            reason: 'a web server shows it: runner setup <app> --public public',
+          },
         ],
         output: 'public',
         notes: [],

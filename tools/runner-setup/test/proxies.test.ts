@@ -51,6 +51,12 @@ for (const proxy of Object.keys(PLACES)) {
     assert.is(unmade(stand.tree()), unmade(before));
     const two = standWith(proxy, TWO) as Stand;
     assert.is((await two.setup('--yes')).status, 0);
+    const files = standWith(proxy, 'instances: { default: { domain: a.example.org } }\n') as Stand;
+    const shown = await files.setup('--yes', '--public', '.');
+    const isRefused = shown.stdout.includes(
+      'note: HAProxy serves no files: the site of a.example.org',
+    );
+    assert.equal([shown.status, isRefused], [0, proxy === 'haproxy']);
   });
 }
 

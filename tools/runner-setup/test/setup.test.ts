@@ -241,14 +241,23 @@ test('--print shows the site before and after certbot has its certificate', asyn
   }
 });
 
-test('a static app has its site written by a person, and the proxy may read its releases', async () => {
+test('a static app has a site of the folder that --public names, and the proxy may read its releases', async () => {
   const stand = makeStand('instances: { default: { domain: shop.example.org } }\n');
   const { status, stdout, stderr } = await stand.setup('--yes');
   assert.is(status, 0, stderr);
   assert.match(
     stdout,
-    /note: nothing is started, so the site of shop\.example\.org is yours to write: its root is the public folder in \S+\/instances\/default\/current, such as current\/dist\n/,
+    'note: nothing is started: add --public with the folder that the site of shop.example.org shows, such as dist, or . for the whole release\n',
   );
+  for (const bad of ['../dist', '/srv', 'a b', 'dist;', '.git']) {
+    const refused = await stand.setup('--yes', '--public', bad);
+    assert.is(refused.status, 2, bad);
+    assert.match(refused.stderr, 'must be a folder of the release');
+  }
+  assert.is((await stand.setup('--yes', '--public', 'apps/web/dist')).status, 0);
+  const site = () => stand.read('etc/nginx/conf.d/runner-shop.conf');
+  assert.match(site(), /^ {2}root \S+\/instances\/default\/current\/apps\/web\/dist;$/m);
+  assert.match((await stand.setup('--yes')).stdout, 'nothing to do');
   assert.match(stand.read('state/acl'), /releases user:www-data:r-x/);
   assert.match(stand.read('state/acl'), /instances\/default user:www-data:--x/);
   assert.is((await stand.setup('--undo', '--yes')).status, 0);
@@ -264,8 +273,8 @@ test('certbot gets no name that is an option, an address or not public', async (
     return [/certbot certonly --domain (\S+)/.exec(stdout)?.[1], /^note: (.*)$/m.exec(stdout)?.[1]];
   };
   assert.equal(await printed('a-b.example.org'), ['a-b.example.org', undefined]);
-  const refused = '-d.example.org is not the name of a host: its site is yours to write';
-  assert.equal(await printed('-d.example.org'), [undefined, refused]);
+  const refused = 'd-.example.org is not the name of a host: its site is yours to write';
+  assert.equal(await printed('d-.example.org'), [undefined, refused]);
   for (const domain of ['127.0.0.1', 'localhost']) {
     const note = `${domain} has no TLS: Let's Encrypt gives no certificate for it; add --cert and --key for one of your own`;
     assert.equal(await printed(domain), [undefined, note]);

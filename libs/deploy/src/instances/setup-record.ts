@@ -33,7 +33,9 @@ export interface MadeThing {
 }
 
 /** The choices of the operator that a later run repeats. */
-export type SetupChoices = Partial<Record<'run' | 'user' | 'proxy' | 'cert' | 'key', string>>;
+export type SetupChoices = Partial<
+  Record<'run' | 'user' | 'proxy' | 'cert' | 'key' | 'public', string>
+>;
 
 export interface SetupRecord {
   version: 1;

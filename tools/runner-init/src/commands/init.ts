@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
+import { difference } from '@runner/common/files/difference';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -14,7 +15,6 @@ import { type Analysis, analyse } from '../stacks/analyse.ts';
 import type { Proposal } from '../stacks/propose.ts';
 import { answerOf, type InitAnswer, unknownAnswer } from './answer.ts';
 import { checkoutAt, headOf, nameFor, type Workplace } from './checkout.ts';
-import { difference } from './difference.ts';
 import { fileText, foundLines, proofWords, settledSettings, withPort } from './text.ts';
 
 export const init = command({
@@ -152,7 +152,7 @@ function refuse(
   proof: Proof,
 ): never {
   const text = fileText(proposal.settings, proposal, proofWords(proof, proposal));
-  io.stderr.write(harmless(`${difference(existing, text).join('\n')}\n`));
+  io.stderr.write(harmless(difference(io.env, { path: target, by: 'init' }, existing, text)));
   throw new Failure('force_needed', `${target} is there already: --force replaces it`);
 }
 

@@ -136,8 +136,11 @@ function startSettings(
       { path: ['start', 'run'], value: run, reason: start.reason },
     ];
   }
-  if (compose === undefined)
-    return [type('none', `a web server serves current/${output === '.' ? '' : (output ?? '')}`)];
+  if (compose === undefined) {
+    const folder = [dir, output ?? ''].filter((part) => part !== '' && part !== '.').join('/');
+    const shown = folder === '' ? '.' : folder;
+    return [type('none', `a web server shows it: runner setup <app> --public ${shown}`)];
+  }
   const file = dir === '' ? compose : `${dir}/${compose}`;
   return [
     type('compose', file),

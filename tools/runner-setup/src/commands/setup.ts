@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { readGiven } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { word } from '@runner/common/text/shell';
 import {
@@ -24,7 +24,7 @@ const OPTIONS = {
   yes: { short: 'y', about: 'Do not ask; still refuses to replace files that setup did not make' },
   undo: {
     about: 'Remove what setup made; keeps files that were changed since',
-    conflicts: ['print', 'next', 'deploy-file', 'run', 'user', 'proxy', 'cert', 'key'],
+    conflicts: ['print', 'next', 'deploy-file', 'run', 'user', 'proxy', 'public', 'cert', 'key'],
   },
   run: {
     placeholder: 'COMMAND',
@@ -38,6 +38,10 @@ const OPTIONS = {
     placeholder: 'NAME',
     choices: ['nginx', 'caddy', 'haproxy', 'none'],
     about: 'The proxy for the domains [default: the one that is installed]',
+  },
+  public: {
+    placeholder: 'DIR',
+    about: 'Folder of the release that the site shows, if nothing is started; such as dist, or .',
   },
   cert: { placeholder: 'FILE', about: 'Certificate of your own, with its chain; needs --key' },
   key: { placeholder: 'FILE', about: 'Its private key; needs --cert' },
@@ -59,7 +63,7 @@ export const setup = command({
     'Shows each file and command, then asks. Run again, it shows only what differs. What it makes is\n' +
     'recorded in /etc/runner/setup/<app>.json, which --undo, doctor and deploy --check read. It never\n' +
     'replaces a file that it did not make, or that was changed since, without showing the difference and\n' +
-    'asking. The choices --run, --user, --proxy, --cert and --key are remembered.\n' +
+    'asking. The choices --run, --user, --proxy, --public, --cert and --key are remembered.\n' +
     '\n' +
     'nginx and HAProxy get a certificate from certbot if it is installed, Caddy gets its own. A\n' +
     'configuration that the proxy refuses is put back.',
@@ -71,6 +75,7 @@ export const setup = command({
     'sudo runner setup shop --run "node server.js"',
     'runner setup shop --deploy-file .deploy.yml --run "node server.js" --print',
     'sudo runner setup shop --cert /etc/ssl/shop.pem --key /etc/ssl/private/shop.key',
+    'sudo runner setup site --public dist',
     'sudo runner setup shop --undo',
   ],
   async run(context): Promise<CommandResult> {
@@ -134,7 +139,8 @@ function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
   const { io, paths, options } = context;
   const record = recordOf(context, facts.app);
   if (typeof options.run === 'string') checkCommand(io.env, options.run);
-  const names = ['run', 'user', 'proxy', 'cert', 'key'] as const;
+  if (typeof options.public === 'string') checkFolder(options.public);
+  const names = ['run', 'user', 'proxy', 'public', 'cert', 'key'] as const;
   const chosen = names.flatMap((name) => {
     const value = options[name];
     if (typeof value !== 'string') return [];
@@ -145,6 +151,14 @@ function needsOf(context: SetupContext, facts: AppFacts): AppNeeds {
   const name = typeof from === 'string' && !READ_FROM_STDIN.test(from) ? from : undefined;
   const machine = { server: { io, paths }, env: io.env, record: { ...record, choices } };
   return { machine, app: facts.app, file: fileOf(facts, name), facts, choices };
+}
+
+/** The folder becomes part of the proxy's configuration. */
+function checkFolder(folder: string): void {
+  const parts = folder.replace(/\/$/, '').split('/');
+  if (folder === '.' || parts.every((part) => /^[A-Za-z0-9_][\w.@-]*$/.test(part))) return;
+  const rule = 'a folder of the release, such as dist or apps/web/dist, or . for all of it';
+  throw invalidValue(folder, '--public <DIR>', `it must be ${rule}`);
 }
 
 function fileAt(cwd: string, path: string): string {

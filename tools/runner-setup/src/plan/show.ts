@@ -1,7 +1,7 @@
 /** A plan and its outcome, for people and for `--json`. */
+import { difference } from '@runner/common/files/difference';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { word } from '@runner/common/text/shell';
-import { ended } from '../app/programs.ts';
 import type { ThingReport, UndoneThing } from '../steps/apply.ts';
 import { contentsAt, wantedOf } from '../steps/files.ts';
 import { kindOf } from '../steps/kinds.ts';
@@ -48,9 +48,9 @@ export function stepOf(machine: Machine, { thing, state }: ThingReport): SetupSt
 
 /** What a file would lose and gain; empty if it does not exist. */
 export function diffOf({ env }: Machine, thing: FileThing): string {
-  if (contentsAt(thing.path) === undefined) return '';
-  const labels = ['--label', `${thing.path} (now)`, '--label', `${thing.path} (setup)`];
-  return ended(env, ['diff', '-u', ...labels, thing.path, '-'], wantedOf(thing)).stdout;
+  const now = contentsAt(thing.path);
+  if (now === undefined) return '';
+  return difference(env, { path: thing.path, by: 'setup' }, now, wantedOf(thing));
 }
 
 export function undoneStep({ entry, state, why }: UndoneThing): SetupStep {

@@ -121,12 +121,13 @@ function readsFolder(folder: string): boolean {
   });
 }
 
-/** How certbot proves that the domain leads here: through the proxy that runs. */
+/** How certbot proves that the domain leads here: through the proxy that runs. It may have no account yet. */
 export function certbotFor(domain: string, proxy: string, acme: string): Argv {
   const how =
     proxy === 'nginx'
       ? ['--webroot', '--webroot-path', acme]
       : ['--standalone', '--http-01-port', String(ACME_PORT)];
   const hook = ['--deploy-hook', `systemctl reload ${proxy}`];
-  return ['certbot', 'certonly', '--domain', domain, ...how, ...hook];
+  const account = ['--agree-tos', '--register-unsafely-without-email'];
+  return ['certbot', 'certonly', '--domain', domain, ...how, ...hook, ...account];
 }

@@ -4,6 +4,7 @@
 export type SiteTarget =
   | { readonly socket: string }
   | { readonly port: number }
+  | { readonly root: string }
   | { readonly ports: readonly [number, number]; readonly live: string };
 
 /** A domain of an app. */
@@ -35,25 +36,39 @@ export function nginxText(
       .join('');
   const servers = sites.map(({ domain, target, tls }) => {
     const challenge = `  location /.well-known/acme-challenge/ { root ${acme}; }\n`;
-    const proxied = `  location / {\n${nginxTarget(target)}    proxy_http_version 1.1;
+    const content = 'root' in target ? nginxFiles(target.root) : nginxProxied(target, upgrade);
+    const server = (port: string, ...parts: string[]) =>
+      `server {\n${listen(port)}  server_name ${domain};\n${parts.join('')}}\n`;
+    if (!tls) return server('80', challenge, content);
+    const files = `  ssl_certificate ${tls.cert};\n  ssl_certificate_key ${tls.key};\n`;
+    const moved = '  location / { return 301 https://$host$request_uri; }\n';
+    return `${server('80', challenge, moved)}\n${server('443 ssl', files, content)}`;
+  });
+  const map = `map $http_upgrade ${upgrade} {\n  default upgrade;\n  '' close;\n}\n`;
+  return `${made(app)}${map}\n${servers.join('\n')}`;
+}
+
+type Upstream = Exclude<SiteTarget, { readonly root: string }>;
+
+const nginxProxied = (
+  target: Upstream,
+  upgrade: string,
+) => `  location / {\n${nginxTarget(target)}    proxy_http_version 1.1;
     proxy_set_header Host $host;
     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     proxy_set_header X-Forwarded-Proto $scheme;
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection ${upgrade};
   }\n`;
-    const server = (port: string, ...parts: string[]) =>
-      `server {\n${listen(port)}  server_name ${domain};\n${parts.join('')}}\n`;
-    if (!tls) return server('80', challenge, proxied);
-    const files = `  ssl_certificate ${tls.cert};\n  ssl_certificate_key ${tls.key};\n`;
-    const moved = '  location / { return 301 https://$host$request_uri; }\n';
-    return `${server('80', challenge, moved)}\n${server('443 ssl', files, proxied)}`;
-  });
-  const map = `map $http_upgrade ${upgrade} {\n  default upgrade;\n  '' close;\n}\n`;
-  return `${made(app)}${map}\n${servers.join('\n')}`;
-}
 
-function nginxTarget(target: SiteTarget): string {
+/** No hidden files, and no links of a commit to the files of others. */
+const nginxFiles = (root: string) => `  root ${root};
+  disable_symlinks if_not_owner from=$document_root;
+  error_page 404 /404.html;
+  location / { try_files $uri $uri/index.html $uri.html =404; }
+  location ~ /\\.(?!well-known/) { return 404; }\n`;
+
+function nginxTarget(target: Upstream): string {
   if ('socket' in target) return `    proxy_pass http://unix:${target.socket}:;\n`;
   if ('port' in target) return `    proxy_pass http://127.0.0.1:${target.port};\n`;
   const flags = target.ports.map(
@@ -64,15 +79,32 @@ function nginxTarget(target: SiteTarget): string {
 
 export function caddyText(app: string, sites: readonly Site[]): string {
   const all = sites.map(({ domain, target, tls }) => {
-    const to =
-      'socket' in target
-        ? `unix/${target.socket}`
-        : `127.0.0.1:${'port' in target ? target.port : 0}`;
     const own = tls ? `  tls ${tls.cert} ${tls.key}\n` : '';
-    return `${domain} {\n${own}  reverse_proxy ${to} {\n    transport http {\n      keepalive off\n    }\n  }\n}\n`;
+    return `${domain} {\n${own}${'root' in target ? caddyFiles(target.root) : caddyProxied(target)}}\n`;
   });
   return `${made(app)}${all.join('\n')}`;
 }
+
+function caddyProxied(target: Upstream): string {
+  const to =
+    'socket' in target
+      ? `unix/${target.socket}`
+      : `127.0.0.1:${'port' in target ? target.port : 0}`;
+  return `  reverse_proxy ${to} {\n    transport http {\n      keepalive off\n    }\n  }\n`;
+}
+
+const caddyFiles = (root: string) => `  root * ${root}
+  @hidden {
+    path */.*
+    not path /.well-known/*
+  }
+  respond @hidden 404
+  try_files {path} {path}/index.html {path}.html
+  file_server
+  handle_errors {
+    rewrite * /404.html
+    file_server
+  }\n`;
 
 const backendOf = ({ app, instance }: Site) => `runner_${app}_${instance}`;
 

@@ -26,15 +26,8 @@ export function siteThings(needs: AppNeeds): NeededThings {
   const chosen = withDomain.map((instance) => siteOf(needs, instance, proxy));
   const sites = chosen.flatMap((each) => (typeof each === 'string' ? [] : [each]));
   const skipped = chosen.flatMap((each) => (typeof each === 'string' ? [each] : []));
-  const slotted = sites.filter(({ target }) => !('port' in target));
-  const pass = [
-    ...passThings(
-      needs,
-      proxy,
-      slotted.map(({ instance }) => instance),
-    ),
-    ...folderThings(needs, proxy, withDomain),
-  ];
+  const slotted = sites.filter(isSlotted).map(({ instance }) => instance);
+  const pass = [...passThings(needs, proxy, slotted), ...folderThings(needs, proxy, withDomain)];
   if (sites.length === 0) return { things: pass, notes: skipped };
   const { things, notes } = filesOf(needs, sites, proxy);
   if (isTooEarly(needs, sites)) {
@@ -47,11 +40,14 @@ export function siteThings(needs: AppNeeds): NeededThings {
   };
 }
 
+/** Whether requests go to one of two slots. */
+const isSlotted = ({ target }: Site) => 'socket' in target || 'ports' in target;
+
 /** Whether what runs now is not in a slot yet: the site would lead to nothing. */
 function isTooEarly({ app, facts, machine }: AppNeeds, sites: readonly Site[]): boolean {
   const isEmpty = ({ instance }: Site) =>
     liveSlot(machine.server.paths.app(app).instance(instance)) === undefined;
-  return facts.active && sites.some((site) => !('port' in site.target) && isEmpty(site));
+  return facts.active && sites.some((site) => isSlotted(site) && isEmpty(site));
 }
 
 /** Labels neither begin nor end with `-`: the name is an argument of certbot. */
@@ -79,9 +75,14 @@ function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | s
 function targetOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): SiteTarget | string {
   const { name, domain, env, traffic } = instance;
   const own = needs.machine.server.paths.app(needs.app).instance(name);
-  // Which folder of a release is public only its author knows: the release has the sources as well.
-  if (isFiles(needs, instance))
-    return `nothing is started, so the site of ${domain} is yours to write: its root is the public folder in ${join(own.dir, 'current')}, such as current/dist`;
+  if (isFiles(needs, instance)) {
+    if (proxy === 'haproxy')
+      return `HAProxy serves no files: the site of ${domain} needs nginx or Caddy`;
+    // Which folder of a release is public only its author knows: the release has the sources as well.
+    const { public: folder } = needs.choices;
+    if (folder !== undefined) return { root: join(own.dir, 'current', folder) };
+    return `nothing is started: add --public with the folder that the site of ${domain} shows, such as dist, or . for the whole release`;
+  }
   if (traffic?.type === 'command')
     return `traffic.run moves the requests of ${name}: its site is yours to write`;
   if (traffic?.ports) {
@@ -130,9 +131,18 @@ const isFiles = ({ file }: AppNeeds, { env, traffic }: Instance) =>
 
 function filesOf(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): NeededThings {
   if (proxy === 'nginx') return { things: nginxThings(needs, sites), notes: [] };
-  if (proxy === 'caddy') return { things: caddyThings(needs, sites), notes: [] };
+  if (proxy === 'caddy') return { things: caddyThings(needs, sites), notes: linkNotes(sites) };
   return haproxyThings(needs, sites);
 }
+
+/** nginx can refuse links to the files of others. */
+const linkNotes = (sites: readonly Site[]) =>
+  sites
+    .filter(({ target }) => 'root' in target)
+    .map(
+      ({ domain }) =>
+        `Caddy follows links: a commit can show on ${domain} what the user caddy may read`,
+    );
 
 /** Caddy gets its certificates; certbot gets them for the others, or a person does. */
 function tlsNotes({ app, machine: { env } }: AppNeeds, sites: readonly Site[], proxy: ProxyName) {

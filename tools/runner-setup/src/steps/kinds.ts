@@ -129,7 +129,8 @@ const disabled: ThingKind<ThingOf<'disabled'>> = {
 };
 
 const certificate: ThingKind<ThingOf<'certificate'>> = {
-  what: ({ domain }) => `get a certificate for ${domain} from Let's Encrypt`,
+  what: ({ domain }) =>
+    `get a certificate for ${domain} from Let's Encrypt, whose terms this accepts`,
   commands: (_, { run }) => [run],
   isThere: ({ env }, { domain }) =>
     orElse(() => statSync(liveCertificate(env, domain).cert).isFile(), false),
