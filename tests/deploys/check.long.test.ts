@@ -145,9 +145,7 @@ for (const [what, deploy, programs, problems] of [
     'a unit that systemd does not know',
     'start: { type: systemd, unit: shop@.service }\ninstances: { eu: {}, us: {} }\n',
     { systemctl: 'case "$*" in *us.service) echo not-found ;; *) echo loaded ;; esac' },
-    [
-      'start: systemd has no unit shop@us.service: sudo systemctl edit --force --full shop@us.service',
-    ],
+    ['start: systemd has no unit shop@us.service: sudo runner setup shop'],
   ],
   [
     'a systemd that does not answer',

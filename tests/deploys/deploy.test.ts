@@ -264,13 +264,19 @@ test('a wrong .deploy.yml fails the deploy with file, line and key', async ({ wo
   assert.match(log, /^config: \.deploy\.yml:2: strat: unknown key/);
 });
 
-test('no .deploy.yml at all is a checkout and a switch', async ({ world }) => {
+test('no .deploy.yml at all is a checkout and a switch, and the first deploy says so', async ({
+  world,
+}) => {
   const commit = await world.git.commit('acme/shop', { 'index.html': 'hello\n' }, 'page');
   const done = await world.deploy();
   assert.is(done.status, 0, done.stderr);
+  const hint = 'nothing is built or started; runner init --app shop writes one\n';
+  assert.match(done.stderr, `shop has no .deploy.yml: ${hint}`);
   const current = join(world.root, 'apps/shop/instances/default/current/index.html');
   assert.is(readFileSync(current, 'utf8'), 'hello\n');
   assert.is(world.events().at(-1)?.version, commit.slice(0, 12));
+  await world.git.commit('acme/shop', { 'index.html': 'hello again\n' }, 'page');
+  assert.not.match((await world.deploy()).stderr, hint);
 });
 
 for (const [name, prepare, code, sentence] of [

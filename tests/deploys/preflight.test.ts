@@ -32,8 +32,7 @@ test('a missing unit fails the deploy before its build, and counts no attempt', 
   const { env } = recording(['systemctl'], 'echo not-found');
   const failed = await world.deploy(['--json'], env);
   const { result, stage, error } = JSON.parse(failed.stdout.trim().split('\n').at(-1) as string);
-  const words =
-    'start: systemd has no unit shop.service: sudo systemctl edit --force --full shop.service';
+  const words = 'start: systemd has no unit shop.service: sudo runner setup shop';
   assert.equal([failed.status, result, stage, error], [1, 'failed', 'start', words]);
   assert.not.ok(existsSync(built));
   assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);

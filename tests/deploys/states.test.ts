@@ -219,6 +219,22 @@ test('an app started by a command is down when nothing listens on the port of it
   assert.is((await said(world)).list, 'down');
 });
 
+test('status --check names an app that has only failed so far, and none that still serves', async ({
+  world,
+}) => {
+  const check = () => run('runner-status', ['--check'], { root: world.root });
+  await world.push('v1', { deploy: 'build: exit 1\n' });
+  assert.is((await world.deploy()).status, 1);
+  const first = await check();
+  assert.equal([first.status, first.stderr], [1, '']);
+  assert.match(first.stdout, /^shop: failing: 1 of 3 attempts used; /);
+  await world.push('v2', { deploy: '' });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v3', { deploy: 'build: exit 1\n' });
+  assert.is((await world.deploy()).status, 1);
+  assert.is((await check()).status, 0);
+});
+
 test('status --check names each app that needs someone, and is silent about the others', async ({
   world,
 }) => {

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { temporaryFolder } from '@runner/testing/temp';
 import { call, type Entry, OUTPUT, STATE } from './entry.ts';
 
-/** A repository of one page. */
-function siteFolder(): string {
+/** A repository of one page; `files` are further ones. */
+function siteFolder(files: Readonly<Record<string, string>> = {}): string {
   const folder = temporaryFolder('site');
-  writeFileSync(join(folder, 'index.html'), '<h1>Hello</h1>');
+  for (const [name, text] of Object.entries({ 'index.html': '<h1>Hello</h1>', ...files }))
+    writeFileSync(join(folder, name), text);
   return folder;
 }
 
@@ -23,7 +24,10 @@ export const START: readonly Entry[] = [
     wrong: [
       ['app_not_found', call('--app', 'nope')],
       ['file_unreadable', call('/nonexistent')],
-      ['force_needed', call('--app', 'shop', '--no-prove')],
+      [
+        'force_needed',
+        { args: () => [siteFolder({ '.deploy.yml': 'build: make\n' }), '--no-prove'] },
+      ],
       ['usage', call('.', '--app', 'shop')],
     ],
     refusals: { ...OUTPUT },

@@ -86,7 +86,10 @@ test('a health address of a fixed port, and a path that is too long, are found',
     /live\/app.sock has \d+ bytes, a socket may have 107: use a shorter --root/,
   );
   const deployed = await world.deploy();
-  assert.match(deployed.stderr, /a socket may have 107: use a shorter --root or name\nDeploy FAILED/);
+  assert.match(
+    deployed.stderr,
+    /a socket may have 107: use a shorter --root or name\nDeploy FAILED/,
+  );
 });
 
 test('--check warns of a socket whose path only HAProxy cannot use', async ({ world }) => {

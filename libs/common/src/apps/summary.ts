@@ -44,8 +44,9 @@ export interface AppSummary
 /** The states that need an operator: `runner status --check` fails in them. */
 const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
 
-/** Whether an app is in no state that needs an operator. */
-export function isHealthy({ state }: AppSummary): boolean {
+/** Whether an app is in no state that needs an operator; an app that never ran and fails needs one. */
+export function isHealthy({ state, instances }: AppSummary): boolean {
+  if (state === 'failing') return instances.some(({ current }) => current);
   return !UNHEALTHY.includes(state);
 }
 

@@ -60,7 +60,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         properties: {
           domain: {
             type: 'string',
-            pattern: '^[A-Za-z0-9.:-]{1,253}$',
+            pattern: '^(?![-.])[A-Za-z0-9.:-]{1,253}$',
             wanted: 'a domain name',
             description: 'Domain of the instance, shown in messages',
           },

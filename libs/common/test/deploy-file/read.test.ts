@@ -309,6 +309,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':2: instances.a.port: unknown key (known here: domain, env, traffic, ports)',
   ],
   ['instances:\n  a:\n    domain: a b\n', ':3: instances.a.domain: must be a domain name'],
+  ['instances: { a: { domain: -d.example } }\n', ':1: instances.a.domain: must be a domain name'],
   ['instances:\n  a:\n    env: {A-B: 1}\n', ':3: instances.a.env.A-B: is not a valid name'],
   [
     'instances:\n  a:\n    env: {A: true}\n',

@@ -48,7 +48,7 @@ export async function listChanges(
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
-      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or cannot leave files out`;
+      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or does not serve partial clones`;
       throw new Failure('ref_not_found', message);
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);

@@ -15,7 +15,7 @@ import { fileOfRelease } from './kept-file.ts';
 /** Throws a StepFailure of stage `start`. */
 export function checkReady(op: Operation, target: Target): void {
   const { start, instance } = target;
-  const [obstacle] = obstacles({ start, instances: [instance] }, op.io.env);
+  const [obstacle] = obstacles(op.app.app, { start, instances: [instance] }, op.io.env);
   if (obstacle) throw new StepFailure('start', obstacle.words, { blame: obstacle.blame });
   // Only if systemd refuses as well: another polkit rule may allow it.
   const [unlisted] = unlistedUnits({ start, instances: [instance] });

@@ -3,6 +3,7 @@
  * (export, build, then switch, start and health of each instance), undone on error, DeploySuccess or
  * DeployFailure, state, prune, unlock, drain, and the chats last.
  */
+import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
@@ -58,19 +59,25 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     tidyUp(op);
     const fetched = await fetchCommit(source, op, request);
     checkSpace(paths.app(name));
-    noteSandbox(op);
+    noteFirst(op, fetched);
     const unready = await unreadyFor(op, fetched, source, request);
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
   });
   return lostAfterAll(outcome, lost);
 }
 
-/** Says at the first deploy of an app that its builds are not confined. */
-function noteSandbox({ app: { app, instances, last_failure }, sandbox, reporter }: Operation) {
-  const isFirst = !last_failure && Object.values(instances).every(({ current }) => !current);
-  const lack = isFirst ? sandbox.lack : undefined;
-  if (lack === undefined) return;
-  reporter.note(`the commands of ${app} run without a sandbox and can read runner's keys: ${lack}`);
+/** Says at the first deploy of an app what it may be missing: a sandbox, a .deploy.yml. */
+function noteFirst({ app, sandbox, reporter }: Operation, { contents }: FetchedCommit) {
+  const { app: name, instances, last_failure: failed } = app;
+  if (failed || Object.values(instances).some(({ current }) => current)) return;
+  if (sandbox.lack !== undefined)
+    reporter.note(
+      `the commands of ${name} run without a sandbox and can read runner's keys: ${sandbox.lack}`,
+    );
+  if (!(contents instanceof StepFailure) && contents.from === null)
+    reporter.note(
+      `${name} has no ${DEPLOY_FILE}: nothing is built or started; runner init --app ${name} writes one`,
+    );
 }
 
 /**

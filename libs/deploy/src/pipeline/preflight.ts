@@ -44,7 +44,7 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
     ...at('export', await missingShared(source, paths, commit, file)),
     ...at(
       'start',
-      obstacles(file, io.env).map(({ words }) => words),
+      obstacles(app, file, io.env).map(({ words }) => words),
     ),
     ...at(
       'start',

@@ -41,7 +41,7 @@ export async function units({ io, paths }: CheckContext): Promise<readonly Check
 function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[] {
   const { start } = file;
   if (start.type !== 'systemd' || start.user) return [];
-  const missing = obstacles(file, server.io.env).filter(({ blame }) => blame === 'commit');
+  const missing = obstacles(app, file, server.io.env).filter(({ blame }) => blame === 'commit');
   const words = [
     ...missing.map((each) => each.words),
     ...unlistedUnits(file).map(unlistedWords),

@@ -19,6 +19,7 @@ const notFound = (program: string) => ofServer(`${program} is not on PATH`);
 
 /** What is missing for the driver to work; empty if nothing is. */
 export function obstacles(
+  app: string,
   { start, instances }: Pick<DeployFile, 'start' | 'instances'>,
   outer: Env,
 ): Obstacle[] {
@@ -34,9 +35,10 @@ export function obstacles(
     const { status, stdout } = ask('systemctl', args, { env });
     if (status !== 0) return [ofServer('systemd does not answer')];
     if (!/^not-found\s*$/.test(stdout)) return [];
-    const fix = start.user ? 'systemctl --user' : 'sudo systemctl';
-    const words = `systemd has no unit ${unit}: ${fix} edit --force --full ${word(unit)}`;
-    return [{ ...ofServer(words), blame: 'commit' }];
+    const fix = start.user
+      ? `systemctl --user edit --force --full ${word(unit)}`
+      : `sudo runner setup ${word(app)}`;
+    return [{ ...ofServer(`systemd has no unit ${unit}: ${fix}`), blame: 'commit' }];
   });
 }
 
