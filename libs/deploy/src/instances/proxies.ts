@@ -47,27 +47,36 @@ function proxyOf(pid: string): Proxy | undefined {
   return { program: nameOf(Number(pid)), uid, groups, root };
 }
 
-/** What keeps the proxies of this server from the slots of an instance. */
+/** What keeps the proxies of this server from the slots of an instance, also from those of the next version. */
 export function obstructions(paths: InstancePaths, traffic: Traffic): Obstruction[] {
   // A command moves the requests: the proxy does not look into the folders.
   if (traffic.type === 'command') return [];
   return proxies().flatMap((proxy) => [
     ...closedFolders(paths, proxy),
-    ...(traffic.type === 'socket' ? socketObstructions(paths, proxy) : []),
+    ...(traffic.type === 'socket' ? ownRoot(paths, proxy) : []),
   ]);
 }
 
-/** What keeps every proxy of this server from the socket of an instance; empty if one reaches it. */
+/** The proxies that may not write to the live socket: each start opens it to those that run then. */
+export function closedSockets(app: string, paths: InstancePaths): Obstruction[] {
+  const path = socketIn(liveLink(paths));
+  const isThere = statSync(path, { throwIfNoEntry: false });
+  return proxies()
+    .filter((proxy) => isThere && !may(proxy, path, 0o2))
+    .map(({ program, uid }) => ({
+      words: `${program} (${userName(uid)}) may not write to ${path}`,
+      fix: `runner restart ${word(app)}`,
+    }));
+}
+
+/** What keeps every proxy of this server from the sockets of an instance; empty if one reaches them. */
 export function unreachableFor(
   all: readonly Proxy[],
   paths: InstancePaths,
   traffic: Traffic,
 ): Obstruction[] {
   if (traffic.type !== 'socket') return [];
-  const found = all.map((proxy) => [
-    ...closedFolders(paths, proxy),
-    ...socketObstructions(paths, proxy),
-  ]);
+  const found = all.map((proxy) => [...closedFolders(paths, proxy), ...ownRoot(paths, proxy)]);
   return found.every((each) => each.length > 0) ? found.flat() : [];
 }
 
@@ -83,15 +92,9 @@ function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   ];
 }
 
-function socketObstructions(paths: InstancePaths, proxy: Proxy): Obstruction[] {
-  const { program, uid, root } = proxy;
+function ownRoot(paths: InstancePaths, { program, root }: Proxy): Obstruction[] {
   const path = socketIn(liveLink(paths));
-  if (root !== undefined && root !== '/' && !path.startsWith(`${root}/`)) {
-    const words = `${program} has its root in ${root} and cannot reach ${path}: remove chroot from its configuration`;
-    return [{ words, fix: `grep -rn chroot /etc/${program}` }];
-  }
-  const isThere = statSync(path, { throwIfNoEntry: false });
-  if (!isThere || may(proxy, path, 0o2)) return [];
-  const words = `${program} (${userName(uid)}) may not write to ${path}`;
-  return [{ words, fix: `chmod 0666 ${word(path)}` }];
+  if (root === undefined || root === '/' || path.startsWith(`${root}/`)) return [];
+  const words = `${program} has its root in ${root} and cannot reach ${path}: remove chroot from its configuration`;
+  return [{ words, fix: `grep -rn chroot /etc/${program}` }];
 }

@@ -9,7 +9,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '@runner/deploy/instances/kept-file';
 import { placeIn } from '@runner/deploy/instances/place';
-import { obstructions, proxies } from '@runner/deploy/instances/proxies';
+import { closedSockets, obstructions, proxies } from '@runner/deploy/instances/proxies';
 import { isOpen } from '@runner/deploy/instances/reach';
 import { isShared } from '@runner/deploy/instances/rights';
 import {
@@ -59,7 +59,8 @@ async function examine(
   const found: CheckResult[] = [];
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
-  if (traffic.type === 'socket') found.push(...closedSocket(socketIn(slotPaths(own, live).dir)));
+  if (traffic.type === 'socket')
+    found.push(...closedSocket(app, socketIn(slotPaths(own, live).dir)));
   const other = state.slots?.[otherSlot(live)];
   if (other && !state.draining)
     found.push(
@@ -77,14 +78,18 @@ async function examine(
         `runner stop ${app} --before-traffic`,
       ),
     );
-  return [...found, ...obstructions(own, traffic).map(({ words, fix }) => problem(words, fix))];
+  const inTheWay = [
+    ...obstructions(own, traffic),
+    ...(traffic.type === 'socket' ? closedSockets(app, own) : []),
+  ];
+  return [...found, ...inTheWay.map(({ words, fix }) => problem(words, fix))];
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
-function closedSocket(path: string): CheckResult[] {
+function closedSocket(app: string, path: string): CheckResult[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
-  // Of a proxy that runs, the obstructions say more.
+  // Of a proxy that runs, closedSockets says more.
   if (!found || (found.mode & 0o002) !== 0 || proxies().length > 0 || isShared(path, 0o2))
     return [];
-  return [warning(`other users cannot write to ${path}`, `chmod 0666 ${word(path)}`)];
+  return [warning(`other users cannot write to ${path}`, `runner restart ${word(app)}`)];
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { haproxyNote, socketProblem } from '@runner/deploy/instances/reach';
+import { may } from '@runner/deploy/instances/rights';
 import { etcOf } from '@runner/deploy/instances/setup-record';
-import { isInstalled } from '../app/programs.ts';
+import { ended, isInstalled } from '../app/programs.ts';
 import { liveCertificate } from '../steps/kinds.ts';
 import type { Thing } from '../steps/thing.ts';
 import type { AppNeeds, NeededThings } from './needs.ts';
@@ -36,8 +37,25 @@ export function siteThings(needs: AppNeeds): NeededThings {
   }
   return {
     things: [...pass, ...things, ...certificateThings(needs, sites, proxy)],
-    notes: [...skipped, ...notes, ...tlsNotes(needs, sites, proxy)],
+    notes: [
+      ...skipped,
+      ...notes,
+      ...tlsNotes(needs, sites, proxy),
+      ...socketNotes(needs, sites, proxy),
+    ],
   };
+}
+
+/** Each start opens the socket to the proxies that run then: another one has to wait for the next. */
+function socketNotes(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): string[] {
+  const { app, machine } = needs;
+  const user = proxyUser(needs, proxy);
+  const uid = Number(ended(machine.env, ['id', '-u', '--', user]).stdout);
+  const isClosed = ({ target }: Site) =>
+    'socket' in target && uid > 0 && !may({ uid, groups: [] }, target.socket, 0o2);
+  return sites.some(isClosed)
+    ? [`${user} may not write to the socket of ${app} yet: runner restart ${app}`]
+    : [];
 }
 
 /** Whether requests go to one of two slots. */
@@ -157,13 +175,16 @@ function tlsNotes({ app, machine: { env } }: AppNeeds, sites: readonly Site[], p
   });
 }
 
-/** The certificates to get once the sites answer. */
+/** The certificates to get once the sites answer, and those that certbot has. */
 function certificateThings(needs: AppNeeds, sites: readonly Site[], proxy: ProxyName): Thing[] {
-  if (proxy === 'caddy' || !isInstalled(needs.machine.env, 'certbot')) return [];
+  const { env } = needs.machine;
+  if (proxy === 'caddy') return [];
+  const isCertbots = ({ domain, tls }: Site) =>
+    tls ? tls.cert === liveCertificate(env, domain).cert : isInstalled(env, 'certbot');
   return sites
-    .filter((site) => !site.tls && isPublic(site))
+    .filter((site) => isPublic(site) && isCertbots(site))
     .map(({ domain }): Thing => {
-      const run = certbotFor(domain, proxy, join(etcOf(needs.machine.env), 'runner/acme'));
+      const run = certbotFor(domain, proxy, join(etcOf(env), 'runner/acme'));
       return { kind: 'certificate', domain, run };
     });
 }

@@ -27,7 +27,7 @@ interface ThingKind<T extends Thing> {
   isThere(machine: Machine, thing: T): boolean;
   /** Must be able to run twice. Throws `setup_failed`. */
   make(machine: Machine, thing: T, entry: MadeThing): void;
-  /** false: a person has changed it since, and it stays. Must be able to run twice. */
+  /** false: it stays, as what a person has changed since. Must be able to run twice. */
   undo(machine: Machine, entry: MadeThing): boolean;
 }
 
@@ -137,7 +137,7 @@ const certificate: ThingKind<ThingOf<'certificate'>> = {
   make: ({ env }, { run: [program, ...args] }) =>
     void succeed(env, [program, ...args, '--non-interactive']),
   // certbot keeps it, and renews it.
-  undo: () => true,
+  undo: () => false,
 };
 
 /** Where certbot keeps the certificate of a domain. */
