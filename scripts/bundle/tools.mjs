@@ -18,20 +18,16 @@ const OURS = {
   common: [
     ...['cli/report', 'config/file', 'config/retry-policy', 'yaml/read'],
     ...['redaction/chat-secrets', 'redaction/known-secrets', 'redaction/redact'],
+    'secrets/redactor',
     ...['hosts/api', 'hosts/github-app', 'http/request'],
   ].map((name) => `libs/common/src/${name}.ts`),
   deploy: [
     ...['changes/list', 'fetch/fetch', 'instances/boot-files', 'instances/stop-before'],
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/verbs', 'pipeline/check'],
-    ...['pipeline/deploy', 'pipeline/explanation', 'prune/prune', 'remove/remove'],
-    ...[
-      'rollback/rollback',
-      'git/default-branch',
-      'git/open',
-      'git/remote',
-      'watch/announce',
-      'watch/token',
-    ],
+    ...['pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation', 'prune/prune'],
+    ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],
+    ...['git/contents', 'git/default-branch', 'git/export', 'git/open', 'git/ref', 'git/remote'],
+    ...['watch/announce', 'watch/token'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
     ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],

@@ -18,11 +18,9 @@ const LETTERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
 /** `-pSECRET` of any program: mixed as no option is. */
 const LETTER = /\s["']?-p(?!rint0)(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w!@#%^&*+-]{6,}/;
 
-const redact = redactor();
-
 /** Whether a text holds something with the shape of a secret, or gives one to a command. */
 export function hidesSecret(text: string): boolean {
-  if (redact(text) !== text || LETTER.test(` ${text}`)) return true;
+  if (redactor()(text) !== text || LETTER.test(` ${text}`)) return true;
   if (LETTERS.some(([program, option]) => program.test(text) && option.test(text))) return true;
   return [...text.matchAll(GIVEN)].some(
     ([, dashes, name = '', sign, value = '']) =>
@@ -40,5 +38,5 @@ export function isSecret(name: string, value: string): boolean {
 
 /** A text of the source, such as a key, without anything that has the shape of a secret. */
 export function withoutSecrets(text: string): string {
-  return redact(text);
+  return redactor()(text);
 }
