@@ -56,6 +56,25 @@ test('a reader that leaves does not stop the deploy', () =>
     assert.equal(world.kinds(), ['DeployStarted', 'DeploySuccess']);
   }));
 
+test('an output that is full changes nothing of what is done: each record once, and status 1', () =>
+  inWorld(async (world) => {
+    await world.push('v1');
+    const first = await sh(world, 'runner-deploy shop --events >/dev/full');
+    const words = 'cannot write to standard output: no space left on the disk (output_failed)\n';
+    assert.is(first.status, 1);
+    assert.ok(first.stderr.endsWith(`runner deploy: ${words}`), first.stderr);
+    await world.push('v2');
+    const second = await sh(world, 'runner-deploy shop --json >/dev/full');
+    assert.is(second.status, 1);
+    assert.ok(second.stderr.endsWith(`runner deploy: ${words}`), second.stderr);
+    assert.is((await sh(world, 'runner-rollback shop --events >/dev/full')).status, 1);
+    assert.equal(world.kinds(), [
+      ...['DeployStarted', 'DeploySuccess', 'DeployStarted', 'DeploySuccess', 'RollbackSuccess'],
+    ]);
+    assert.is((await sh(world, 'runner-audit verify')).status, 0);
+    assert.match((await sh(world, 'runner-list')).stdout, /^shop +held .* v1 /m);
+  }));
+
 test('--events is not combined with --json; every record names its app and event in both ways', () =>
   inWorld(async (world) => {
     await world.push('v1');
@@ -147,10 +166,11 @@ test('history and stats read records from standard input, where no root is neede
         (await sh(world, `runner-audit list --json | ${command} - --json`)).stdout,
         command.endsWith('nothing') ? '' : (await sh(world, `${command} --json`)).stdout,
       );
-    const elsewhere = 'runner-audit list --json | RUNNER_ROOT=/nonexistent runner-stats - --json';
+    const elsewhere =
+      'runner-audit list --json | RUNNER_ROOT=$RUNNER_ROOT/none runner-stats - --json';
     const { deploys, changes } = JSON.parse((await sh(world, elsewhere)).stdout);
     assert.equal([deploys, changes], [2, 2]);
-    const log = await sh(world, 'RUNNER_ROOT=/nonexistent runner-history');
+    const log = await sh(world, 'RUNNER_ROOT=$RUNNER_ROOT/none runner-history');
     assert.is(log.status, 1);
     const broken = await sh(world, 'jq . "$RUNNER_ROOT"/state/shop.json | runner-history -');
     assert.match(broken.stderr, /skipped \d+ line\(s\) that are not records/);

@@ -101,11 +101,8 @@ async function write(
       io.stdout.write(chunk);
       wrote(chunk.length);
       // A reader of other output may leave, but half a backup restores nothing.
-      if (io.stdout.closed)
-        throw new Failure(
-          'output_failed',
-          'the backup is incomplete: its reader has closed the pipe',
-        );
+      const why = io.stdout.failure?.message ?? 'its reader has closed the pipe';
+      if (io.stdout.closed) throw new Failure('output_failed', `the backup is incomplete: ${why}`);
     }
     return;
   }

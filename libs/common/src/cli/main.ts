@@ -34,7 +34,14 @@ export function main(tool: Tool): void {
       );
   };
   process.on('uncaughtException', fail);
-  run(tool, argv, io).then((status) => process.exit(status), fail);
+  run(tool, argv, io)
+    .then((status) => {
+      const { failure } = io.stdout;
+      if (failure && status === EXIT.ok) throw failure;
+      if (failure) io.stderr.write(`${tool.name}: ${failure.message} (${failure.code})\n`);
+      process.exit(status);
+    })
+    .catch(fail);
 }
 
 /** For an incomplete installation. Not the message: it may hold a secret, which only report.ts takes out. */

@@ -10,8 +10,11 @@ export interface Sink {
   readonly isTTY: boolean;
   /** Width in character cells; 80 if unknown. */
   readonly columns: number;
-  /** The reader has left (EPIPE): later writes do nothing, and long-running commands stop. */
+  /** Nothing more can be written: later writes do nothing, and long-running commands stop. */
   readonly closed: boolean;
+  /** Why, unless the reader has left: `output_failed`, with which the command ends. */
+  readonly failure: Failure | undefined;
+  /** Never throws: what a command does counts for more than what it prints. */
   write(data: string | Uint8Array): void;
 }
 
@@ -71,6 +74,7 @@ function isTerminal(fd: number): boolean {
 
 function openSink(fd: number, name: string): Sink {
   let closed = false;
+  let failure: Failure | undefined;
   return {
     get isTTY() {
       return isTerminal(fd);
@@ -82,6 +86,9 @@ function openSink(fd: number, name: string): Sink {
     get closed() {
       return closed;
     },
+    get failure() {
+      return failure;
+    },
     write(data) {
       if (closed) return;
       const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
@@ -91,11 +98,15 @@ function openSink(fd: number, name: string): Sink {
         } catch (error) {
           const code = systemCode(error);
           if (code === 'EAGAIN') sleep(2);
-          // A failing stderr must not stop a command.
-          else if (fd === 2 || code === 'EPIPE' || code === 'EBADF' || code === 'EIO')
+          else {
             closed = true;
-          else throw new Failure('output_failed', `cannot write to ${name}: ${systemWords(error)}`);
-          if (closed) return;
+            if (code !== 'EPIPE' && code !== 'EBADF' && code !== 'EIO')
+              failure = new Failure(
+                'output_failed',
+                `cannot write to ${name}: ${systemWords(error)}`,
+              );
+            return;
+          }
         }
       }
     },

@@ -34,6 +34,7 @@ function ioWith(input: string, env: Record<string, string> = {}): { io: Io; told
     isTTY: false,
     columns: 80,
     closed: false,
+    failure: undefined,
     write: (data: string | Uint8Array) => {
       text += String(data);
     },
