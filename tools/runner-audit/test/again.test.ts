@@ -22,6 +22,16 @@ test('records of the log are echoed in any order, and none is written a second t
   );
 });
 
+test('records that another tool sends again are no problem to verify', async () => {
+  const root = newRoot();
+  const both = ['DeployStarted', 'DeploySuccess'].map((event_type) =>
+    line(record('v1', { event_type, deploy_id: 'aaaa1111' })),
+  );
+  for (const _ of [1, 2]) assert.is((await emit(root, both.join(''))).status, 0);
+  const { status, stdout } = await run('runner-audit', ['verify'], { root });
+  assert.is(status, 0, stdout);
+});
+
 test('records of another log are written, whatever their numbers', async () => {
   const [one, other] = [newRoot(), newRoot()];
   await emit(one, Array.from({ length: 9 }, (_, number) => line(record(`a${number}`))).join(''));

@@ -242,6 +242,7 @@ test('long integers stay as they are: on disk, echoed, listed, and as YAML', asy
   const list = (...args: string[]) => run('runner-audit', ['list', ...args], { root });
   assert.match((await list('--json')).stdout, ids);
   assert.match((await list('-o', 'yaml')).stdout, /^run_id: 9007199254740993$/m);
+  assert.is((await run('runner-audit', ['verify'], { root })).status, 0);
   const number = { stdin: '{"event":"DeployStarted","app":"shop","version":9007199254740993}' };
   assert.match((await emit(root, [], number)).stderr, 'needs a text in version');
 });

@@ -78,7 +78,7 @@ export class DeployCheck {
     if (!isForeign(record)) this.#newest.set(appOf(record), id);
     const names = namesOf(record);
     if (names.some((name) => deploy.started.has(name)))
-      this.#report('duplicate_id', `deploy ${id} has a second DeployStarted`, place);
+      this.#twice(`deploy ${id} has a second DeployStarted`, record, place);
     else if (deploy.ended.size === 0) {
       if (deploy.started.size === 0) this.count += 1;
       if (!isForeign(record)) this.#open.set(id, deploy);
@@ -101,7 +101,7 @@ export class DeployCheck {
       this.#remember(id, deploy);
     // A version that died later, while the one before it drained.
     const isLater = record.stage === 'drain' && kindOf(record) === 'DeployFailure';
-    if (isSecond && !isLater) this.#report('duplicate_id', `deploy ${id} has a second end`, place);
+    if (isSecond && !isLater) this.#twice(`deploy ${id} has a second end`, record, place);
     else if (isForeign(record)) return;
     else if (started.size === 0) {
       // A failed manual rollback is not the end of a deploy.
@@ -126,12 +126,13 @@ export class DeployCheck {
       this.#report('event_order', `deploy ${id} was rolled back before it failed`, place);
     const instance = short(textOf(record, 'instance') || 'default');
     if (deploy.rolledBack.has(instance))
-      this.#report(
-        'duplicate_id',
-        `deploy ${id} has a second RollbackSuccess of ${instance}`,
-        place,
-      );
+      this.#twice(`deploy ${id} has a second RollbackSuccess of ${instance}`, record, place);
     else deploy.rolledBack.add(instance);
+  }
+
+  /** Another tool may send its records again. */
+  #twice(message: string, record: LogRecord, place: LinePosition): void {
+    if (!isForeign(record)) this.#report('duplicate_id', message, place);
   }
 
   /** The known deploy with this ID, or a new one. */
