@@ -47,6 +47,21 @@ test('each restart serves from a new process, loses no request, and leaves nothi
   assert.equal((await load.end()).failed, []);
 });
 
+test('an app that lost its socket is down, and a restart serves again', async ({ world }) => {
+  await world.ship('v0');
+  rmSync(join(world.dir, String(world.live()), 'app.sock'));
+  const listed = await world.runner('list');
+  assert.match(listed.stdout, /^shop +down .* v0 /m);
+  const checked = await world.runner('status', '--check');
+  assert.equal(
+    [checked.status, checked.stdout],
+    [1, 'shop: down: not restarted automatically; run: runner restart shop\n'],
+  );
+  assert.is((await world.runner('restart', 'shop')).status, 0);
+  assert.is(await versionAt(world.proxy.port), 'v0');
+  assert.is((await world.runner('status', '--check')).status, 0);
+});
+
 test('a restart that was killed leaves one process, which gets the requests', async ({ world }) => {
   await world.ship('v0');
   const load = startLoad(world.proxy.port);

@@ -4,7 +4,7 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type Draining, liveRun, liveSlot, type SlotName } from './slots.ts';
+import { type Draining, liveRun, liveSlot, type SlotName, slotPaths, socketIn } from './slots.ts';
 import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 
 /** One instance of an app. */
@@ -63,7 +63,13 @@ export function instanceSummary(
   // Who may only view the apps may not enter their folders.
   const own = paths.app(app).instance(instance);
   const live = orElse(() => liveSlot(own), undefined);
-  const isUp = () => orElse(() => isRunning(liveRun(own)), null) ?? runs?.(app, instance) ?? null;
+  // It may live on without the socket that its requests need.
+  const isDeaf =
+    live !== undefined &&
+    state.slots?.[live]?.port === null &&
+    !isThere(socketIn(slotPaths(own, live).dir));
+  const isUp = () =>
+    !isDeaf && (orElse(() => isRunning(liveRun(own)), null) ?? runs?.(app, instance) ?? null);
   const ran = restored?.instances[instance];
   return {
     instance,

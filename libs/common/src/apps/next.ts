@@ -17,7 +17,8 @@ function startAgain(app: string, each: InstanceSummary, among: number): string {
   if (!current) return `runner deploy ${app}`;
   const only = among > 1 ? ` --instance ${instance}` : '';
   if (gone) return `${returnCommand(app, [current])}${only}`;
-  if (!broken) return `runner start ${app}${only}`;
+  // With traffic its process may live on, without its socket.
+  if (!broken) return `runner ${each.live ? 'restart' : 'start'} ${app}${only}`;
   return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }
 
