@@ -66,6 +66,19 @@ test('the master keys and the credentials of the chats that a step prints are sh
   }
 });
 
+test('an empty value is refused: the command before the pipe may have failed', async ({
+  world,
+}) => {
+  const { root } = world;
+  const set = (stdin: string, ...more: string[]) =>
+    run('runner-env', ['set', 'shop', 'API_KEY', '--file', '-', ...more], { root, stdin });
+  await set('is-API_KEY-1');
+  const empty = await set('');
+  assert.is(empty.status, 2);
+  assert.match(empty.stderr, 'the value of API_KEY is empty: add --plain if that is meant');
+  assert.is((await set('', '--plain')).status, 0);
+});
+
 test('a sealed value does not open under another name of its app', async ({ world }) => {
   const { root } = world;
   for (const name of ['KEY_A', 'KEY_B']) {

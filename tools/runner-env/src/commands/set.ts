@@ -1,5 +1,6 @@
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
+import { usage } from '@runner/common/foundation/failure';
 import type { SetSecrets } from '../change.ts';
 import { noteUnread, store } from '../change.ts';
 import { restartFor } from '../restart.ts';
@@ -12,7 +13,7 @@ export const set = command({
     'Reads the value from a hidden prompt, or from --file. It is stored encrypted, and passed to the\n' +
     'app, its hooks and its health check as an environment variable from the next start on. A build gets\n' +
     'it only if build.env in .deploy.yml lists it. Values of at least 12 characters with a letter and a\n' +
-    'digit, or at least 24 of any kind, are redacted in every log and message.',
+    'digit, or at least 24 of any kind, are redacted in every log and message. An empty value needs --plain.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     name: { required: true, about: 'Name of the variable' },
@@ -41,6 +42,9 @@ export const set = command({
     const name = variableName(args.name);
     const instance = scopeOf(options.instance);
     const value = readValue(io, options.file, name);
+    // What is left of it if the command before the pipe fails.
+    if (value.reveal() === '' && !options.plain)
+      throw usage(`the value of ${name} is empty: add --plain if that is meant`);
     const stored = store(context, app, [{ name, instance, value, plain: options.plain }]);
     if (options.restart) return restartFor(context, app, options.instance, stored);
     await noteUnread(context, app);

@@ -23,9 +23,10 @@ export const fetch = command({
     'from a timer: runs may overlap. The exit status is that of the worst app. It is 0 if nothing is new,\n' +
     'and for an app that is blocked (its commit failed too often), on hold (rolled back), being deployed\n' +
     'or waiting: a failed commit is tried again after 1 minute, then 10 (retry_after in config.yml). An\n' +
-    'app that is not running is reported, not started. When an app goes down or its branch cannot be\n' +
-    'checked, one notification is sent, and another when it works again. The exit status is 1 if\n' +
-    'logs/fetch.log cannot be written. Without apps, --json prints {"count":0,"apps":[]}.',
+    'app that is not running is reported, not started; with --deploy, one with traffic is started after\n' +
+    'a reboot. When an app goes down or its branch cannot be checked, one notification is sent, and\n' +
+    'another when it works again. The exit status is 1 if logs/fetch.log cannot be written. Without apps,\n' +
+    '--json prints {"count":0,"apps":[]}.',
   positionals: { apps: { many: true, about: 'Names of apps [default: all]' } },
   options: {
     deploy: { about: 'Deploy what is new' },

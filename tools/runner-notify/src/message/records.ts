@@ -81,7 +81,9 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
 
 function announceable(text: string): Announceable | string | undefined {
   const fields = readRecord(text);
-  return fields ? announceableOf(placed(fields, text)) : 'it is not a JSON object';
+  if (fields) return announceableOf(placed(fields, text));
+  const isSpread = text.trim() === '{';
+  return `it is not a JSON object${isSpread ? ': put one object on a line: jq -c' : ''}`;
 }
 
 /** The field of a record with its place in the log, `#57·` and 32 digits; in no log itself. */
