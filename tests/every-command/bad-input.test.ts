@@ -194,6 +194,17 @@ async function each(
   );
 }
 
+test('two options that both read standard input are refused', async () => {
+  const lines = [
+    ['runner-edit', 'shop', '--token', '-', '--deploy-file', '-'],
+    ['runner-restore', '-', '--passphrase-file', '-'],
+    ['runner-restore', '-', '--identity', '-'],
+    ['runner-notify', 'setup', '--webhook-file', '-', '--token-file', '-'],
+  ];
+  for (const [what, ended] of await each(lines, { stdin: 'ghp_0123456789abcdefghij\n' }))
+    assert.match(sentenceOf(ended, 2, what), /both read standard input$/, what);
+});
+
 test('output that does not fit on a full disk is a failure with a clear error', async () => {
   const full = openSync('/dev/full', 'w');
   for (const [what, ended] of await each(await printing(), { fds: { 1: full } })) {

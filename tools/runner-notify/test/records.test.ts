@@ -63,6 +63,7 @@ test('records of other kinds and empty lines are passed over, and lines keep the
 
 const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['nonsense', 'it is not a JSON object'],
+  ['{', 'it is not a JSON object: put one object on a line: jq -c'],
   ['{"event_type":"DeployStarted","project":"a"', 'it is not a JSON object'],
   ['[]', 'it is not a JSON object'],
   ['null', 'it is not a JSON object'],

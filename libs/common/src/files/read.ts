@@ -16,7 +16,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure, usage } from '../foundation/failure.ts';
-import { type InputStream, type Io, openSource, readAll } from '../foundation/io.ts';
+import { type Io, openSource, readAll } from '../foundation/io.ts';
 import { word } from '../text/shell.ts';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -58,21 +58,21 @@ export function readTextIfThere(path: string, limit: number): string | undefined
   return readIfThere(path, limit)?.toString('utf8');
 }
 
-/** Standard inputs that an option has read to their end. */
-const spent = new WeakSet<InputStream>();
+/** Standard input can be read once: throws `usage` if several files, by what names them, are `-`. */
+export function refuseTwoReaders(files: Readonly<Record<string, string | undefined>>): void {
+  const [first, second] = Object.keys(files).filter((name) => files[name] === '-');
+  if (second === undefined) return;
+  throw usage(`'${first} -' cannot be used with '${second} -': both read standard input`);
+}
 
 /**
  * The text of a file that an option names; of standard input, which is `what`, for `-`. The path is
  * the caller's own, so it may be a link, as Kubernetes and Docker mount secrets, or a pipe, as of
- * `<(…)`. Blocks until a FIFO has a writer. Throws `file_unreadable`, `usage`.
+ * `<(…)`. Blocks until a FIFO has a writer. Throws `file_unreadable`.
  */
 export function readGiven({ stdin, cwd }: Io, file: string, limit: number, what: string): string {
   // A socket, and what another user opened, cannot be opened again by the name /dev/stdin.
-  if (file === '-' || file === '/dev/stdin') {
-    if (spent.has(stdin)) throw usage('two options cannot both read standard input');
-    spent.add(stdin);
-    return readAll(stdin, limit, what);
-  }
+  if (file === '-' || file === '/dev/stdin') return readAll(stdin, limit, what);
   const path = resolve(cwd, file);
   let fd: number;
   try {

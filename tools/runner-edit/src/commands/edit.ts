@@ -2,6 +2,7 @@ import { followedWords, repoLabel } from '@runner/common/apps/following';
 import { APP_LOGIN_OPTIONS } from '@runner/common/cli/app-login';
 import { command } from '@runner/common/cli/command';
 import { FOLLOW_OPTIONS } from '@runner/common/cli/follow';
+import { refuseTwoReaders } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Edited } from '../change.ts';
 import { change } from '../change.ts';
@@ -57,6 +58,13 @@ export const edit = command({
     'runner edit shop --deploy-file shop.deploy.yml',
   ],
   async run(context) {
+    const { token, ...rest } = context.options;
+    refuseTwoReaders({
+      '--token': token,
+      '--token-file': rest['token-file'],
+      '--app-key-file': rest['app-key-file'],
+      '--deploy-file': rest['deploy-file'],
+    });
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>

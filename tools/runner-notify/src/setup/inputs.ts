@@ -1,7 +1,7 @@
 /** Answers given on the command line, in files and in the environment. */
 import { optionTitle } from '@runner/common/cli/option';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
-import { readGiven } from '@runner/common/files/read';
+import { readGiven, refuseTwoReaders } from '@runner/common/files/read';
 import { invalidValue, notProvided, usage } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { ANSWERS } from '../channels/options.ts';
@@ -26,9 +26,8 @@ const ALL = CHANNEL_NAMES.flatMap((channel) =>
 export function readInputs(io: Io, options: SetupOptions): Inputs {
   const { channel } = options;
   const named = channel === undefined ? undefined : channelsIn(channel);
-  const fromStdin = ALL.filter(({ variable, name }) => variable && options[name] === '-');
-  const [first, second] = fromStdin.map(({ name }) => `'--${name} -'`);
-  if (second) throw usage(`${first} cannot be used with ${second}: both read standard input`);
+  const files = ALL.filter(({ variable }) => variable);
+  refuseTwoReaders(Object.fromEntries(files.map(({ name }) => [`--${name}`, options[name]])));
   for (const each of ALL) {
     const value = options[each.name];
     if (value === undefined) continue;
@@ -50,7 +49,7 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
   return {
     channels: meant.length > 0 ? meant : undefined,
     answers,
-    stdinUsed: fromStdin.length > 0,
+    stdinUsed: files.some(({ name }) => options[name] === '-'),
   };
 }
 

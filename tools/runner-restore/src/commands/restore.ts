@@ -1,7 +1,7 @@
 import { openingKey } from '@runner/backup/key';
 import type { RanInstance, RestoreResult } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
-import { usage } from '@runner/common/foundation/failure';
+import { refuseTwoReaders } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
 
 export const restore = command({
@@ -27,13 +27,16 @@ export const restore = command({
   examples: ['runner restore shop-server.age --identity ~/key.txt'],
   safeInForeignRoot: true,
   async run({ io, paths, args, options }) {
-    const key = options.identity ?? options['passphrase-file'];
-    if (args.file === '-' && key === '-')
-      throw usage('the backup and its key cannot both be read from standard input');
+    const { identity, 'passphrase-file': passphrase } = options;
+    refuseTwoReaders({
+      restore: args.file,
+      '--identity': identity,
+      '--passphrase-file': passphrase,
+    });
     const work = await import('@runner/backup/restore');
     work.requireReadable(io, args.file);
-    const opened = openingKey(io, options.identity, options['passphrase-file']);
-    return { value: await work.restore(io, paths, args.file, opened) };
+    const key = openingKey(io, identity, passphrase);
+    return { value: await work.restore(io, paths, args.file, key) };
   },
   human({ apps, ran, unreadable, links, unset, units, ...rest }: RestoreResult, style) {
     const names = apps.map((app) => harmlessLine(labelOf(app, ran))).join(', ') || 'none';
