@@ -38,7 +38,7 @@ export function main(tool: Tool): void {
     .then((status) => {
       const { failure } = io.stdout;
       if (failure && status === EXIT.ok) throw failure;
-      if (failure) io.stderr.write(`${tool.name}: ${failure.message} (${failure.code})\n`);
+      if (failure) io.stderr.write(`${titleOf(tool)}: ${failure.message} (${failure.code})\n`);
       process.exit(status);
     })
     .catch(fail);

@@ -7,7 +7,7 @@ import type { Env } from '../foundation/io.ts';
 
 const OUTPUT_MAX = 4_194_304;
 
-/** The unified difference between what `path` has and what the command `by` would write; empty if there is none. */
+/** The unified diff from what `path` holds to what the command `by` would write; empty if they are equal. */
 export function difference(
   env: Env,
   { path, by }: { readonly path: string; readonly by: string },

@@ -53,7 +53,7 @@ export function obstructions(paths: InstancePaths, traffic: Traffic): Obstructio
   if (traffic.type === 'command') return [];
   return proxies().flatMap((proxy) => [
     ...closedFolders(paths, proxy),
-    ...(traffic.type === 'socket' ? ownRoot(paths, proxy) : []),
+    ...(traffic.type === 'socket' ? chrooted(paths, proxy) : []),
   ]);
 }
 
@@ -76,7 +76,7 @@ export function unreachableFor(
   traffic: Traffic,
 ): Obstruction[] {
   if (traffic.type !== 'socket') return [];
-  const found = all.map((proxy) => [...closedFolders(paths, proxy), ...ownRoot(paths, proxy)]);
+  const found = all.map((proxy) => [...closedFolders(paths, proxy), ...chrooted(paths, proxy)]);
   return found.every((each) => each.length > 0) ? found.flat() : [];
 }
 
@@ -92,7 +92,7 @@ function closedFolders(paths: InstancePaths, proxy: Proxy): Obstruction[] {
   ];
 }
 
-function ownRoot(paths: InstancePaths, { program, root }: Proxy): Obstruction[] {
+function chrooted(paths: InstancePaths, { program, root }: Proxy): Obstruction[] {
   const path = socketIn(liveLink(paths));
   if (root === undefined || root === '/' || path.startsWith(`${root}/`)) return [];
   const words = `${program} has its root in ${root} and cannot reach ${path}: remove chroot from its configuration`;

@@ -60,7 +60,7 @@ async function examine(
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
   if (traffic.type === 'socket')
-    found.push(...closedSocket(app, socketIn(slotPaths(own, live).dir)));
+    found.push(...closedToAll(app, socketIn(slotPaths(own, live).dir)));
   const other = state.slots?.[otherSlot(live)];
   if (other && !state.draining)
     found.push(
@@ -86,7 +86,7 @@ async function examine(
 }
 
 /** The proxy runs as another user, which must be able to write to the socket. */
-function closedSocket(app: string, path: string): CheckResult[] {
+function closedToAll(app: string, path: string): CheckResult[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   // Of a proxy that runs, closedSockets says more.
   if (!found || (found.mode & 0o002) !== 0 || proxies().length > 0 || isShared(path, 0o2))
