@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import { atExit } from '@runner/testing/cleanup';
@@ -6,7 +6,7 @@ import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, gate, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('restored');
 
@@ -230,6 +230,38 @@ test('a version that ran elsewhere and fails here is retried like a head, then l
     [state, next],
     ['down', 'v1 ran before the restore and failed here 3 times; run: runner deploy shop --ref v1'],
   );
+});
+
+test('a deploy that ran during the backup ends as interrupted where it is restored', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const { build, reached, open } = gate();
+  await world.push('v2', { deploy: deployFile(world.port, build) });
+  const deploy = world.deploy();
+  await reached();
+  const { root, runs, summary } = await moved(world);
+  assert.is((await summary()).state, 'interrupted');
+  assert.match((await runs('cancel', 'shop')).stdout, 'Nothing to cancel');
+  const fetched = await runs('fetch', '--deploy');
+  assert.equal([fetched.status, last(fetched.stdout)], [0, 'shop: deployed v1'], fetched.stderr);
+  const { deploying } = world.state() as { deploying: { deploy_id: string } };
+  const log = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8').trim().split('\n');
+  const kinds = log
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((event) => event.deploy_id === deploying.deploy_id)
+    .map((event) => [event.event_type, event.stage, event.interrupted]);
+  assert.equal(kinds, [
+    ['DeployStarted', undefined, undefined],
+    ['DeployFailure', 'build', true],
+  ]);
+  const verified = await runs('audit', 'verify');
+  assert.is(verified.status, 0, verified.stdout);
+  killApp(root, 'shop');
+  open();
+  assert.is((await deploy).status, 0);
+  assert.is(await world.page(), 'v2');
 });
 
 test.run();

@@ -2,7 +2,7 @@
 import { closeSync, fchmodSync, fchownSync, fsyncSync, futimesSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parseState } from '@runner/common/apps/parse-state';
-import type { AppState, RestoredInstances } from '@runner/common/apps/state';
+import type { AppState, Deploying, RestoredInstances } from '@runner/common/apps/state';
 import { type Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { writeFully } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -94,8 +94,20 @@ async function* withoutReleases(
   // An invalid state file is restored unchanged; doctor reports it.
   const parsed = () => parseState(basename(entry.path, '.json'), text, entry.path);
   const state = unlessFailure(parsed, undefined);
-  const fresh = state && { ...state, instances: {}, deploying: null, restored: ranIn(state) };
+  const fresh = state && {
+    ...state,
+    instances: {},
+    deploying: diedElsewhere(state),
+    restored: ranIn(state),
+  };
   yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
+}
+
+/** A deploy that ran meanwhile: the next command records its end. What it had changed is not here. */
+function diedElsewhere({ deploying }: AppState): Deploying | null {
+  if (!deploying || deploying.verb || deploying.rollback) return null;
+  const { touched, slot, seeds, ...rest } = deploying;
+  return { ...rest, boot_id: '' };
 }
 
 /** What ran, for the first `fetch --deploy`; of an app restored but never deployed, what ran before that. */
