@@ -33,7 +33,7 @@ start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 f
 stop            - stopped   - stopped   - stopped   - stopped   - blocked   - broken    !- down     - stopped   - stopped
 remove          - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone
 reboot          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  - down      v2 ok       v2 ok
-backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v1 ok       v2 ok
+backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v2 ok       v2 ok
 `;
 
 /** What is done to an app, alone or with its whole server. */

@@ -31,7 +31,7 @@ async function push(world: PairWorld, app: PairApp, version: string, how: string
   const { name, driver, ports } = app;
   const [isBad, isPlain] = [how.includes('bad'), how.includes('plain') || !app.hasTraffic];
   const [port, ...slots] = ports;
-  const drain = app.state === 'draining' ? '4s' : '300ms';
+  const drain = app.state === 'draining' ? '30s' : '300ms';
   const type = driver === 'compose' ? `ports, ports: [${slots}]` : 'socket';
   const more = isPlain
     ? `instances: { default: { env: { PORT: "${port}" } } }\n`
@@ -92,13 +92,17 @@ async function drainAndKill(world: PairWorld, app: PairApp): Promise<void> {
   const where = port ? { host: '127.0.0.1', port } : { socketPath: join(at, 'app.sock') };
   const request = get({ ...where, path: '/stream', agent: false }, (response) => response.resume());
   request.on('error', () => {});
-  const isDraining = () => guest.state(app).instances.default?.draining;
+  const isDraining = () => {
+    const { deploying, instances } = guest.state(app);
+    return !deploying && instances.default?.draining;
+  };
   const ended = guest.sh(
     app.root,
     `runner-deploy ${app.name} & echo $! > /run/${app.name}.pid; wait $!`,
   );
   await until(isDraining, () => `${app.name} does not drain`);
   await guest.sh(app.root, `kill -9 $(cat /run/${app.name}.pid)`);
+  setTimeout(4_000).then(() => request.destroy());
   await ended;
 }
 
