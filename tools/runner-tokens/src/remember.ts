@@ -3,8 +3,8 @@ import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, writeApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
-import { announceChanges } from '@runner/deploy/watch/announce';
-import { tokenChanges } from '@runner/deploy/watch/token';
+import { announceChanges } from '@runner/deploy/alerts/announce';
+import { tokenChanges } from '@runner/deploy/alerts/token';
 import type { TestContext } from './warn.ts';
 
 /** A token that the code host accepted. */

@@ -11,7 +11,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
-import { announceChanges } from '../watch/announce.ts';
+import { announceChanges } from '../alerts/announce.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
 import { deployNew, deployRestored, type FetchAttempt } from './deploy.ts';

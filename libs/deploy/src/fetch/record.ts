@@ -14,10 +14,10 @@ import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { whatRuns } from '../instances/running.ts';
-import type { AppChange } from '../watch/announce.ts';
-import { changesOf } from '../watch/changes.ts';
-import { tokenChanges } from '../watch/token.ts';
-import { checkFailed } from '../watch/unfetched.ts';
+import type { AppChange } from '../alerts/announce.ts';
+import { changesOf } from '../alerts/changes.ts';
+import { tokenChanges } from '../alerts/token.ts';
+import { checkFailed } from '../alerts/unfetched.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
 

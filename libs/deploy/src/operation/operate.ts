@@ -10,7 +10,7 @@ import { StageClock } from '../journal/clock.ts';
 import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { announceOver } from '../watch/over.ts';
+import { announceOver } from '../alerts/over.ts';
 import { goBack } from './go-back.ts';
 import { recover } from './recover.ts';
 

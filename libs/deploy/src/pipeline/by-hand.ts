@@ -1,6 +1,6 @@
 /** A deploy that an operator, a script or an order asks for: `fetch --deploy` records what it cannot fetch itself. */
 import { Failure, type FailureCode, systemFailure } from '@runner/common/foundation/failure';
-import { announceUnfetched } from '../watch/unfetched.ts';
+import { announceUnfetched } from '../alerts/unfetched.ts';
 import type { DeployRequest } from './begin.ts';
 import { deploy } from './deploy.ts';
 import type { DeployOutcome } from './outcome.ts';

@@ -8,12 +8,12 @@ import type { Server } from '@runner/common/foundation/paths';
 import { announce } from '../journal/events.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
-import type { WatchEvent } from './changes.ts';
+import type { AlertEvent } from './changes.ts';
 
 /** A change of an app. */
 export interface AppChange {
   readonly app: AppState;
-  readonly change: WatchEvent;
+  readonly change: AlertEvent;
 }
 
 /** What announcing needs. */
@@ -38,7 +38,7 @@ export async function announceChanges(
  * A failed check is a DeployFailure: with a deploy_id, and a record for each instance. The other
  * changes belong to no deploy.
  */
-function eventsOf(io: Io, app: AppState, change: WatchEvent): DeployEvent[] {
+function eventsOf(io: Io, app: AppState, change: AlertEvent): DeployEvent[] {
   const { app: project, branch, tags } = app;
   const common = { project, version: followedWords({ branch, tags }) };
   const names = Object.keys(app.instances);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listApps } from '@runner/common/apps/store';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { tokenChanges } from '@runner/deploy/watch/token';
+import { tokenChanges } from '@runner/deploy/alerts/token';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

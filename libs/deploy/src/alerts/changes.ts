@@ -19,16 +19,16 @@ export interface Observed {
 }
 
 /** An event without what every event of the app has. */
-export type WatchEvent = Pick<DeployEvent, 'event_type'> & Partial<DeployEvent>;
+export type AlertEvent = Pick<DeployEvent, 'event_type'> & Partial<DeployEvent>;
 
 /** The changes of an app, and what is announced from now on. */
-export interface WatchedChanges {
-  readonly changes: readonly WatchEvent[];
+export interface AlertChanges {
+  readonly changes: readonly AlertEvent[];
   readonly reported: Reported;
 }
 
 /** Compares the current state with what was announced. */
-export function changesOf(app: AppState, seen: Observed): WatchedChanges {
+export function changesOf(app: AppState, seen: Observed): AlertChanges {
   const parts = [
     checkChanges(app, seen),
     runningChanges(app, seen),
@@ -42,13 +42,13 @@ export function changesOf(app: AppState, seen: Observed): WatchedChanges {
 }
 
 /** A failed check is a failed deploy, once for each cause. A deploy may have ended an earlier one. */
-function checkChanges(app: AppState, { check, deploys, notify }: Observed): WatchedChanges {
+function checkChanges(app: AppState, { check, deploys, notify }: Observed): AlertChanges {
   const told = textsOf(app.reported?.check);
   const isOver = notify && told.length > 0 && (!check || !app.check_failed);
   const known = isOver ? [] : told;
   const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
   const reason = `the branch could not be checked${since}`;
-  const over: WatchEvent[] = isOver ? [{ event_type: 'CheckRecovered', reason }] : [];
+  const over: AlertEvent[] = isOver ? [{ event_type: 'CheckRecovered', reason }] : [];
   if (!check || !deploys || known.includes(check.error))
     return { changes: over, reported: { check: [...known] } };
   const failure = { stage: 'fetch', error: check.message };
@@ -59,10 +59,10 @@ function checkChanges(app: AppState, { check, deploys, notify }: Observed): Watc
 }
 
 /** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */
-function runningChanges({ reported }: AppState, { summary, notify }: Observed): WatchedChanges {
+function runningChanges({ reported }: AppState, { summary, notify }: Observed): AlertChanges {
   const known = textsOf(reported?.down);
   if (summary.state === 'deploying') return { changes: [], reported: {} };
-  const changes: WatchEvent[] = [];
+  const changes: AlertEvent[] = [];
   const down: string[] = [];
   for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
@@ -85,7 +85,7 @@ function once(
   field: 'waits' | 'tag',
   { reported }: AppState,
   { deploys, [field]: reason }: Observed,
-): WatchedChanges {
+): AlertChanges {
   if (reason === undefined) return { changes: [], reported: { [field]: undefined } };
   if (!deploys || reason === reported?.[field]) return { changes: [], reported: {} };
   return { changes: [{ event_type, reason }], reported: { [field]: reason } };

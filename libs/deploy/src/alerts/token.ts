@@ -4,7 +4,7 @@ import { listApps, writeApp } from '@runner/common/apps/store';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeFile } from '../instances/target.ts';
 import type { AppChange } from './announce.ts';
-import type { WatchEvent } from './changes.ts';
+import type { AlertEvent } from './changes.ts';
 
 const DAY = 86_400_000;
 
@@ -120,7 +120,7 @@ const tokenOf = (token: { fingerprint?: string } | undefined) =>
   token?.fingerprint === undefined ? {} : { fingerprint: token.fingerprint };
 
 /** One record for all apps, of one that wants to be notified. */
-function changeOf(paths: Paths, apps: readonly AppState[], change: WatchEvent): AppChange {
+function changeOf(paths: Paths, apps: readonly AppState[], change: AlertEvent): AppChange {
   const app = apps.find((each) => activeFile(paths, each)?.notify !== 'none') ?? apps[0];
   const names = apps.map((each) => each.app);
   const projects = names.length > 1 ? { projects: names } : {};
