@@ -13,11 +13,11 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { whatRuns } from '../instances/running.ts';
 import type { AppChange } from '../alerts/announce.ts';
 import { changesOf } from '../alerts/changes.ts';
 import { tokenChanges } from '../alerts/token.ts';
 import { checkFailed } from '../alerts/unfetched.ts';
+import { whatRuns } from '../instances/running.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
 

@@ -5,12 +5,12 @@ import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { removeTree } from '@runner/common/files/tree-change';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { announceOver } from '../alerts/over.ts';
 import { drainAll } from '../instances/drain.ts';
 import { StageClock } from '../journal/clock.ts';
 import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { announceOver } from '../alerts/over.ts';
 import { goBack } from './go-back.ts';
 import { recover } from './recover.ts';
 
