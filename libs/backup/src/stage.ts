@@ -98,6 +98,7 @@ async function* withoutReleases(
     ...state,
     instances: {},
     deploying: diedElsewhere(state),
+    watch: null,
     restored: ranIn(state),
   };
   yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);

@@ -14,6 +14,7 @@ import { compose, type Show } from './choose/compose.ts';
 import { type Ending, explainEnding } from './choose/ending.ts';
 import { isMatched, type Ranked, rank } from './choose/rank.ts';
 import { type Collected, Collector } from './collect/collect.ts';
+import { classify } from './line/classify.ts';
 import { createLineReader } from './line/split.ts';
 import { PrefixRemover } from './prefix/remover.ts';
 import type { ErrorClass } from './rules/rule.ts';
@@ -79,6 +80,12 @@ export function createExtractor(options: ExtractOptions = {}): Extractor {
   const redact = options.redact ?? redactor();
   const { reader, finish } = createCollecting();
   return { push: reader.push, end: () => extraction(finish(), options, redact) };
+}
+
+/** Whether a line alone says that something went wrong, and more than as a warning. */
+export function isErrorLine(line: string): boolean {
+  const match = classify(line);
+  return match !== null && match.score >= TRUSTED[match.rule.use];
 }
 
 /** A leader below this score is not trusted. */

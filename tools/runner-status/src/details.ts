@@ -8,10 +8,10 @@ import type { AppState } from '@runner/common/apps/state';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { readIfThere } from '@runner/common/files/read';
+import { type Usage, usageOf } from '@runner/common/files/usage';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
-import { type Usage, usageOf } from './usage.ts';
 import type { Windows } from './windows.ts';
 import { readWindows } from './windows.ts';
 

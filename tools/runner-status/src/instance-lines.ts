@@ -2,8 +2,8 @@
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import type { Deployed } from '@runner/common/apps/state';
 import { versionLabel } from '@runner/common/apps/versions';
+import type { Usage } from '@runner/common/files/usage';
 import { durationText } from '@runner/common/text/time';
-import type { Usage } from './usage.ts';
 
 /** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
 export function time(text: string): string {

@@ -61,6 +61,17 @@ function laterThan(at: string, { instances }: Detailed): string[] {
   return later.length === 0 ? [] : [`over: ${[...new Set(later)].join(', ')} was deployed since`];
 }
 
+/** What is being judged, or how the newest watch ended. */
+function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
+  if (watch) {
+    const { version, until } = watch;
+    return [['watch:', [`${version} is watched until ${time(until)}`, `runner watch ${app}`]]];
+  }
+  if (!watched) return [];
+  const { version, at, verdict, reason } = watched;
+  return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${time(at)}`, reason]]];
+}
+
 const LABELS: Readonly<Record<string, string>> = {
   rollback: 'rolling back:',
   start: 'starting:',
@@ -139,6 +150,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
+  rows.push(...watchRow(app));
   rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);

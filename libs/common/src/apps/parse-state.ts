@@ -28,6 +28,8 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   paused: ['since', 'by'],
   stopped: ['since', 'by'],
   deploy_file: ['text', 'since', 'by'],
+  watch: [...RAN, 'deploy_id', 'since', 'until'],
+  watched: ['deploy_id', 'version', 'since', 'at', 'verdict', 'reason'],
 };
 const BROKEN: RequiredFields = ['since', 'reason'];
 
@@ -78,6 +80,8 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.instances = instances;
   for (const [field, shape] of Object.entries(SECTIONS)) checkSection(value[field], shape, bad);
   for (const field of ['failures', 'held', 'deploying']) value[field] ??= null;
+  if (isRecord(value.watch) && !isNames(value.watch.instances))
+    throw bad('has a malformed section');
   if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
     throw bad('has a malformed section');
   if (value.restored !== undefined && !isRestored(value.restored))

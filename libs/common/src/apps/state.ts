@@ -157,6 +157,34 @@ export interface Reported {
   said?: string;
 }
 
+/** A release that is judged since it is live. */
+export interface WatchState {
+  deploy_id: string;
+  version: string;
+  commit: string;
+  instances: string[];
+  /** Since when it gets the requests, and until when it is watched. */
+  since: string;
+  until: string;
+  /** The access log as it was when the release got its first request: what follows is its own. */
+  access_log?: { inode: number; size: number };
+  /** The version before no longer runs: there was too little memory for both. */
+  cold?: boolean;
+  /** It was judged bad, and why: what follows from that is not done yet. */
+  bad?: string;
+}
+
+/** How the newest watch ended. */
+export interface WatchEnd extends Pick<WatchState, 'deploy_id' | 'version' | 'since'> {
+  at: string;
+  verdict: WatchVerdict;
+  /** In words. */
+  reason: string;
+}
+
+/** What a watch found: `not_judged` if there was too little to see, or it was ended early. */
+export type WatchVerdict = 'good' | 'bad' | 'not_judged';
+
 /** The tags that an app follows: of those that match, the highest. */
 export interface TagRule {
   /** `*` is any text, `?` any character. */
@@ -215,5 +243,8 @@ export interface AppState {
   stopped?: Stopped | null;
   paused?: Paused | null;
   restored?: RestoredInstances | undefined;
+  /** Set while a release is watched. */
+  watch?: WatchState | null;
+  watched?: WatchEnd | null;
   [field: string]: unknown;
 }

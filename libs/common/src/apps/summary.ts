@@ -5,7 +5,7 @@ import { type InstanceSummary, instanceSummary, type View } from './instance-sum
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import type { AppState, CheckFailed, LastFailure, TagRule } from './state.ts';
+import type { AppState, CheckFailed, LastFailure, TagRule, WatchEnd, WatchState } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
 /** One app in `runner list` and `runner status`. */
@@ -35,6 +35,9 @@ export interface AppSummary
   lock: { pid: number; command: string; since: string } | null;
   /** When the next automatic deploy happens, in words. */
   next: string;
+  /** The release that is being judged, and how the newest watch ended. */
+  watch: WatchState | null;
+  watched: WatchEnd | null;
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -83,6 +86,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next: nextOf(app, state, instances, view),
     last_checked: app.last_checked,
+    watch: app.watch ?? null,
+    watched: app.watched ?? null,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,

@@ -17,6 +17,9 @@ const STATE_EVENTS = [
   'TagChanged',
   'TokenEnding',
   'TokenRenewed',
+  'WatchEnded',
+  'WatchFailed',
+  'WatchPassed',
 ] as const;
 /** What operators did with an app; not announced. */
 export const OPERATOR_EVENTS = ['AppStarted', 'AppStopped', 'AppRestarted'] as const;

@@ -9,6 +9,7 @@ import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
 import { type Fail, list, milliseconds } from './values.ts';
+import { type Watch, watchOf } from './watch.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -38,6 +39,8 @@ export interface DeployFile {
   /** Prints what the app has printed; only for type `command`. */
   readonly logs: string | undefined;
   readonly health: Health | undefined;
+  /** undefined: a release is not watched once it is live. */
+  readonly watch: Watch | undefined;
   /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */
@@ -76,6 +79,8 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
   const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
+  if (values.has('watch') && start.type === 'none')
+    throw fail('watch', 'needs a start.type that starts the app');
   if (shared.length > 0 && instances.length > 1) {
     throw fail('shared', 'only works with a single instance: all instances use the same release');
   }
@@ -91,6 +96,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     stop: values.get('stop') as string | undefined,
     logs: values.get('logs') as string | undefined,
     health: healthOf(section(values, 'health'), instances, fail),
+    watch: watchOf(values.get('watch'), fail),
     keep: (values.get('keep') ?? 5) as number,
     shared,
     hooks: Object.fromEntries(

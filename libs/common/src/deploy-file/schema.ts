@@ -45,6 +45,60 @@ const trafficType: Schema = {
   description: 'How the proxy finds the live version: socket, ports (a flag file) or command',
 };
 
+const WATCH: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['for'],
+  properties: {
+    for: duration('How long, from 10s to 24h'),
+    policy: {
+      type: 'string',
+      enum: ['rollback', 'report'],
+      description: 'What happens to a release that is judged bad [default: rollback]',
+    },
+    access_log: {
+      type: 'string',
+      pattern: '^/',
+      wanted: 'an absolute path',
+      description: "The proxy's access log: combined, or JSON with status and duration",
+    },
+    errors: {
+      type: ['string', 'integer'],
+      pattern: '^[0-9]{1,2}(?:\\.[0-9]+)?%?$',
+      wanted: 'a percentage like 5%',
+      numbers: [1, 50],
+      description: 'Share of requests answered with 5xx that must be found [default: 5%]',
+    },
+    latency: {
+      type: ['string', 'integer'],
+      pattern: '^[0-9]{1,3}(?:\\.[0-9]+)?x?$',
+      wanted: 'a factor like 2x',
+      numbers: [2, 100],
+      description: 'How many times slower than before counts as slow [default: 2x]',
+    },
+    logs: {
+      type: 'boolean',
+      description: 'false: error lines that the version before never printed do not count',
+    },
+    run: line('A command, run every 10 seconds, that must exit with status 0'),
+    query: {
+      type: 'object',
+      description: 'A query, asked every 15 seconds, that has a result if something is wrong',
+      additionalProperties: false,
+      required: ['url', 'expr'],
+      properties: {
+        url: {
+          type: 'string',
+          pattern: '^https?://',
+          wanted: 'an http or https address',
+          description: 'Address of a Prometheus server',
+        },
+        expr: { type: 'string', minLength: 1, description: 'An expression, as of an alert' },
+      },
+    },
+  },
+};
+
 /** The keys of `.deploy.yml`; read.ts checks what depends on several of them. */
 export const DEPLOY_SCHEMA: ObjectSchema = {
   type: 'object',
@@ -186,6 +240,11 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
           },
         },
       ],
+    },
+    watch: {
+      description:
+        'How long a release is judged after it is live, and what by [default: not at all]',
+      anyOf: [duration('How long, from 10s to 24h'), WATCH],
     },
     keep: {
       type: 'integer',

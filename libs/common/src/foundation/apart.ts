@@ -8,7 +8,8 @@ export const APART = 'RUNNER_APART';
 const PASSED =
   /^(?:PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_\w+|TZ|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|NODE_\w+|SSL_CERT_\w+|(?:https?|no|all)_proxy|CREDENTIALS_DIRECTORY|RUNNER_(?:ROOT|MKEY_FILE|TELEGRAM_API_URL|CODE_HOST_(?:API|GIT)_URL))$/i;
 
-function passed(env: Env): Record<string, string | undefined> {
+/** The variables that a process of its own gets: no token, and no other secret. */
+export function passed(env: Env): Record<string, string | undefined> {
   const names = Object.keys(env).filter((name) => PASSED.test(name));
   return Object.fromEntries(names.map((name) => [name, env[name]]));
 }

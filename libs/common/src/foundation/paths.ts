@@ -27,6 +27,8 @@ export interface Paths {
   lock(app: string): string;
   /** Names the deploy of an app that a fetch is to end. */
   cancel(app: string): string;
+  /** Held by the process that watches a release of the app. */
+  watchLock(app: string): string;
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
   deployLogs(app: string): string;
@@ -48,6 +50,8 @@ export interface AppPaths {
   readonly home: string;
   /** What the last successful deploy printed, in shapes. */
   readonly baseline: string;
+  /** What is known of the release that is watched. */
+  readonly watch: string;
   release(name: string): string;
   /** `.deploy.yml` with which a release was made; empty: without one. */
   fileOf(release: string): string;
@@ -93,6 +97,7 @@ export function pathsOf(root: string): Paths {
     view: (app) => at(`view/${app}.json`),
     lock: (app) => at(`locks/${app}.lock`),
     cancel: (app) => at(`locks/${app}.cancel`),
+    watchLock: (app) => at(`locks/${app}.watch`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
     deployLogs: (app) => at(`logs/deploys/${app}`),
@@ -107,6 +112,7 @@ function appPaths(dir: string): AppPaths {
     instances: join(dir, 'instances'),
     home: join(dir, 'home'),
     baseline: join(dir, 'baseline.json'),
+    watch: join(dir, 'watch.json'),
     release: (name) => join(dir, 'releases', name),
     fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),
     instance: (name) => {

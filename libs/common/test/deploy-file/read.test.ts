@@ -22,6 +22,7 @@ const DEFAULTS: DeployFile = {
   stop: undefined,
   logs: undefined,
   health: undefined,
+  watch: undefined,
   keep: 5,
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },

@@ -6,7 +6,7 @@ import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
 import { redactorForAny } from '@runner/common/redaction/redact';
-import { drainAll } from '../instances/drain.ts';
+import { drainAll, isKeptWarm } from '../instances/drain.ts';
 import { activationOf } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
@@ -14,6 +14,7 @@ import { runSteps } from '../journal/step.ts';
 import { goBack } from '../operation/go-back.ts';
 import { endHooks, hooksOf } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
+import { startWatcher } from '../watch/start.ts';
 import type { FetchRequest } from './request.ts';
 
 /** Ends the hooks of a dead deploy, starts what is live after a reboot, and ends what drains. Never throws. */
@@ -21,6 +22,8 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
   const { io, paths, reporter } = request;
   try {
     const app = findApp(paths, name);
+    // Its watcher has died.
+    if (app?.watch) startWatcher(request, name);
     if (!app || app.deploying || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const secrets = openSecrets(paths, io.env, name);
@@ -43,7 +46,8 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
 
 function hasWork(paths: FetchRequest['paths'], app: AppState): boolean {
   if (hooksOf(paths.app(app.app).dir).length > 0) return true;
-  const isDraining = Object.values(app.instances).some(({ draining }) => draining);
+  const isDraining =
+    !isKeptWarm(app) && Object.values(app.instances).some(({ draining }) => draining);
   return isDraining || downSinceBoot(paths, app).length > 0;
 }
 

@@ -1,6 +1,7 @@
 /** Draining: a version that no longer gets requests runs until it has answered those it has. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { ENDING } from '../journal/lock.ts';
@@ -32,8 +33,12 @@ interface Drain {
   readonly limit: number;
 }
 
-/** The slots of an app that drain. What is live does not, whatever the state says. */
+/**
+ * The slots of an app that drain. What is live does not, whatever the state says. As long as a release is
+ * watched, the version before is kept running: the way back is then a change of links.
+ */
 function drainsOf(op: Operation, names: readonly string[]): Drain[] {
+  if (isKeptWarm(findApp(op.paths, op.app.app))) return [];
   return names.flatMap((instance) => {
     const { draining } = instanceState(op, instance);
     const live = liveSlot(op.paths.app(op.app.app).instance(instance));
@@ -41,6 +46,11 @@ function drainsOf(op: Operation, names: readonly string[]): Drain[] {
     const { slot, since, until } = draining;
     return [{ instance, slot, since, limit: Date.parse(until) - Date.parse(since) }];
   });
+}
+
+/** Whether the version before the live one is kept running. */
+export function isKeptWarm(app: AppState | undefined): boolean {
+  return Boolean(app?.watch && !app.watch.cold && app.watch.bad === undefined);
 }
 
 /** Finishes the drains of an app, as the last thing that an operation does. */

@@ -69,6 +69,12 @@ export async function waitHealthy(health: Health, target: Target, started: Start
   }
 }
 
+/** Asks once. What is wrong, in words; undefined if the target is healthy. */
+export async function whatIsWrong(health: Health, target: Target): Promise<string | undefined> {
+  const address = health.kind === 'cmd' ? health.target : expand(health.target, target.env);
+  return (await ask(health, address, target, health.timeout))?.words;
+}
+
 /** An answer counts only if it comes from what was started. */
 function notFromTarget(
   { kind }: Health,

@@ -57,9 +57,9 @@ export function recordedMoves(app: AppState): KeptMove[] {
 export function rolledBackState(
   app: AppState,
   moves: readonly KeptMove[],
-  { now, by }: { now: Date; by: string },
+  { now, by, reason }: { now: Date; by: string; reason: string | undefined },
 ): AppState {
-  const hold = { since: now.toISOString(), by };
+  const hold = { since: now.toISOString(), by, ...(reason !== undefined && { reason }) };
   const instances = moved(app, moves, hold);
   const held = holdAfter(app, instances, moves, hold);
   const last_failure = followed(
@@ -68,7 +68,7 @@ export function rolledBackState(
   );
   const names = moves.map(({ instance }) => instance);
   const stopped = withoutStopped(app, names);
-  return { ...app, instances, held, last_failure, stopped, deploying: null };
+  return { ...app, instances, held, last_failure, stopped, deploying: null, watch: null };
 }
 
 /** The latest failure, followed by a switch of these instances. */
@@ -102,7 +102,7 @@ function holdAfter(
   app: AppState,
   instances: AppState['instances'],
   moves: readonly KeptMove[],
-  hold: Pick<Hold, 'since' | 'by'>,
+  { reason, ...hold }: Pick<Hold, 'since' | 'by'> & Partial<Pick<Hold, 'reason'>>,
 ): AppState['held'] {
   const left = moves.filter((move) => !isRestart(move)).map(({ from }) => from);
   const [newest] = [...left].sort((a, b) => (isOlder(a, b) ? 1 : -1));
@@ -123,6 +123,6 @@ function holdAfter(
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     ...hold,
     ...(itself !== undefined && { rolled_back: itself }),
-    reason: `${itself ?? newest.version} was rolled back by hand${itself === undefined ? `; ${waits} waits` : ''}`,
+    reason: `${itself ?? newest.version} ${reason === undefined ? 'was rolled back by hand' : `failed its ${reason}`}${itself === undefined ? `; ${waits} waits` : ''}`,
   };
 }

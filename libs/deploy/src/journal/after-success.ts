@@ -1,8 +1,10 @@
 /** What the state of an app becomes when a deploy succeeds. */
 import { withoutStopped } from '@runner/common/apps/operator';
 import { withoutReturned } from '@runner/common/apps/restored';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState, Deployed, WatchState } from '@runner/common/apps/state';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { followed } from './after-rollback.ts';
+import type { Deploy } from './operation.ts';
 
 /** What an operator chose to deploy. */
 export interface Choice {
@@ -15,8 +17,25 @@ export interface Choice {
   readonly by: string;
   /** Where the instances are found. */
   readonly urls: Readonly<Record<string, string>>;
+  /** How the release is watched from now on. */
+  readonly watch: WatchState | null;
   /** It ran before a restore: what keeps the head from being deployed stays. */
   readonly returns: boolean;
+}
+
+/** How a release is watched; null if its `.deploy.yml` does not say so. */
+export function watchOfRelease(
+  { watch }: DeployFile,
+  { since, instances, deployId: deploy_id, version, commit }: WatchedRelease,
+): WatchState | null {
+  if (!watch) return null;
+  const until = new Date(Date.parse(since) + watch.for).toISOString();
+  return { deploy_id, version, commit, instances: [...instances], since, until };
+}
+
+/** A release that is live. */
+interface WatchedRelease extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances'> {
+  readonly since: string;
 }
 
 /** Instances that what was deployed does not name: they are stopped once the success is recorded. */
@@ -53,6 +72,7 @@ export function succeededState(
     ...(!choice.returns && forgiven),
     restored: withoutReturned(app, choice.partial ? names : 'all'),
     stopped: withoutStopped(app, names),
+    watch: choice.watch,
     deploying: leaving(app, names, choice).length > 0 ? app.deploying : null,
   };
 }

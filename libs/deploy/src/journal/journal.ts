@@ -8,6 +8,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { bootId, startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
+import { eventsOf, recordAnyway } from './events.ts';
 import type { Journal, Operation } from './operation.ts';
 
 /** Limit of the error in the journal, in characters: the log has the full text. */
@@ -33,12 +34,28 @@ export function beginJournal(
   op.journal = journal;
   const { commit, version, passed_over: head = commit } = intent;
   const isDeploy = !isByHand(journal);
+  const watch = op.trigger === 'watch' ? undefined : endsWatch(op, journal);
   changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
     ...change(state),
+    ...watch,
     ...(isDeploy && { last_checked: now, check_failed: null, head }),
     ...(isDeploy && head === commit && { head_version: { commit, version } }),
     deploying: journal,
   }));
+}
+
+/** Whatever changes an app ends the watch of its release: what the state becomes. */
+function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState> {
+  const { watch } = op.app;
+  if (!watch) return {};
+  const { commit, version, since, deploy_id } = watch;
+  const what = verb ?? (rollback ? 'rollback' : 'deploy');
+  const end = { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
+  const origin = { ...op, commit, version, deployId: deploy_id };
+  const { instances } = watch;
+  const [recorded] = recordAnyway(op, eventsOf({ origin, kind: 'WatchEnded', instances }, end));
+  const at = recorded?.timestamp ?? op.io.now().toISOString();
+  return { watch: null, watched: { deploy_id, version, since, at, ...end } };
 }
 
 /** The same for what must be done even if a kill would not be noticed, as on a full disk. */
@@ -50,6 +67,14 @@ export function beginAnyway(op: Operation, intent: Intent): void {
     if (!(error instanceof Failure) || error.code === 'locked') throw error;
     op.reporter.note(`${error.message}; this continues (${error.code})`);
   }
+}
+
+/** Changes the state of the app that an operation has locked. */
+export function changeOwnState(
+  { io, paths, app }: Operation,
+  change: (app: AppState) => AppState,
+): AppState {
+  return changeApp({ io, paths, command: 'watch', app: app.app }, change);
 }
 
 /** Ends the journal and changes nothing else. */

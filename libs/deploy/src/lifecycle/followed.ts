@@ -215,7 +215,7 @@ function openIfThere(path: string): number | undefined {
 
 /** Shows what comes in these files until a signal. Returns the exit status. */
 export function follow(
-  io: Io,
+  io: Pick<Io, 'onSignal' | 'stdout'>,
   files: readonly { readonly file: FollowedFile; readonly show: ShowText }[],
 ): Promise<number> {
   return poll(io, async () => {

@@ -17,7 +17,7 @@ const AGAIN = 500;
 
 /** Shows what a program prints, until it or a signal ends it. Returns the exit status. */
 export async function showProgram(
-  io: Io,
+  io: Pick<Io, 'onSignal' | 'stdout'>,
   first: OutputProgram,
   follow: boolean,
   show: ShowText,

@@ -1,5 +1,5 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
-import type { ChangeSummary, Deployed } from '@runner/common/apps/state';
+import type { ChangeSummary, Deployed, WatchState } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { addressesOf } from '../instances/address.ts';
@@ -8,7 +8,7 @@ import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../journal/after-failure.ts';
 import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
-import { succeededState } from '../journal/after-success.ts';
+import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
 import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
@@ -21,11 +21,13 @@ export interface ActiveRelease {
   readonly release: string;
   /** What a prober saw; undefined if nothing had been there to ask. */
   readonly seen?: Seen | undefined;
+  /** Where the access log that is watched ended when it became live. */
+  readonly accessLog?: WatchState['access_log'] | undefined;
 }
 
 export function deploySucceeded(
   op: Deploy,
-  { file, release, seen }: ActiveRelease,
+  { file, release, seen, accessLog: access_log }: ActiveRelease,
 ): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
   const end = { ...spent(op), ...gapOf(seen) };
@@ -45,7 +47,10 @@ export function deploySucceeded(
         ...(ref !== undefined && { ref }),
         ...(isOperators && { deploy_file: 'operator' }),
       };
-      const choice = { ...op, keep: file.keep, by: op.user, urls: addressesOf(file, instances) };
+      const plain = watchOfRelease(file, { ...op, since: deployed_at });
+      const watch = plain && { ...plain, ...(access_log && { access_log }) };
+      const urls = addressesOf(file, instances);
+      const choice = { ...op, keep: file.keep, by: op.user, urls, watch };
       return succeededState(app, instances, deployed, choice);
     },
   };
@@ -115,18 +120,23 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   };
 }
 
-export function rollbackSucceeded(op: Operation, moves: readonly KeptMove[]): OperationEnding {
+/** `reason`: absent if an operator rolled back. */
+export function rollbackSucceeded(
+  op: Operation,
+  moves: readonly KeptMove[],
+  reason?: string,
+): OperationEnding {
   const { duration_ms } = spent(op);
   return {
     hasStarted: true,
     events: rolledBackEvents(op, moves, (move) => ({
       file: fileOfRelease(op.paths, op.app.app, move.to),
-      reason: reasonOf(move),
+      reason: reason ?? reasonOf(move),
       from_commit: move.from.commit,
       duration_ms,
       ...subjectOf(move.to.changes),
     })),
-    state: (app) => rolledBackState(app, moves, { now: op.io.now(), by: op.user }),
+    state: (app) => rolledBackState(app, moves, { now: op.io.now(), by: op.user, reason }),
   };
 }
 

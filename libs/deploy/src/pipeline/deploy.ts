@@ -25,6 +25,7 @@ import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
+import { startWatcher } from '../watch/start.ts';
 import {
   beginDeploy,
   type DeployRequest,
@@ -63,6 +64,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     const unready = await unreadyFor(op, fetched, source, request);
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
   });
+  if (startWatcher(request, name))
+    request.reporter.note(`the release is being watched: runner watch ${name}`);
   return lostAfterAll(outcome, lost);
 }
 

@@ -27,6 +27,7 @@ import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
 import { releasesInUse } from '../run/processes.ts';
 import { StepFailure, withEnding } from '../run/step.ts';
+import { endOfLog } from '../watch/access-log.ts';
 import { aboutDeploy, type DeployOutcome } from './outcome.ts';
 
 /** What a failed deploy had come to. */
@@ -103,7 +104,9 @@ async function runFailureHook(
 export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<DeployOutcome> {
   const { version, commit } = op;
   const { release, seen } = made;
-  conclude(op, deploySucceeded(op, made));
+  const { accessLog } = made.file.watch ?? {};
+  const place = accessLog === undefined ? undefined : endOfLog(accessLog);
+  conclude(op, deploySucceeded(op, { ...made, accessLog: place }));
   const urls = addressesOf(made.file, op.instances);
   const [url] = Object.values(urls);
   const found = url === undefined ? {} : { url, urls };

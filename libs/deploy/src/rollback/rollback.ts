@@ -4,6 +4,7 @@
  */
 import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
+import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
@@ -16,7 +17,7 @@ import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
-import { startNotifier } from '../report/notifier.ts';
+import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
@@ -24,13 +25,18 @@ import type { RollbackOutcome } from './outcome.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
-export interface RollbackRequest extends OperationRequest {
+export interface RollbackRequest extends OperationRequest, RollbackChoice {}
+
+/** Where to go back to. */
+export interface RollbackChoice {
   /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
+  /** Why, unless an operator wants it. */
+  readonly reason?: string;
 }
 
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
@@ -44,13 +50,10 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     lost = op.lost;
     const endedMeanwhile = rollbackInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
-    const { app } = op;
-    const nothing = nothingToDo(paths, app, request);
+    const nothing = nothingToDo(paths, op.app, request);
     if (nothing) return unchanged(name, nothing);
-    const { moves, staying } = planRollback(paths, app, request);
-    if (!request.force) refuseBorder(paths, name, moves);
-    for (const line of staying) op.reporter.note(line);
-    return moveAll(op, moves, request.notify);
+    if (!request.notify) return rollBack(op, request, 'none');
+    return rollBack(op, request);
   });
   return lost.size === 0 ? outcome : lostAfterAll(outcome, lost);
 }
@@ -75,15 +78,19 @@ function unchanged(app: string, nothing: NothingToDo): RollbackOutcome {
   return { app, ...nothing, from_version: nothing.version, ...done };
 }
 
-async function moveAll(
+/** Rolls back in an operation. Throws `instance_not_found`, `version_not_found`. */
+export async function rollBack(
   op: Operation,
-  moves: readonly [KeptMove, ...KeptMove[]],
-  notify: boolean,
+  choice: RollbackChoice,
+  notify?: NotifyChoice,
 ): Promise<RollbackOutcome> {
+  const { moves, staying } = planRollback(op.paths, op.app, choice);
+  if (!choice.force) refuseBorder(op.paths, op.app.app, moves);
+  for (const line of staying) op.reporter.note(line);
   const [{ from, to }] = moves;
   const names = moves.map(({ instance }) => instance);
-  const channels = notify ? fileOfRelease(op.paths, op.app.app, to)?.notify : 'none';
-  op.notifier = startNotifier(op.io, op.paths.root, channels);
+  const channels = notify ?? fileOfRelease(op.paths, op.app.app, to)?.notify;
+  if (op.notifier === silent) op.notifier = startNotifier(op.io, op.paths.root, channels);
   beginAnyway(op, {
     commit: to.commit,
     version: to.version,
@@ -97,7 +104,7 @@ async function moveAll(
     yield* activation(op, targetsOf(op, moves), wayOf(moves));
   }
   const failed = await execute(op, steps());
-  if (!failed) conclude(op, rollbackSucceeded(op, moves));
+  if (!failed) conclude(op, rollbackSucceeded(op, moves, choice.reason));
   return {
     app: op.app.app,
     from_version: from.version,

@@ -52,7 +52,15 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
+  WatchEnded: ['❔', 'Release not judged'],
+  WatchFailed: ['❌', 'Release is bad'],
+  WatchPassed: ['✅', 'Release is good'],
 };
+
+/** Changes of an instance and its version; the others are about a branch. */
+const OF_INSTANCES: ReadonlySet<NoticeKind> = new Set([
+  ...(['AppDown', 'AppUp', 'WatchEnded', 'WatchFailed', 'WatchPassed'] as const),
+]);
 
 /** A rollback that only started the active version again. */
 const RESTARTED = ['🔁', 'Started again'] as const;
@@ -89,7 +97,7 @@ function rowsOf(notice: Notice): Detail[] {
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
   if (!isOfDeploy(notice.eventType)) {
-    const isInstance = notice.kind === 'AppDown' || notice.kind === 'AppUp';
+    const isInstance = OF_INSTANCES.has(notice.kind);
     const subject = isInstance
       ? row('Version', notice.version)
       : row(labelOf(notice.version), notice.version);

@@ -48,6 +48,11 @@ export function stepsOf(notice: Notice): readonly MessageStep[] {
       return [{ keys: [running] }];
     case 'AppUp':
       return [{ edits: [running], ends: running }];
+    case 'WatchPassed':
+    case 'WatchEnded':
+      return [{ edits: [deploy], ends: deploy }];
+    case 'WatchFailed':
+      return [{ repliesTo: deploy }];
     case 'TokenEnding':
       return [{ keys: [token] }];
     case 'TokenRenewed':

@@ -80,6 +80,11 @@ export function stateOf(target: UnitTarget): UnitState {
   };
 }
 
+/** How often systemd has restarted the unit by itself. */
+export function restartsOf(target: UnitTarget): number {
+  return Number(shownOf(answerAbout(target, 'show', '--property', 'NRestarts'))('NRestarts')) || 0;
+}
+
 const ALIVE = ['active', 'activating', 'reloading', 'refreshing'];
 
 /** Why the unit does not run; undefined while it does. */

@@ -88,6 +88,9 @@ const COLOURS: Readonly<Record<NoticeKind, number>> = {
   DeployWaiting: 0xf39c12,
   TagChanged: 0xf39c12,
   TokenEnding: 0xf39c12,
+  WatchEnded: 0xf39c12,
+  WatchFailed: 0xe74c3c,
+  WatchPassed: 0x2ecc71,
   TokenRenewed: 0x2ecc71,
 };
 

@@ -35,6 +35,7 @@ const PRIORITIES: Partial<Readonly<Record<NoticeKind, number>>> = {
   started: 2,
   failure: 4,
   AppDown: 4,
+  WatchFailed: 4,
 };
 
 const titleOf = ({ icon, title, headline }: Announcement) =>

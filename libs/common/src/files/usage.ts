@@ -1,8 +1,8 @@
 /** What the processes of an instance use, as the kernel counts it. */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { sessionOf, startTimeOf } from '@runner/common/files/process';
-import { orElse } from '@runner/common/foundation/attempt';
+import { orElse } from '../foundation/attempt.ts';
+import { sessionOf, startTimeOf } from './process.ts';
 
 /** What runs for an instance. */
 export interface Usage {

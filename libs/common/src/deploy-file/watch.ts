@@ -1,0 +1,65 @@
+/** `watch` of `.deploy.yml`: how a release is judged after it is live. */
+import { durationOf } from '../text/time.ts';
+import type { Fail } from './values.ts';
+
+/** What happens to a release that is judged bad. */
+export type WatchPolicy = 'rollback' | 'report';
+
+/** How a release is watched. */
+export interface Watch {
+  /** How long, in ms. */
+  readonly for: number;
+  readonly policy: WatchPolicy;
+  /** Share of failing requests, from 0 to 1, that must be found. */
+  readonly errors: number;
+  /** How many times slower than before counts as slow. */
+  readonly latency: number;
+  /** Whether new lines of errors in the output count. */
+  readonly logs: boolean;
+  /** A command that must exit with 0. */
+  readonly run: string | undefined;
+  /** Path of the proxy's access log. */
+  readonly accessLog: string | undefined;
+  /** A Prometheus server, and an expression that has a result if something is wrong. */
+  readonly query: { readonly url: string; readonly expr: string } | undefined;
+}
+
+/** The longest watch, and the shortest that can judge anything, in ms. */
+const LONGEST = 86_400_000;
+const SHORTEST = 10_000;
+
+/** Throws what the section gets wrong. */
+export function watchOf(given: unknown, fail: Fail): Watch | undefined {
+  if (given === undefined || given === false) return undefined;
+  const section = given instanceof Map ? given : new Map<string, unknown>([['for', given]]);
+  const text = section.get('for');
+  const length = typeof text === 'string' ? (durationOf(text) ?? 0) : Number(text) * 1_000;
+  const key = given instanceof Map ? 'watch.for' : 'watch';
+  if (length > LONGEST) throw fail(key, 'is too long: the maximum is 24h');
+  if (length < SHORTEST) throw fail(key, 'is too short: the minimum is 10s');
+  const query = section.get('query') as Map<string, string> | undefined;
+  return {
+    for: length,
+    policy: (section.get('policy') ?? 'rollback') as WatchPolicy,
+    errors: percentage(section.get('errors'), 5, fail) / 100,
+    latency: times(section.get('latency'), 2, fail),
+    logs: section.get('logs') !== false,
+    run: section.get('run') as string | undefined,
+    accessLog: section.get('access_log') as string | undefined,
+    query: query && { url: query.get('url') ?? '', expr: query.get('expr') ?? '' },
+  };
+}
+
+function percentage(value: unknown, fallback: number, fail: Fail): number {
+  if (value === undefined) return fallback;
+  const share = Number(String(value).replace(/%$/, ''));
+  if (share < 1 || share > 50) throw fail('watch.errors', 'must be from 1% to 50%');
+  return share;
+}
+
+function times(value: unknown, fallback: number, fail: Fail): number {
+  if (value === undefined) return fallback;
+  const factor = Number(String(value).replace(/x$/, ''));
+  if (factor < 1.5 || factor > 100) throw fail('watch.latency', 'must be from 1.5x to 100x');
+  return factor;
+}

@@ -1,0 +1,127 @@
+/** The requests in a proxy's access log: of nginx and Caddy, combined or in JSON. */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { readRange } from '@runner/common/files/read';
+import { orElse } from '@runner/common/foundation/attempt';
+import { jsonObject } from '@runner/common/text/json';
+
+/** A request that was answered. */
+export interface Answer {
+  readonly status: number;
+  /** Seconds until it was answered; undefined if the log does not say. */
+  readonly seconds: number | undefined;
+}
+
+/** Where a log ended at some time. */
+export interface LogPlace {
+  readonly inode: number;
+  readonly size: number;
+}
+
+/** Where a log ends now; undefined if it cannot be read. */
+export function endOfLog(path: string): LogPlace | undefined {
+  const fd = openLog(path);
+  if (fd === undefined) return undefined;
+  const { ino: inode, size } = fstatSync(fd);
+  closeSync(fd);
+  return { inode, size };
+}
+
+/** Bytes of the log before the release that show what was usual. */
+const BEFORE_MAX = 4_194_304;
+/** Bytes read at once, and of one line. */
+const BLOCK = 1_048_576;
+const LINE_MAX = 65_536;
+
+/** `"GET / HTTP/1.1" 200 512 …`, with or without the time to answer at the end: `0.012`, `rt=0.012`. */
+const COMBINED = /" (?<status>[1-5]\d\d) (?:\d+|-)(?:.*[ =](?<seconds>\d{1,6}\.\d{3})"?)?\s*$/;
+
+/** The answer that a line is about; undefined for any other line. */
+export function answerIn(line: string): Answer | undefined {
+  if (!line.startsWith('{')) {
+    const { status, seconds } = COMBINED.exec(line)?.groups ?? {};
+    if (status === undefined) return undefined;
+    return { status: Number(status), seconds: seconds === undefined ? undefined : Number(seconds) };
+  }
+  const record = jsonObject(line);
+  const status = Number(record?.status);
+  if (!Number.isInteger(status) || status < 100 || status > 599) return undefined;
+  const time = [record?.duration, record?.request_time].map(Number).find((each) => each >= 0);
+  return { status, seconds: time };
+}
+
+/** A log that grows, and is rotated. */
+export class AccessLog {
+  readonly #path: string;
+  #fd: number | undefined;
+  #position = 0;
+  #rest = '';
+  #decoder = new StringDecoder('utf8');
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Whether it is there and may be read. */
+  get isOpen(): boolean {
+    return this.#fd !== undefined;
+  }
+
+  /** What was answered before a place; what follows it is read by `next`. */
+  before({ inode, size: end }: LogPlace): Answer[] {
+    this.#open();
+    // It was rotated since: all of it is newer.
+    if (this.#fd === undefined || fstatSync(this.#fd).ino !== inode) return [];
+    this.#position = Math.max(0, end - BEFORE_MAX);
+    const answers: Answer[] = [];
+    while (this.#position < end) answers.push(...this.#read(end));
+    this.#rest = '';
+    return answers;
+  }
+
+  /** What was answered since. */
+  next(): Answer[] {
+    this.#open();
+    const answers = this.#read();
+    if (answers.length > 0 || this.#fd === undefined) return answers;
+    const now = openLog(this.#path);
+    if (now === undefined) return answers;
+    if (fstatSync(now).ino === fstatSync(this.#fd).ino) {
+      closeSync(now);
+      return answers;
+    }
+    // It was rotated: what came last is read already.
+    closeSync(this.#fd);
+    [this.#fd, this.#position, this.#rest] = [now, 0, ''];
+    return this.#read();
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #open(): void {
+    this.#fd ??= openLog(this.#path);
+  }
+
+  #read(end = Number.POSITIVE_INFINITY): Answer[] {
+    if (this.#fd === undefined) return [];
+    const { size } = fstatSync(this.#fd);
+    if (size < this.#position) this.#position = 0;
+    const most = Math.min(BLOCK, end - this.#position);
+    const bytes = readRange(this.#fd, this.#position, most);
+    this.#position += bytes.length === 0 && end !== Number.POSITIVE_INFINITY ? most : bytes.length;
+    const lines = (this.#rest + this.#decoder.write(bytes)).split('\n');
+    this.#rest = (lines.pop() ?? '').slice(0, LINE_MAX);
+    return lines.flatMap((line) => answerIn(line.slice(0, LINE_MAX)) ?? []);
+  }
+}
+
+/** A regular file: a pipe in its place must not hold the watch up. */
+function openLog(path: string): number | undefined {
+  const fd = orElse(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), undefined);
+  if (fd === undefined || fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  return undefined;
+}

@@ -1,0 +1,175 @@
+/** Watching a release: the sources look, each at its own pace, until one of them is sure or the time is over. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppState, WatchState } from '@runner/common/apps/state';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import type { Watch } from '@runner/common/deploy-file/watch';
+import { takeLock } from '@runner/common/files/lock';
+import { drainAll, isKeptWarm } from '../instances/drain.ts';
+import type { Target } from '../instances/drivers/driver.ts';
+import { keptTarget } from '../instances/target.ts';
+import { changeOwnState } from '../journal/journal.ts';
+import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { goBack } from '../operation/go-back.ts';
+import { secretsOf } from '../operation/operate.ts';
+import { availableMemory } from '../run/memory.ts';
+import { commandSource, healthSource, querySource } from './asked.ts';
+import { endWatch, isInWatch, type WatchRequest } from './end.ts';
+import { outputSource } from './output.ts';
+import { writeProgress } from './progress.ts';
+import { quietLog } from './quiet.ts';
+import { requestSources } from './requests.ts';
+import { processSource } from './running.ts';
+import { type Judgement, judge, type Source } from './source.ts';
+import { warmBytes } from './warm.ts';
+
+/** Between two looks at the clock of the sources, in ms. */
+const TICK = 50;
+/** Between two looks at the state, and two writes of the progress, in ms. */
+const LOOK = 1_000;
+/** Less free memory than this, in bytes, ends what is kept running. */
+const MEMORY_MIN = 67_108_864;
+
+/** Watches what is to be watched of an app until the end, unless another process does. Returns whether it did. */
+export async function carryWatch(request: WatchRequest): Promise<boolean> {
+  const { io, paths, app: name } = request;
+  const { watch } = requireApp(paths, name);
+  if (!watch) return false;
+  const holder = { pid: io.pid, command: 'watch', since: io.now().toISOString() };
+  const lock = takeLock(paths.watchLock(name), 0, holder);
+  if (!lock) return false;
+  try {
+    await watchRelease(request, watch);
+    return true;
+  } finally {
+    lock.release();
+  }
+}
+
+async function watchRelease(request: WatchRequest, watch: WatchState): Promise<void> {
+  const { io, paths } = request;
+  const app = requireApp(paths, request.app);
+  const op = uninterrupted(
+    contextOf({ ...request, deployId: watch.deploy_id }, app, await secretsOf(request, app)),
+  );
+  const targets = targetsOf(op, watch);
+  const [first] = targets;
+  const rules = first?.file.watch;
+  const policy = rules?.policy ?? 'report';
+  const end = (judgement: Judgement) => endWatch(request, watch, judgement, policy);
+  if (watch.bad !== undefined) return end({ verdict: 'bad', words: watch.bad });
+  if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
+  if (Date.parse(watch.until) <= io.now().getTime())
+    return end({ verdict: 'not_judged', words: 'the process that watched it had ended' });
+  const watched = { op, watch, rules, targets };
+  const sources = sourcesOf(watched);
+  try {
+    const judgement = await look(watched, sources);
+    if (judgement) await end(judgement);
+  } finally {
+    for (const source of sources) source.close?.();
+    op.log.close();
+  }
+}
+
+/** A release that is watched. */
+interface Watched {
+  readonly op: Operation;
+  readonly watch: WatchState;
+  readonly rules: Watch;
+  readonly targets: readonly Target[];
+}
+
+/** What is watched, as long as it is what the deploy made active. */
+function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[] {
+  const log = quietLog(op.paths.deployLogs(op.app.app), deploy_id, op.redact);
+  return instances.flatMap((name) => {
+    const current = op.app.instances[name]?.current;
+    const target = current?.deploy_id === deploy_id && keptTarget(op, name, current);
+    return target ? [{ ...target, log }] : [];
+  });
+}
+
+function sourcesOf({ op, watch, rules, targets }: Watched): Source[] {
+  const { io, paths } = op;
+  const began = io.elapsed();
+  const elapsed = () => io.elapsed() - began;
+  const { accessLog } = rules;
+  const each = targets.flatMap((target) => [
+    healthSource(target),
+    processSource(target),
+    rules.logs ? outputSource(io, paths, target, elapsed) : undefined,
+    commandSource(rules, target),
+  ]);
+  const common = [
+    querySource(rules, io.env),
+    ...(accessLog === undefined
+      ? []
+      : requestSources({ ...rules, accessLog }, watch.access_log, elapsed)),
+  ];
+  return [...each, ...common].filter((source) => source !== undefined);
+}
+
+/** Resolves with what was found; undefined if another command has ended the watch, or a signal came. */
+async function look(watched: Watched, sources: readonly Source[]): Promise<Judgement | undefined> {
+  const { op, watch } = watched;
+  const { io, paths } = op;
+  const { signal } = watched.targets[0] as Target;
+  const until = Date.parse(watch.until);
+  const due = new Map<Source, number>();
+  const busy = new Set<Source>();
+  let looked = Number.NEGATIVE_INFINITY;
+  const one = async (source: Source) => {
+    busy.add(source);
+    await source.look();
+    busy.delete(source);
+  };
+  for (;;) {
+    const now = io.elapsed();
+    for (const source of sources) {
+      if (busy.has(source) || (due.get(source) ?? 0) > now) continue;
+      due.set(source, now + source.every);
+      void one(source);
+    }
+    const judgement = judge(sources);
+    const isOver = io.now().getTime() >= until;
+    if (judgement.verdict === 'bad' || isOver) return judgement;
+    if (now - looked >= LOOK) {
+      looked = now;
+      const app = findApp(paths, op.app.app);
+      if (!isInWatch(app, watch) || signal.aborted) return undefined;
+      await show(watched, sources, app as AppState);
+      await keepMemory(op, app as AppState);
+    }
+    await sleep(TICK);
+  }
+}
+
+async function show(
+  { op, watch, rules }: Watched,
+  sources: readonly Source[],
+  app: AppState,
+): Promise<void> {
+  const { version, deploy_id, since, until } = watch;
+  writeProgress(op.paths, {
+    app: app.app,
+    version,
+    deploy_id,
+    since,
+    until,
+    policy: rules.policy,
+    sources: sources.map(({ name, finding, words }) => ({ name, finding, words })),
+    warm_bytes: isKeptWarm(app) ? await warmBytes(op, app) : null,
+  });
+}
+
+/** What is kept running must not cost the release its memory. */
+async function keepMemory(op: Operation, app: AppState): Promise<void> {
+  if (!isKeptWarm(app) || availableMemory() >= MEMORY_MIN) return;
+  if (!Object.values(app.instances).some(({ draining }) => draining)) return;
+  say(op, 'too little memory is free: the version before is stopped, and the way back starts it');
+  changeOwnState(op, (now) => ({
+    ...now,
+    ...(now.watch && { watch: { ...now.watch, cold: true } }),
+  }));
+  await drainAll(op, goBack);
+}

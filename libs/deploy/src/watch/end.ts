@@ -1,0 +1,106 @@
+/** How a watch ends: its record, its message, what the state becomes, and the way back. */
+import type { AppState, WatchState, WatchVerdict } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { kindOf } from '@runner/common/audit/record';
+import { eventsOfDeploy } from '@runner/common/audit/scan';
+import type { WatchPolicy } from '@runner/common/deploy-file/watch';
+import { Failure } from '@runner/common/foundation/failure';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import { eventsOf } from '../journal/events.ts';
+import { changeOwnState } from '../journal/journal.ts';
+import { type Operation, say } from '../journal/operation.ts';
+import { conclude } from '../operation/conclude.ts';
+import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import { startNotifier } from '../report/notifier.ts';
+import { rollBack } from '../rollback/rollback.ts';
+import type { Judgement } from './source.ts';
+
+/** The records of each verdict. */
+const KINDS = {
+  good: 'WatchPassed',
+  bad: 'WatchFailed',
+  not_judged: 'WatchEnded',
+} as const satisfies Record<WatchVerdict, DeployEvent['event_type']>;
+
+/** What ends a watch. */
+export interface WatchRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {}
+
+/** Whether an app is still in a watch. */
+export function isInWatch(app: AppState | undefined, { deploy_id }: WatchState): boolean {
+  return app?.watch?.deploy_id === deploy_id;
+}
+
+/**
+ * Ends a watch under the app's lock, unless another command has done so. A release that is bad is left by
+ * the ordinary rollback, which finds the version before still running.
+ */
+export async function endWatch(
+  request: WatchRequest,
+  watch: WatchState,
+  { verdict, words }: Judgement,
+  policy: WatchPolicy,
+): Promise<void> {
+  const own = { ...request, trigger: 'watch', notify: true };
+  await operate(
+    own,
+    'watch',
+    (app) => secretsOf(request, app),
+    async (op) => {
+      if (!isInWatch(op.app, watch)) return;
+      op.notifier = startNotifier(op.io, op.paths.root, choiceOf(op, watch));
+      const goesBack = verdict === 'bad' && policy === 'rollback';
+      say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${words}`);
+      // A kill between is recovered from: the next watcher does what is left.
+      if (goesBack) changeOwnState(op, (app) => ({ ...app, watch: { ...watch, bad: words } }));
+      const known = eventsOfDeploy(op.paths, watch.deploy_id).map(kindOf);
+      const events = known.includes(KINDS[verdict]) ? [] : recordOf(op, watch, { verdict, words });
+      conclude(op, {
+        hasStarted: false,
+        events,
+        state: (app, at) => ({
+          ...app,
+          ...(!goesBack && { watch: null }),
+          watched: endOf(watch, { verdict, words }, at),
+        }),
+      });
+      if (goesBack) await leave(op, watch, words);
+    },
+  );
+}
+
+export function endOf(watch: WatchState, { verdict, words: reason }: Judgement, at: string) {
+  const { deploy_id, version, since } = watch;
+  return { deploy_id, version, since, at, verdict, reason };
+}
+
+/** The records of the end of a watch, one for each of its instances. */
+export function recordOf(
+  op: Operation,
+  { commit, version, since, instances, deploy_id: deployId }: WatchState,
+  { verdict, words: reason }: Judgement,
+): DeployEvent[] {
+  const origin = { ...op, commit, version, deployId };
+  const duration_ms = Math.max(0, op.io.now().getTime() - Date.parse(since));
+  return eventsOf({ origin, kind: KINDS[verdict], instances }, { verdict, reason, duration_ms });
+}
+
+function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchState) {
+  const current = app.instances[name]?.current;
+  return current ? fileOfRelease(paths, app.app, current)?.notify : undefined;
+}
+
+/** Goes back to the version before, of which the links are all that changes while it still runs. */
+async function leave(op: Operation, watch: WatchState, words: string): Promise<void> {
+  const app = findApp(op.paths, op.app.app) ?? op.app;
+  const [only] = watch.instances;
+  const isAll = Object.keys(app.instances).length === watch.instances.length;
+  try {
+    const target = { to: undefined, instance: isAll ? undefined : only };
+    await rollBack({ ...op, app }, { ...target, force: true, reason: `watch: ${words}` });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(op, `${watch.version} stays: ${error.message}`);
+    changeOwnState(op, (now) => ({ ...now, watch: null }));
+  }
+}

@@ -1,0 +1,92 @@
+/** Source `requests`: what the proxy answered, against what it answered before the release. */
+import type { Watch } from '@runner/common/deploy-file/watch';
+import { AccessLog, type Answer, endOfLog, type LogPlace } from './access-log.ts';
+import { SequentialTest, upperShare } from './sequence.ts';
+import type { Source } from './source.ts';
+
+/** The share of failed requests that is usual anywhere: proxies give up, clients vanish. */
+const USUAL_MIN = 0.002;
+/** What is broken fails at least so many times more often than usual. */
+const TIMES = 4;
+const SHARE_MAX = 0.9;
+/** The share of slow requests of a release that is slower: half of them, as its median has moved. */
+const SLOW = 0.5;
+/** Above this the time to answer says nothing: slow ones were usual. */
+const SLOW_USUAL_MAX = 0.35;
+/** Requests before the release, without which its time to answer has nothing to be compared with. */
+const TIMED_MIN = 50;
+/** Caches are cold at first: the time to answer counts after so many ms. */
+const WARM_UP = 30_000;
+
+const isFailed = ({ status }: Answer) => status >= 500;
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+/** The two sources of a log: how many requests failed, and how many were slow. */
+export function requestSources(
+  { accessLog: path, errors, latency }: Watch & { readonly accessLog: string },
+  from: LogPlace | undefined = endOfLog(path),
+  elapsed: () => number,
+): Source[] {
+  const log = new AccessLog(path);
+  const before = from ? log.before(from) : [];
+  const failures = failureTest(before, errors);
+  const slow = slowTest(before, latency);
+  return [
+    {
+      name: 'requests',
+      every: 1_000,
+      look() {
+        const answers = log.next();
+        failures.test.add(answers.filter(isFailed).length, answers.length);
+        if (elapsed() >= WARM_UP) slow?.add(answers);
+      },
+      get finding() {
+        return failures.test.finding;
+      },
+      get words() {
+        return log.isOpen ? failures.words() : `${path} cannot be read`;
+      },
+      close: () => log.close(),
+    },
+    ...(slow ? [slow.source] : []),
+  ];
+}
+
+function failureTest(before: readonly Answer[], errors: number) {
+  const failed = before.filter(isFailed).length;
+  const known = failed === 0 ? 0 : upperShare(failed, before.length);
+  const usual = Math.min(SHARE_MAX / TIMES, Math.max(USUAL_MIN, known));
+  const test = new SequentialTest({ usual, broken: Math.max(errors, TIMES * usual) });
+  const then = before.length === 0 ? '' : `${percent(failed / before.length)} → `;
+  const words = () => `5xx ${then}${percent(test.failed / (test.count || 1))} of ${test.count}`;
+  return { test, words };
+}
+
+function slowTest(before: readonly Answer[], latency: number) {
+  const times = before.flatMap(({ seconds }) => seconds ?? []).sort((a, b) => a - b);
+  if (times.length < TIMED_MIN) return undefined;
+  const median = Math.max(0.001, times[Math.floor(times.length / 2)] as number);
+  const limit = median * latency;
+  const isSlow = (seconds: number) => seconds > limit;
+  const usual = Math.max(0.05, upperShare(times.filter(isSlow).length, times.length));
+  if (usual > SLOW_USUAL_MAX) return undefined;
+  const test = new SequentialTest({ usual, broken: SLOW });
+  const milliseconds = (seconds: number) => `${Math.round(seconds * 1_000)} ms`;
+  return {
+    add(answers: readonly Answer[]) {
+      const timed = answers.flatMap(({ seconds }) => seconds ?? []);
+      test.add(timed.filter(isSlow).length, timed.length);
+    },
+    source: {
+      name: 'time to answer',
+      every: WARM_UP,
+      look: () => {},
+      get finding() {
+        return test.finding;
+      },
+      get words() {
+        return `${percent(test.failed / (test.count || 1))} of ${test.count} took over ${milliseconds(limit)}, ${latency} times the median of before`;
+      },
+    } satisfies Source,
+  };
+}

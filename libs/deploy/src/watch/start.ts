@@ -1,0 +1,25 @@
+/** Starting the process that watches a release: it outlives the command, as the delivery of messages does. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findApp } from '@runner/common/apps/store';
+import { liveHolder } from '@runner/common/files/lock';
+import { passed } from '@runner/common/foundation/apart';
+import type { Server } from '@runner/common/foundation/paths';
+
+/** Starts the watcher of an app whose release is watched, unless there is one. Returns whether it did. */
+export function startWatcher({ io, paths }: Server, app: string): boolean {
+  if (!findApp(paths, app)?.watch || liveHolder(paths.watchLock(app))) return false;
+  const program = join(dirname(io.program), 'runner-watch');
+  if (!existsSync(program)) return false;
+  const args = [program, app, '--carry', '--root', paths.root];
+  // A session of its own: Ctrl-C ends the deploy, but not its watch.
+  const child = spawn(process.execPath, args, {
+    env: passed(io.env),
+    detached: true,
+    stdio: 'ignore',
+  });
+  child.once('error', () => {});
+  child.unref();
+  return true;
+}
