@@ -90,6 +90,17 @@ const ROWS: readonly (readonly [title: string, event_type: string, fields: objec
   ],
   ['It was replaced', 'TokenRenewed', { ...BRANCH, reason: 'the token of shop was replaced' }],
   [
+    'A watched release is good',
+    'WatchPassed',
+    { reason: 'health of default: 609 of 609 good; requests: 5xx 0.1 % → 0.1 % of 5210' },
+  ],
+  ['Another one is bad', 'WatchFailed', { reason: 'requests: 5xx 0.1 % → 7.3 % of 412' }],
+  [
+    'There was too little to see',
+    'WatchEnded',
+    { reason: 'requests: 5xx 0.0 % of 12, too little to judge' },
+  ],
+  [
     'The digest of a week',
     'Digest',
     {

@@ -130,6 +130,13 @@ export const PIPELINE: readonly Entry[] = [
       version_not_found: ['the releases are gone'],
     },
   },
+  {
+    command: 'watch',
+    calls: [call('shop'), call('shop', '--json'), call('shop', '--carry')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: { ...STATE, ...OUTPUT },
+  },
   lifecycle('start'),
   lifecycle('stop', call('shop', '--before-traffic')),
   lifecycle('restart'),

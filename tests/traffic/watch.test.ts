@@ -38,7 +38,7 @@ const recordOf = (world: TrafficWorld, kind: string) =>
 test('a release that stays good passes; until then the version before is kept running', async ({
   world,
 }) => {
-  const done = await shipWatched(world, '10s');
+  const done = await shipWatched(world, '15s');
   assert.match(done.stderr, 'the release is being watched: runner watch shop');
   assert.equal(runningSlots(world), ['a', 'b']);
   const shown = await world.runner('watch', 'shop');

@@ -174,6 +174,8 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         lock: null,
         next: '1 of 3 attempts used; the next fetch --deploy tries again',
         last_checked: '2026-05-05T00:00:00.000Z',
+        watch: null,
+        watched: null,
         check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
@@ -212,6 +214,8 @@ apps:
     lock: null
     next: "the next fetch --deploy; or run: runner deploy a"
     last_checked: null
+    watch: null
+    watched: null
     check_failed: null
     created_at: ""
     updated_at: ""

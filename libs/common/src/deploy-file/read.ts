@@ -9,7 +9,7 @@ import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
 import { type Fail, list, milliseconds } from './values.ts';
-import { type Watch, watchOf } from './watch.ts';
+import { type WatchRules, watchOf } from './watch.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -40,7 +40,7 @@ export interface DeployFile {
   readonly logs: string | undefined;
   readonly health: Health | undefined;
   /** undefined: a release is not watched once it is live. */
-  readonly watch: Watch | undefined;
+  readonly watch: WatchRules | undefined;
   /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */

@@ -62,6 +62,26 @@ const WATCH: Schema = {
       wanted: 'an absolute path',
       description: "The proxy's access log: combined, or JSON with status and duration",
     },
+    haproxy: {
+      type: 'object',
+      description: "HAProxy's counters, instead of an access log",
+      additionalProperties: false,
+      required: ['socket', 'backend'],
+      properties: {
+        socket: {
+          type: 'string',
+          pattern: '^/',
+          wanted: 'an absolute path',
+          description: 'Its stats socket',
+        },
+        backend: {
+          type: 'string',
+          pattern: '^[A-Za-z0-9:._-]{1,100}$',
+          wanted: 'the name of a backend',
+          description: 'The backend of the app',
+        },
+      },
+    },
     errors: {
       type: ['string', 'integer'],
       pattern: '^[0-9]{1,2}(?:\\.[0-9]+)?%?$',

@@ -6,7 +6,7 @@ import type { Fail } from './values.ts';
 export type WatchPolicy = 'rollback' | 'report';
 
 /** How a release is watched. */
-export interface Watch {
+export interface WatchRules {
   /** How long, in ms. */
   readonly for: number;
   readonly policy: WatchPolicy;
@@ -20,6 +20,8 @@ export interface Watch {
   readonly run: string | undefined;
   /** Path of the proxy's access log. */
   readonly accessLog: string | undefined;
+  /** HAProxy's stats socket, and the backend of the app. */
+  readonly haproxy: { readonly socket: string; readonly backend: string } | undefined;
   /** A Prometheus server, and an expression that has a result if something is wrong. */
   readonly query: { readonly url: string; readonly expr: string } | undefined;
 }
@@ -29,7 +31,7 @@ const LONGEST = 86_400_000;
 const SHORTEST = 10_000;
 
 /** Throws what the section gets wrong. */
-export function watchOf(given: unknown, fail: Fail): Watch | undefined {
+export function watchOf(given: unknown, fail: Fail): WatchRules | undefined {
   if (given === undefined || given === false) return undefined;
   const section = given instanceof Map ? given : new Map<string, unknown>([['for', given]]);
   const text = section.get('for');
@@ -37,6 +39,9 @@ export function watchOf(given: unknown, fail: Fail): Watch | undefined {
   const key = given instanceof Map ? 'watch.for' : 'watch';
   if (length > LONGEST) throw fail(key, 'is too long: the maximum is 24h');
   if (length < SHORTEST) throw fail(key, 'is too short: the minimum is 10s');
+  const haproxy = section.get('haproxy') as Map<string, string> | undefined;
+  if (haproxy && section.has('access_log'))
+    throw fail('watch', 'takes access_log or haproxy, not both');
   const query = section.get('query') as Map<string, string> | undefined;
   return {
     for: length,
@@ -46,6 +51,10 @@ export function watchOf(given: unknown, fail: Fail): Watch | undefined {
     logs: section.get('logs') !== false,
     run: section.get('run') as string | undefined,
     accessLog: section.get('access_log') as string | undefined,
+    haproxy: haproxy && {
+      socket: haproxy.get('socket') ?? '',
+      backend: haproxy.get('backend') ?? '',
+    },
     query: query && { url: query.get('url') ?? '', expr: query.get('expr') ?? '' },
   };
 }

@@ -49,6 +49,14 @@ instances:
 build: { run: [npm ci, npm run build], timeout: 5m }
 start: { type: process, run: node server.js, timeout: 20s, stop_timeout: 3s }
 health: { url: "http://127.0.0.1:\${PORT}/health", expect: 200-204, interval: 250ms, timeout: 2, within: 1m }
+watch:
+  for: 10m
+  policy: report
+  errors: 2%
+  latency: 3x
+  run: ./smoke
+  access_log: /var/log/nginx/shop.log
+  query: { url: "http://127.0.0.1:9090", expr: up == 0 }
 keep: 2
 shared: [.env, uploads/, deep/er/file.txt]
 hooks: { pre_build: ./prepare, on_failure: [one, two], timeout: 5s }
@@ -73,6 +81,17 @@ notify: { channel: discord }
       interval: 250,
       timeout: 2000,
       within: 60_000,
+    },
+    watch: {
+      for: 600_000,
+      policy: 'report',
+      errors: 0.02,
+      latency: 3,
+      logs: true,
+      run: './smoke',
+      accessLog: '/var/log/nginx/shop.log',
+      haproxy: undefined,
+      query: { url: 'http://127.0.0.1:9090', expr: 'up == 0' },
     },
     keep: 2,
     shared: [
@@ -194,16 +213,18 @@ test('health says what answers, and what answer is healthy', () => {
 });
 
 const TIME = 'must be a time like 500ms, 30s, 5m or 1h';
+const STARTED = 'start: { type: process, run: node server.js }\n';
+
 const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['- a\n', ':1: must be a section, not a list'],
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',
@@ -322,6 +343,16 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ],
   ['instances:\n  "\\x1b[31m": {}\n', ':2: instances.\\x1b[31m: is not a valid name'],
   ['a: 1\na: 2\n', ':2: duplicate key'],
+  [`${STARTED}watch: 25h\n`, ':2: watch: is too long: the maximum is 24h'],
+  [`${STARTED}watch: 5s\n`, ':2: watch: is too short: the minimum is 10s'],
+  [`${STARTED}watch: soon\n`, ':2: watch: must be a time like 500ms, 30s, 5m or 1h'],
+  [`${STARTED}watch: { policy: report }\n`, ':2: watch: needs the key for'],
+  [`${STARTED}watch: { for: 1m, errors: 80% }\n`, ':2: watch.errors: must be from 1% to 50%'],
+  [
+    `${STARTED}watch: { for: 1m, access_log: log }\n`,
+    ':2: watch.access_log: must be an absolute path',
+  ],
+  ['watch: 1m\n', ':1: watch: needs a start.type that starts the app'],
 ];
 
 for (const [text, sentence] of BAD) {

@@ -26,6 +26,7 @@ import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
+import { endOfLog } from '../watch/access-log.ts';
 import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
 import { lacks, missingStartFile } from './preflight.ts';
@@ -128,6 +129,7 @@ async function planOf(
       ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
       ...hiddenServices({ io, paths }, app.app, file),
       ...inactiveChannels({ io, paths }, file),
+      ...watchNotes(file),
     ],
     repo: app.repo,
     ref: ref ?? followedWords(app),
@@ -177,6 +179,13 @@ function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile
   return namedChannels(notify)
     .filter((name) => !active.includes(name))
     .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
+}
+
+/** What a watch could not look at. */
+function watchNotes({ watch }: DeployFile): string[] {
+  const path = watch?.accessLog;
+  if (path === undefined || endOfLog(path)) return [];
+  return [`watch: ${path} cannot be read by this user: its requests will not be judged`];
 }
 
 async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {

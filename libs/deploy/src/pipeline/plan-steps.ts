@@ -3,6 +3,7 @@ import type { Health } from '@runner/common/deploy-file/health';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
+import { durationText } from '@runner/common/text/time';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import { startsBeside } from '../instances/place.ts';
 
@@ -30,10 +31,20 @@ export function stepsOf(file: DeployFile, version: string): string[] {
       ...upSteps(file, instance),
     ]),
     ...instances.flatMap(() => hooks.post_deploy.map((command) => `post_deploy: ${command}`)),
+    ...watchStep(file),
     ...beside.map(
       ({ name, traffic }) => `drain ${name}: at most ${(traffic?.drain ?? 0) / 1000} s`,
     ),
   ];
+}
+
+/** With it, what drains runs on until its end. */
+function watchStep({ watch, instances }: DeployFile): string[] {
+  if (!watch) return [];
+  const isWarm = instances.some(startsBeside);
+  const kept = isWarm ? '; the previous version runs until then, in memory of its own' : '';
+  const bad = watch.policy === 'rollback' ? 'rolled back' : 'reported';
+  return [`watch for ${durationText(watch.for)}: ${bad} if it is bad${kept}`];
 }
 
 function upSteps(file: DeployFile, instance: Instance): string[] {

@@ -1,5 +1,5 @@
 /** Sources that are asked and answer yes or no: the health check, a command, a query. */
-import type { Watch } from '@runner/common/deploy-file/watch';
+import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Env } from '@runner/common/foundation/io';
 import { send } from '@runner/common/http/request';
 import { isObject, jsonObject } from '@runner/common/text/json';
@@ -8,7 +8,7 @@ import { whatIsWrong } from '../instances/health.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { shellStep, tryStep } from '../run/step.ts';
 import { SequentialTest } from './sequence.ts';
-import type { Source } from './source.ts';
+import type { WatchSource } from './source.ts';
 
 /** One question in a hundred may go wrong; of what is broken every second one does. */
 const ASKED = { usual: 0.01, broken: 0.5 };
@@ -21,7 +21,7 @@ const PATIENCE = 10_000;
 /** What is wrong, in words; undefined if nothing is. `unknown`: no one can say. */
 type Answered = { readonly wrong: string } | 'right' | 'unknown';
 
-function asked(name: string, every: () => number, question: () => Promise<Answered>): Source {
+function asked(name: string, every: () => number, question: () => Promise<Answered>): WatchSource {
   const test = new SequentialTest(ASKED);
   let last = '';
   return {
@@ -46,7 +46,7 @@ function asked(name: string, every: () => number, question: () => Promise<Answer
 }
 
 /** The health check of an instance; undefined if it has none. */
-export function healthSource(target: Target): Source | undefined {
+export function healthSource(target: Target): WatchSource | undefined {
   const { health } = target.file;
   if (!health) return undefined;
   let count = 0;
@@ -62,7 +62,10 @@ export function healthSource(target: Target): Source | undefined {
 }
 
 /** The command of `watch.run`, in an instance; undefined if there is none. */
-export function commandSource({ run: command }: Watch, target: Target): Source | undefined {
+export function commandSource(
+  { run: command }: WatchRules,
+  target: Target,
+): WatchSource | undefined {
   if (command === undefined) return undefined;
   const { release: cwd, env, log, signal, confine } = target;
   return asked(
@@ -81,7 +84,7 @@ export function commandSource({ run: command }: Watch, target: Target): Source |
 }
 
 /** The query of `watch.query`: any result is bad, as of an alert. A server that does not answer says nothing. */
-export function querySource({ query }: Watch, env: Env): Source | undefined {
+export function querySource({ query }: WatchRules, env: Env): WatchSource | undefined {
   if (!query) return undefined;
   const url = new URL('api/v1/query', query.url.replace(/\/*$/, '/'));
   url.searchParams.set('query', query.expr);

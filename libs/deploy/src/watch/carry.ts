@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
-import type { Watch } from '@runner/common/deploy-file/watch';
+import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { takeLock } from '@runner/common/files/lock';
 import { drainAll, isKeptWarm } from '../instances/drain.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -14,12 +14,13 @@ import { secretsOf } from '../operation/operate.ts';
 import { availableMemory } from '../run/memory.ts';
 import { commandSource, healthSource, querySource } from './asked.ts';
 import { endWatch, isInWatch, type WatchRequest } from './end.ts';
+import { haproxySource } from './haproxy.ts';
 import { outputSource } from './output.ts';
 import { writeProgress } from './progress.ts';
 import { quietLog } from './quiet.ts';
 import { requestSources } from './requests.ts';
 import { processSource } from './running.ts';
-import { type Judgement, judge, type Source } from './source.ts';
+import { type Judgement, judge, type WatchSource } from './source.ts';
 import { warmBytes } from './warm.ts';
 
 /** Between two looks at the clock of the sources, in ms. */
@@ -75,7 +76,7 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
 interface Watched {
   readonly op: Operation;
   readonly watch: WatchState;
-  readonly rules: Watch;
+  readonly rules: WatchRules;
   readonly targets: readonly Target[];
 }
 
@@ -89,7 +90,7 @@ function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[
   });
 }
 
-function sourcesOf({ op, watch, rules, targets }: Watched): Source[] {
+function sourcesOf({ op, watch, rules, targets }: Watched): WatchSource[] {
   const { io, paths } = op;
   const began = io.elapsed();
   const elapsed = () => io.elapsed() - began;
@@ -102,6 +103,7 @@ function sourcesOf({ op, watch, rules, targets }: Watched): Source[] {
   ]);
   const common = [
     querySource(rules, io.env),
+    haproxySource(rules),
     ...(accessLog === undefined
       ? []
       : requestSources({ ...rules, accessLog }, watch.access_log, elapsed)),
@@ -110,15 +112,18 @@ function sourcesOf({ op, watch, rules, targets }: Watched): Source[] {
 }
 
 /** Resolves with what was found; undefined if another command has ended the watch, or a signal came. */
-async function look(watched: Watched, sources: readonly Source[]): Promise<Judgement | undefined> {
+async function look(
+  watched: Watched,
+  sources: readonly WatchSource[],
+): Promise<Judgement | undefined> {
   const { op, watch } = watched;
   const { io, paths } = op;
   const { signal } = watched.targets[0] as Target;
   const until = Date.parse(watch.until);
-  const due = new Map<Source, number>();
-  const busy = new Set<Source>();
+  const due = new Map<WatchSource, number>();
+  const busy = new Set<WatchSource>();
   let looked = Number.NEGATIVE_INFINITY;
-  const one = async (source: Source) => {
+  const one = async (source: WatchSource) => {
     busy.add(source);
     await source.look();
     busy.delete(source);
@@ -146,7 +151,7 @@ async function look(watched: Watched, sources: readonly Source[]): Promise<Judge
 
 async function show(
   { op, watch, rules }: Watched,
-  sources: readonly Source[],
+  sources: readonly WatchSource[],
   app: AppState,
 ): Promise<void> {
   const { version, deploy_id, since, until } = watch;

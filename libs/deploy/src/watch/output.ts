@@ -11,12 +11,12 @@ import { FollowedFile, follow, type ShowText } from '../lifecycle/followed.ts';
 import { outputOf } from '../lifecycle/output.ts';
 import { showProgram } from '../lifecycle/show.ts';
 import { SequentialTest } from './sequence.ts';
-import type { Source } from './source.ts';
+import type { WatchSource } from './source.ts';
 
 /** One second in 200 with a new error is usual; what is broken prints one every other second. */
 const SHARES = { usual: 0.005, broken: 0.5 };
 /** What is shown at first, of the version before and of this one while it starts, is known. In ms. */
-const STARTING = 5_000;
+const STARTING = 3_000;
 /** Lines from before, and shapes of lines that are remembered. */
 const BEFORE_MAX = 5_000;
 const SHAPES_MAX = 20_000;
@@ -29,7 +29,7 @@ export function outputSource(
   paths: Paths,
   target: Target,
   elapsed: () => number,
-): Source | undefined {
+): WatchSource | undefined {
   const test = new SequentialTest(SHARES);
   const known = new Set<string>();
   let first: string | undefined;

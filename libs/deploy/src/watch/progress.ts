@@ -5,7 +5,7 @@ import { writeWhole } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
-import type { Finding } from './sequence.ts';
+import type { WatchFinding } from './sequence.ts';
 
 /** What the sources of a watch have found so far. */
 export interface WatchProgress {
@@ -17,7 +17,7 @@ export interface WatchProgress {
   readonly policy: WatchPolicy;
   readonly sources: readonly {
     readonly name: string;
-    readonly finding: Finding;
+    readonly finding: WatchFinding;
     readonly words: string;
   }[];
   /** Bytes of memory of the version before, which is kept running; null if none is. */

@@ -1,8 +1,8 @@
 /** Source `requests`: what the proxy answered, against what it answered before the release. */
-import type { Watch } from '@runner/common/deploy-file/watch';
+import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { AccessLog, type Answer, endOfLog, type LogPlace } from './access-log.ts';
 import { SequentialTest, upperShare } from './sequence.ts';
-import type { Source } from './source.ts';
+import type { WatchSource } from './source.ts';
 
 /** The share of failed requests that is usual anywhere: proxies give up, clients vanish. */
 const USUAL_MIN = 0.002;
@@ -23,13 +23,13 @@ const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 /** The two sources of a log: how many requests failed, and how many were slow. */
 export function requestSources(
-  { accessLog: path, errors, latency }: Watch & { readonly accessLog: string },
+  { accessLog: path, errors, latency }: WatchRules & { readonly accessLog: string },
   from: LogPlace | undefined = endOfLog(path),
   elapsed: () => number,
-): Source[] {
+): WatchSource[] {
   const log = new AccessLog(path);
   const before = from ? log.before(from) : [];
-  const failures = failureTest(before, errors);
+  const failures = failureTest(before.filter(isFailed).length, before.length, errors);
   const slow = slowTest(before, latency);
   return [
     {
@@ -52,12 +52,12 @@ export function requestSources(
   ];
 }
 
-function failureTest(before: readonly Answer[], errors: number) {
-  const failed = before.filter(isFailed).length;
-  const known = failed === 0 ? 0 : upperShare(failed, before.length);
+/** Of `all` requests before the release `failed` did; `errors` is the share that must be found. */
+export function failureTest(failed: number, all: number, errors: number) {
+  const known = failed === 0 ? 0 : upperShare(failed, all);
   const usual = Math.min(SHARE_MAX / TIMES, Math.max(USUAL_MIN, known));
   const test = new SequentialTest({ usual, broken: Math.max(errors, TIMES * usual) });
-  const then = before.length === 0 ? '' : `${percent(failed / before.length)} → `;
+  const then = all === 0 ? '' : `${percent(failed / all)} → `;
   const words = () => `5xx ${then}${percent(test.failed / (test.count || 1))} of ${test.count}`;
   return { test, words };
 }
@@ -87,6 +87,6 @@ function slowTest(before: readonly Answer[], latency: number) {
       get words() {
         return `${percent(test.failed / (test.count || 1))} of ${test.count} took over ${milliseconds(limit)}, ${latency} times the median of before`;
       },
-    } satisfies Source,
+    } satisfies WatchSource,
   };
 }

@@ -4,8 +4,8 @@ import { askAll } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { restartsOf } from '../instances/drivers/unit-state.ts';
-import type { Finding } from './sequence.ts';
-import type { Source } from './source.ts';
+import type { WatchFinding } from './sequence.ts';
+import type { WatchSource } from './source.ts';
 
 /** Looks in a row at which it does not run. */
 const GONE = 3;
@@ -16,7 +16,7 @@ const ENOUGH = 5;
 const PATIENCE = 5_000;
 
 /** undefined if no one can say whether it runs. */
-export function processSource(target: Target): Source | undefined {
+export function processSource(target: Target): WatchSource | undefined {
   const { start } = target;
   if (start.type === 'none') return undefined;
   const isUnit = start.type === 'systemd';
@@ -37,7 +37,7 @@ export function processSource(target: Target): Source | undefined {
       gone = answer.status === 'stopped' ? gone + 1 : 0;
       if (isUnit) crashes = restartsOf(unit) - begin;
     },
-    get finding(): Finding {
+    get finding(): WatchFinding {
       if (gone >= GONE || crashes >= CRASHES) return 'bad';
       return looks >= ENOUGH ? 'good' : 'open';
     },

@@ -18,14 +18,14 @@ export const MISSED = 0.05;
 /** A moment counts at most this much for `bad`: a single one, such as a second of errors, decides nothing. */
 const MOMENT_MAX = 0.45 * Math.log(1 / FALSE_ALARM);
 
-/** The shares of bad observations that are told apart, each between 0 and 1. */
+/** The shares of bad observations between which it decides, each between 0 and 1. */
 export interface Shares {
   readonly usual: number;
   readonly broken: number;
 }
 
 /** What the observations so far say. */
-export type Finding = 'good' | 'bad' | 'open';
+export type WatchFinding = 'good' | 'bad' | 'open';
 
 /** A test of one source. */
 export class SequentialTest {
@@ -55,7 +55,7 @@ export class SequentialTest {
     this.#largest = Math.max(this.#largest, begun) + Math.min(weight, MOMENT_MAX);
   }
 
-  get finding(): Finding {
+  get finding(): WatchFinding {
     if (this.#largest >= Math.log(1 / FALSE_ALARM)) return 'bad';
     return this.#sum <= Math.log(MISSED) ? 'good' : 'open';
   }

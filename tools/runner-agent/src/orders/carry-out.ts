@@ -81,9 +81,11 @@ export async function carryOut(
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');
-  const message = text('message') ?? failureText(text('stage'), text('error'), text('cause'));
+  const isBad = text('result') === 'deployed' ? await judgedBad(agent, order) : undefined;
+  const message =
+    isBad ?? text('message') ?? failureText(text('stage'), text('error'), text('cause'));
   return {
-    status: statusOf(status, text('result'), code),
+    status: isBad === undefined ? statusOf(status, text('result'), code) : 'failed',
     code,
     message: shortened(message),
     deploy_id: text('deploy_id'),
@@ -93,6 +95,16 @@ export async function carryOut(
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
   };
+}
+
+/** The order is done when the watch of its release is: why that was judged bad; undefined if it was not. */
+async function judgedBad(agent: Agent, order: Order): Promise<string | undefined> {
+  const { watch, watched } = requireApp(agent.paths, order.app);
+  const id = deployIdOf(order, agent.config.server);
+  if ((watch ?? watched)?.deploy_id !== id) return undefined;
+  agent.step?.(order, 'watch');
+  const { last } = await runTool(agent, ['runner-watch', order.app]);
+  return last.verdict === 'bad' ? `watch: ${String(last.reason)}` : undefined;
 }
 
 /** The first line of an error, its stage unless the error says it, and the cause. */

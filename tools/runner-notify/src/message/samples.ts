@@ -49,6 +49,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
   const none = { deploy_id: null, domain: undefined };
   const branch = { ...none, version: 'main' };
   const active = { deploy_id: null, version: 'v1.2.9' };
+  const released = { deploy_id: deployId, version: 'v1.3.0' };
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
   const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
   const reasons = {
@@ -57,6 +58,9 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     TokenEnding: `the token of shop expires in 7 days, at ${ends}: create a new one and run runner edit shop --token -`,
     TagChanged: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
     TokenRenewed: 'the token of shop was replaced',
+    WatchFailed: 'requests: 5xx 0.1 % → 7.3 % of 412',
+    WatchPassed: 'health of default: 609 of 609 good; requests: 5xx 0.1 % → 0.1 % of 5210',
+    WatchEnded: 'requests: 5xx 0.0 % of 12, too little to judge',
   };
   return [
     ['DeployFailure', { ...branch, deploy_id: deployId, ...fetch }],
@@ -66,6 +70,9 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     ['TokenEnding', { ...branch, reason: reasons.TokenEnding, expires_at: ends }],
     ['TagChanged', { ...none, version: 'tags v*', reason: reasons.TagChanged }],
     ['TokenRenewed', { ...branch, reason: reasons.TokenRenewed }],
+    ['WatchPassed', { ...released, reason: reasons.WatchPassed }],
+    ['WatchFailed', { ...released, reason: reasons.WatchFailed }],
+    ['WatchEnded', { ...released, reason: reasons.WatchEnded }],
   ];
 }
 

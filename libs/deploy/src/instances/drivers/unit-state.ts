@@ -80,7 +80,7 @@ export function stateOf(target: UnitTarget): UnitState {
   };
 }
 
-/** How often systemd has restarted the unit by itself. */
+/** How often systemd has restarted the unit automatically. */
 export function restartsOf(target: UnitTarget): number {
   return Number(shownOf(answerAbout(target, 'show', '--property', 'NRestarts'))('NRestarts')) || 0;
 }
