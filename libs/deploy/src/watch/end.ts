@@ -16,6 +16,9 @@ import { startNotifier } from '../report/notifier.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';
 
+/** Longest wait for another command of the app, in ms: one that changes it ends the watch. */
+const PATIENCE = 600_000;
+
 /** The records of each verdict. */
 const KINDS = {
   good: 'WatchPassed',
@@ -41,7 +44,7 @@ export async function endWatch(
   { verdict, words }: Judgement,
   policy: WatchPolicy,
 ): Promise<void> {
-  const own = { ...request, trigger: 'watch', notify: true };
+  const own = { ...request, trigger: 'watch', notify: true, wait: PATIENCE };
   await operate(
     own,
     'watch',
