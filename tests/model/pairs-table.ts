@@ -16,24 +16,28 @@ export const STATES = [
   'restored',
   'draining',
   'before-traffic',
+  'watched',
 ] as const;
 export type PairState = (typeof STATES)[number];
 
-/** What is done; a kill of a command has no row: it ends as if the command had run, or had not. */
+/**
+ * What is done; a kill of a command has no row: it ends as if the command had run, or had not.
+ * `no traffic*` is before-traffic: the version before runs without it.
+ */
 const TABLE = `
-                running     stopped     paused      held        blocked     broken      restored    draining    before-traffic
-nothing         v2 ok       - stopped   v2 paused   v1 held     v2 blocked  - broken    - down      v2 ok       v2 ok
-deploy          v3 ok       v3 ok       !v2 paused  v3 ok       v4 ok       v4 ok       v3 ok       v3 ok       v3 ok
-bad             !v2 failing !- stopped  !v2 paused  !v1 failing !v2 failing !v2 failing !- down     !v2 failing !v2 failing
-fetch           v3 ok       - stopped   v2 paused   v3 ok       v4 ok       v4 ok       v2 ok       v3 ok       v3 ok
-rollback        v1 held     v1 held     v1 paused   !v1 held    v2 blocked  v2 failing  !- down     v1 held     !v2 ok
-restart         v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
-env-restart     v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
-start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok
-stop            - stopped   - stopped   - stopped   - stopped   - blocked   - broken    !- down     - stopped   - stopped
-remove          - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone
-reboot          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  - down      v2 ok       v2 ok
-backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v2 ok       v2 ok
+                running     stopped     paused      held        blocked     broken      restored    draining    no traffic* watched
+nothing         v2 ok       - stopped   v2 paused   v1 held     v2 blocked  - broken    - down      v2 ok       v2 ok       v2 ok
+deploy          v3 ok       v3 ok       !v2 paused  v3 ok       v4 ok       v4 ok       v3 ok       v3 ok       v3 ok       v3 ok
+bad             !v2 failing !- stopped  !v2 paused  !v1 failing !v2 failing !v2 failing !- down     !v2 failing !v2 failing !v2 failing
+fetch           v3 ok       - stopped   v2 paused   v3 ok       v4 ok       v4 ok       v2 ok       v3 ok       v3 ok       v3 ok
+rollback        v1 held     v1 held     v1 paused   !v1 held    v2 blocked  v2 failing  !- down     v1 held     !v2 ok      v1 held
+restart         v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok       v2 ok
+env-restart     v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok       v2 ok
+start           v2 ok       v2 ok       v2 paused   v1 held     v2 blocked  v2 failing  !- down     v2 ok       v2 ok       v2 ok
+stop            - stopped   - stopped   - stopped   - stopped   - blocked   - broken    !- down     - stopped   - stopped   - stopped
+remove          - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone      - gone
+reboot          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  - down      v2 ok       v2 ok       v2 ok
+backup          v2 ok       - stopped   v2 paused   v1 held     v2 blocked  v2 failing  v2 ok       v2 ok       v2 ok       v2 ok
 `;
 
 /** What is done to an app, alone or with its whole server. */

@@ -36,6 +36,7 @@ async function push(world: PairWorld, app: PairApp, version: string, how: string
   const more = isPlain
     ? `instances: { default: { env: { PORT: "${port}" } } }\n`
     : `traffic: { type: ${type}, drain: ${drain} }\n`;
+  const watch = app.state === 'watched' ? 'watch: 10m\n' : '';
   const file = (isBad ? impatientFile : trafficFile)(more);
   const starts = {
     process: 'start: { type: process, run: exec node server.js, stop_timeout: 2s }',
@@ -50,7 +51,7 @@ async function push(world: PairWorld, app: PairApp, version: string, how: string
       ...files,
       'server.js': guard + files['server.js'],
       'compose.yaml': 'services: { web: { build: ., ports: ["127.0.0.1:${PORT}:3000"] } }\n',
-      '.deploy.yml': `${file.replace(/^start: .*$/m, starts[driver])}keep: 3\n`,
+      '.deploy.yml': `${file.replace(/^start: .*$/m, starts[driver])}keep: 3\n${watch}`,
     },
     version,
     { tag: version },
@@ -190,7 +191,8 @@ export async function judge(
 async function drained(guest: Guest, app: PairApp): Promise<void> {
   const isThere = () => guest.exists(guest.outside(`${app.root}/state/${app.name}.json`));
   for (let times = 0; times < 80 && isThere(); times += 1) {
-    if (!guest.state(app).instances.default?.draining) return;
+    const { watch, instances } = guest.state(app);
+    if (watch || !instances.default?.draining) return;
     await setTimeout(100);
   }
 }

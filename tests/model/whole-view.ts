@@ -76,7 +76,10 @@ export async function differencesOf(server: Seen, app: string, listed: AppSummar
   compare('unfinished', releases.filter((name) => name.startsWith('.')).join(), '');
   for (const release of kept)
     if (release && !releases.includes(release)) found.push(`${app}: release ${release} is gone`);
-  const others = [server.state(app).instances.default?.before_traffic];
+  const { watch, instances: now } = server.state(app);
+  const { before_traffic, draining } = now.default ?? {};
+  // The version before is kept running while a release is watched.
+  const others = [before_traffic, watch && draining && served !== null];
   const wanted = (served === null ? 0 : 1) + others.filter(Boolean).length;
   const until = performance.now() + SETTLE;
   while (server.processes(app).length > wanted && performance.now() < until) await setTimeout(50);
