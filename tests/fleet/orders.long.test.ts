@@ -310,4 +310,18 @@ withBroker(
   },
 );
 
+withBroker(
+  'a canary whose watch finds it bad: the four others are never ordered',
+  async (scene) => {
+    const start = 'start: { type: process, run: exec sleep 6 }';
+    await scene.world.push('v90', { deploy: `${start}\nwatch: 1m\n` });
+    const ended = await scene.fleet('deploy', 'shop', ...ALL);
+    assert.equal([ended.status, ended.lines.at(-1)?.result], [1, 'stopped'], ended.stderr);
+    assert.equal(counts(begun(scene, 'v90')), [1, 0, 0, 0, 0]);
+    const [, canary] = ended.lines;
+    assert.equal([canary?.server, canary?.status], ['web1', 'failed']);
+    assert.match(String(canary?.message), 'watch: process of default: it has ended');
+  },
+);
+
 test.run();

@@ -34,6 +34,7 @@ start:
   run: NODE_ENV=production node dist/index.js # package.json: scripts.start
 health:
   url: http://127.0.0.1:\${PORT}/healthz # src/index.ts
+watch: 10m # how long a release is judged once it is live
 `,
     ],
   );

@@ -6,6 +6,13 @@ import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import type { Proof } from '@runner/deploy/proof/prove';
 import type { Proposal } from '../stacks/propose.ts';
 
+/** Without traffic a bad release is left by an ordinary rollback. */
+const WATCH: ProposedSetting = {
+  path: ['watch'],
+  value: '10m',
+  reason: 'how long a release is judged once it is live',
+};
+
 const PORT = 'instances.default.env.PORT';
 const keyOf = ({ path }: ProposedSetting) => path.join('.');
 
@@ -60,7 +67,9 @@ export function fileText(
 ): string {
   const with_ = manager ? ` with ${manager}` : '';
   const head = [`${stack}${with_}. ${proof}.`, ...notes.map((note) => `Note: ${note}.`)];
-  return deployFileText(settings, head.map(harmlessLine));
+  const isStarted = settings.some(({ path: [section] }) => section === 'health');
+  const all = isStarted ? [...settings, WATCH] : settings;
+  return deployFileText(all, head.map(harmlessLine));
 }
 
 /** A file to fill in, for a repository that is not understood. */
