@@ -23,7 +23,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
   try {
     const app = findApp(paths, name);
     // Its watcher has died.
-    if (app?.watch) startWatcher(request, name);
+    if (app?.watch) await startWatcher(request, name);
     if (!app || app.deploying || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const secrets = openSecrets(paths, io.env, name);

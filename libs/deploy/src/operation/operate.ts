@@ -24,13 +24,14 @@ export interface OperationRequest extends ContextRequest {
   readonly wait?: number | undefined;
 }
 
-type Secrets = Pick<Operation, 'secrets' | 'redact'>;
+/** The secrets of an app, and what redacts them. */
+export type OpenedSecrets = Pick<Operation, 'secrets' | 'redact'>;
 
 /** The secrets of an app, and what redacts them. Throws `key_missing` and the like. */
 export async function secretsOf(
   { io, paths }: ContextRequest,
   { app }: AppState,
-): Promise<Secrets> {
+): Promise<OpenedSecrets> {
   const redact = await redactorForAny({ paths, env: io.env }, app);
   return { redact, secrets: openSecrets(paths, io.env, app) };
 }
@@ -43,7 +44,7 @@ export async function secretsOf(
 export async function operate<T>(
   request: OperationRequest,
   verb: string,
-  open: (app: AppState) => Secrets | Promise<Secrets>,
+  open: (app: AppState) => OpenedSecrets | Promise<OpenedSecrets>,
   body: (op: Operation) => Promise<T>,
 ): Promise<T> {
   const { io, paths, trigger, reporter } = request;

@@ -64,7 +64,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     const unready = await unreadyFor(op, fetched, source, request);
     return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
   });
-  if (startWatcher(request, name))
+  if (await startWatcher(request, name))
     request.reporter.note(`the release is being watched: runner watch ${name}`);
   return lostAfterAll(outcome, lost);
 }

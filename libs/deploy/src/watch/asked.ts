@@ -103,7 +103,8 @@ export function querySource({ query }: WatchRules, env: Env): WatchSource | unde
       const { status, data } = jsonObject(answer?.body ?? '') ?? {};
       const result = isObject(data) ? data.result : undefined;
       if (status !== 'success' || !Array.isArray(result)) return 'unknown';
-      return result.length === 0 ? 'right' : { wrong: `it has ${result.length} results` };
+      if (result.length === 0) return 'right';
+      return { wrong: `it has ${result.length} ${result.length === 1 ? 'result' : 'results'}` };
     },
   );
 }

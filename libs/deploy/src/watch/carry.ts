@@ -49,14 +49,14 @@ export async function carryWatch(request: WatchRequest): Promise<boolean> {
 async function watchRelease(request: WatchRequest, watch: WatchState): Promise<void> {
   const { io, paths } = request;
   const app = requireApp(paths, request.app);
-  const op = uninterrupted(
-    contextOf({ ...request, deployId: watch.deploy_id }, app, await secretsOf(request, app)),
-  );
+  const secrets = await secretsOf(request, app);
+  const op = uninterrupted(contextOf({ ...request, deployId: watch.deploy_id }, app, secrets));
   const targets = targetsOf(op, watch);
   const [first] = targets;
   const rules = first?.file.watch;
   const policy = rules?.policy ?? 'report';
-  const end = (judgement: Judgement) => endWatch(request, watch, judgement, policy);
+  const end = ({ verdict, words }: Judgement) =>
+    endWatch({ ...request, secrets }, watch, { verdict, words: op.redact(words) }, policy);
   if (watch.bad !== undefined) return end({ verdict: 'bad', words: watch.bad });
   if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
   if (Date.parse(watch.until) <= io.now().getTime())
@@ -162,7 +162,11 @@ async function show(
     since,
     until,
     policy: rules.policy,
-    sources: sources.map(({ name, finding, words }) => ({ name, finding, words })),
+    sources: sources.map(({ name, finding, words }) => ({
+      name: op.redact(name),
+      finding,
+      words: op.redact(words),
+    })),
     warm_bytes: isKeptWarm(app) ? await warmBytes(op, app) : null,
   });
 }

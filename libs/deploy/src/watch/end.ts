@@ -11,7 +11,12 @@ import { eventsOf } from '../journal/events.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { conclude } from '../operation/conclude.ts';
-import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import {
+  type OpenedSecrets,
+  type OperationRequest,
+  operate,
+  secretsOf,
+} from '../operation/operate.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';
@@ -39,7 +44,7 @@ export function isInWatch(app: AppState | undefined, { deploy_id }: WatchState):
  * the ordinary rollback, which finds the version before still running.
  */
 export async function endWatch(
-  request: WatchRequest,
+  { secrets, ...request }: WatchRequest & { readonly secrets: OpenedSecrets },
   watch: WatchState,
   { verdict, words }: Judgement,
   policy: WatchPolicy,
@@ -48,7 +53,7 @@ export async function endWatch(
   await operate(
     own,
     'watch',
-    (app) => secretsOf(request, app),
+    (app) => secretsNow(request, secrets, app),
     async (op) => {
       if (!isInWatch(op.app, watch)) return;
       op.notifier = startNotifier(op.io, op.paths.root, choiceOf(op, watch));
@@ -70,6 +75,16 @@ export async function endWatch(
       if (goesBack) await leave(op, watch, words);
     },
   );
+}
+
+/** Those of now or, if the key is gone with the systemd service that had it, as they were. */
+async function secretsNow(request: WatchRequest, known: OpenedSecrets, app: AppState) {
+  try {
+    return await secretsOf(request, app);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return known;
+  }
 }
 
 export function endOf(watch: WatchState, { verdict, words: reason }: Judgement, at: string) {

@@ -2,14 +2,20 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findApp } from '@runner/common/apps/store';
 import { liveHolder } from '@runner/common/files/lock';
 import { passed } from '@runner/common/foundation/apart';
 import type { Server } from '@runner/common/foundation/paths';
+import { readProgress } from './progress.ts';
+
+/** Longest wait until a watcher has read the key that this process got from systemd, in ms. */
+const KEY_WAIT = 5_000;
 
 /** Starts the watcher of an app whose release is watched, unless there is one. Returns whether it did. */
-export function startWatcher({ io, paths }: Server, app: string): boolean {
-  if (!findApp(paths, app)?.watch || liveHolder(paths.watchLock(app))) return false;
+export async function startWatcher({ io, paths }: Server, app: string): Promise<boolean> {
+  const watch = findApp(paths, app)?.watch;
+  if (!watch || liveHolder(paths.watchLock(app))) return false;
   const program = join(dirname(io.program), 'runner-watch');
   if (!existsSync(program)) return false;
   const args = [program, app, '--carry', '--root', paths.root];
@@ -21,5 +27,8 @@ export function startWatcher({ io, paths }: Server, app: string): boolean {
   });
   child.once('error', () => {});
   child.unref();
+  const until = performance.now() + (io.env.CREDENTIALS_DIRECTORY ? KEY_WAIT : 0);
+  const hasBegun = () => readProgress(paths, app, watch.deploy_id) !== undefined;
+  while (performance.now() < until && !hasBegun()) await sleep(50);
   return true;
 }

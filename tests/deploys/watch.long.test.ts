@@ -1,0 +1,105 @@
+/** A watch without traffic: the way back is an ordinary rollback, and nothing that it shows holds a secret. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
+import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite<{ world: World }>('watch without traffic');
+const SECRET = 'k3y-of-the-queue-0123456789';
+
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(async ({ world }) => {
+  killApp(world.root, 'shop');
+  await world.close();
+});
+
+const isOver = (world: World) => () => !world.state().watch && !world.state().deploying;
+const last = (world: World) => world.state().watched as { verdict: string; reason: string };
+
+async function shipWatched(world: World, watch: string) {
+  await world.push('v1');
+  await world.deploy();
+  await world.push('v2', { deploy: deployFile(world.port, `watch: ${watch}\n`) });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+}
+
+test('a command that fails again and again is bad, and its output is redacted everywhere', async ({
+  world,
+}) => {
+  const { root } = world;
+  const args = ['set', 'shop', 'API_KEY', '--file', '-'];
+  assert.is((await run('runner-env', args, { root, stdin: SECRET })).status, 0);
+  await shipWatched(world, `{ for: 5m, run: "echo no queue for $API_KEY; exit 4" }`);
+  const shown = run('runner-watch', ['shop', '--json'], { root });
+  await until(isOver(world), 'the watch does not end');
+  assert.match(
+    last(world).reason,
+    /^`echo no queue for \$API_KEY; exit 4` of default: 3 of 3 failed: ended with status 4: no queue for /,
+  );
+  const { status, stdout, stderr } = await shown;
+  assert.is(status, 1);
+  assert.is(await world.page(), 'v1');
+  const { held } = world.state() as { held: { reason: string } };
+  assert.match(held.reason, /^v2 failed its watch: /);
+  const log = join(root, 'logs/deploy-events.jsonl');
+  const state = join(root, 'state/shop.json');
+  for (const text of [stdout, stderr, ...[log, state].map((path) => readFileSync(path, 'utf8'))])
+    assert.not.match(text, SECRET);
+  assert.not.ok(existsSync(join(root, 'apps/shop/.watch.json.tmp')));
+});
+
+test('a query that has a result again and again is bad; a first release stays', async ({
+  world,
+}) => {
+  const server = createServer((request, response) => {
+    assert.match(String(request.url), /^\/prom\/api\/v1\/query\?query=shop_age\+%3E\+60$/);
+    response.end('{"status":"success","data":{"resultType":"vector","result":[{}]}}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prom`;
+    const query = `{ for: 5m, query: { url: "${url}", expr: "shop_age > 60" } }`;
+    await world.push('v1', { deploy: deployFile(world.port, `watch: ${query}\n`) });
+    assert.is((await world.deploy()).status, 0);
+    await until(isOver(world), 'the watch does not end');
+    assert.match(last(world).reason, /^`shop_age > 60`: 3 of 3 failed: it has 1 result$/);
+    assert.is(await world.page(), 'v1');
+    assert.is(world.kinds().at(-1), 'WatchFailed');
+  } finally {
+    server.close();
+  }
+});
+
+test('new error lines are found, and those that were printed before are not', async ({ world }) => {
+  const noisy = (line: string) =>
+    deployFile(world.port).replace(
+      'exec node server.js',
+      `"(while true; do echo 'Error: ${line}' >&2; sleep 0.5; done) & exec node server.js"`,
+    );
+  await world.push('v1', { deploy: noisy('cache is cold') });
+  assert.is((await world.deploy()).status, 0);
+  await world.push('v2', { deploy: `${noisy('cache is cold')}watch: 20s\n` });
+  assert.is((await world.deploy()).status, 0);
+  await until(isOver(world), 'the watch does not end');
+  assert.equal([last(world).verdict, await world.page()], ['good', 'v2']);
+  const delayed = noisy('table carts is gone').replace('while true', 'sleep 6; while true');
+  await world.push('v3', { deploy: `${delayed}watch: 5m\n` });
+  assert.is((await world.deploy()).status, 0);
+  await until(isOver(world), 'the watch does not end');
+  assert.match(
+    last(world).reason,
+    /^output of default: new error lines in \d+ of \d+ s, first: Error: table carts is gone$/,
+  );
+  assert.is(await world.page(), 'v2');
+});
+
+test.run();
