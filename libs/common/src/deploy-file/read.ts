@@ -9,7 +9,7 @@ import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
 import { type Fail, list, milliseconds } from './values.ts';
-import { type WatchRules, watchOf } from './watch.ts';
+import { canaryOf, type WatchRules, watchOf } from './watch.ts';
 
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
@@ -41,6 +41,8 @@ export interface DeployFile {
   readonly health: Health | undefined;
   /** undefined: a release is not watched once it is live. */
   readonly watch: WatchRules | undefined;
+  /** Shares of the requests that a release gets first, in percent, ascending. */
+  readonly canary: readonly number[];
   /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */
@@ -79,6 +81,12 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
   const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
+  const canary = canaryOf(values.get('canary'), fail);
+  if (canary.length > 0) {
+    if (!values.has('watch')) throw fail('canary', 'needs the section watch, which judges it');
+    if (instances.every(({ traffic: own }) => own?.type !== 'socket'))
+      throw fail('canary', 'needs traffic of type socket');
+  }
   if (values.has('watch') && start.type === 'none')
     throw fail('watch', 'needs a start.type that starts the app');
   if (shared.length > 0 && instances.length > 1) {
@@ -97,6 +105,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     logs: values.get('logs') as string | undefined,
     health: healthOf(section(values, 'health'), instances, fail),
     watch: watchOf(values.get('watch'), fail),
+    canary,
     keep: (values.get('keep') ?? 5) as number,
     shared,
     hooks: Object.fromEntries(

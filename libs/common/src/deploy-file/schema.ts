@@ -266,6 +266,16 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         'How long a release is judged after it is live, and what by [default: not at all]',
       anyOf: [duration('How long, from 10s to 24h'), WATCH],
     },
+    canary: {
+      type: 'array',
+      description: 'Shares of the requests that a release gets first, each for the time of watch',
+      items: {
+        type: ['string', 'integer'],
+        pattern: '^[0-9]{1,2}%?$',
+        wanted: 'a percentage like 5%',
+        numbers: [5, 95],
+      },
+    },
     keep: {
       type: 'integer',
       minimum: 1,

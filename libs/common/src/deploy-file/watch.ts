@@ -1,6 +1,6 @@
 /** `watch` of `.deploy.yml`: how a release is judged after it is live. */
 import { durationOf } from '../text/time.ts';
-import type { Fail } from './values.ts';
+import { type Fail, list } from './values.ts';
 
 /** What happens to a release that is judged bad. */
 export type WatchPolicy = 'rollback' | 'report';
@@ -57,6 +57,19 @@ export function watchOf(given: unknown, fail: Fail): WatchRules | undefined {
     },
     query: query && { url: query.get('url') ?? '', expr: query.get('expr') ?? '' },
   };
+}
+
+/** Of which the shares of a canary are multiples, in percent. */
+const BUCKET = 5;
+
+/** The shares of a canary, in percent. Throws what the section gets wrong. */
+export function canaryOf(given: unknown, fail: Fail): number[] {
+  const shares = list(given).map((each) => Number(String(each).replace(/%$/, '')));
+  if (shares.some((share) => share % BUCKET !== 0 || share < BUCKET))
+    throw fail('canary', `takes multiples of ${BUCKET}%, from 5% to 95%`);
+  if (shares.some((share, at) => share <= (shares[at - 1] ?? 0)))
+    throw fail('canary', 'must ascend');
+  return shares;
 }
 
 function percentage(value: unknown, fallback: number, fail: Fail): number {

@@ -23,6 +23,7 @@ const DEFAULTS: DeployFile = {
   logs: undefined,
   health: undefined,
   watch: undefined,
+  canary: [],
   keep: 5,
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },
@@ -93,6 +94,7 @@ notify: { channel: discord }
       haproxy: undefined,
       query: { url: 'http://127.0.0.1:9090', expr: 'up == 0' },
     },
+    canary: [],
     keep: 2,
     shared: [
       { path: '.env', folder: false },
@@ -220,11 +222,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',
@@ -352,6 +354,10 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     `${STARTED}watch: { for: 1m, access_log: log }\n`,
     ':2: watch.access_log: must be an absolute path',
   ],
+  [`${STARTED}canary: [5%]\n`, ':2: canary: needs the section watch, which judges it'],
+  [`${STARTED}watch: 1m\ncanary: [5%]\n`, ':3: canary: needs traffic of type socket'],
+  [`${STARTED}watch: 1m\ncanary: [7%]\n`, ':3: canary: takes multiples of 5%, from 5% to 95%'],
+  [`${STARTED}watch: 1m\ncanary: [25%, 5%]\n`, ':3: canary: must ascend'],
   ['watch: 1m\n', ':1: watch: needs a start.type that starts the app'],
 ];
 

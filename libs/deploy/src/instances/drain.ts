@@ -120,6 +120,14 @@ export async function vacate(op: Operation, name: string, slot: SlotName): Promi
   await stopDrained(op, drain, await idle(op, drain, async () => true));
 }
 
+/** Waits until a slot that gets no more requests has answered those it has, at most the time of a drain. */
+export async function finishRequests(op: Operation, name: string, slot: SlotName): Promise<void> {
+  const held = instanceState(op, name).slots?.[slot];
+  const target = held && keptTarget(op, name, held, slot);
+  const limit = target?.instance.traffic?.drain ?? 0;
+  await idle(op, { instance: name, slot, since: '', limit }, async () => true);
+}
+
 /** Waits for a version to be idle, at most its limit. Returns the connections that are left. */
 async function idle(op: Operation, drain: Drain, goesOn: () => Promise<boolean>): Promise<number> {
   const { instance, slot, limit } = drain;

@@ -21,6 +21,7 @@ import type { Target } from './drivers/driver.ts';
 import { endInstance } from './drivers/process.ts';
 import { portOf } from './place.ts';
 import { portHolder, socketProblem } from './reach.ts';
+import { hasShares, shareFolder, shareNothing } from './shares.ts';
 import { keptTarget, releaseOf } from './target.ts';
 
 const NEW: InstanceState = { current: null, previous: [] };
@@ -95,7 +96,7 @@ export function put(op: Operation, target: Target): void {
 }
 
 /** Lets other users, such as a proxy's, through a folder; what it holds stays unlisted. */
-function letPass(path: string): void {
+export function letPass(path: string): void {
   inFolder(openBelowInstance(path), (folder) => {
     const { mode, uid } = folder.stats;
     if (uid === process.geteuid?.() && (mode & 0o001) === 0) folder.chmod((mode & 0o7777) | 0o001);
@@ -144,6 +145,10 @@ export async function serve(op: Operation, target: Target): Promise<void> {
   if (before !== slot) {
     noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
     linkTo(liveLink(own), slot);
+  }
+  if (target.file.canary.length > 0 || hasShares(own)) {
+    shareNothing(own);
+    letPass(shareFolder(own));
   }
   linkTo(own.current, 'live/current');
   await driverFor(target.start).live?.(target);

@@ -22,6 +22,8 @@ export interface ActivationPlan {
   title?(stage: ActiveStage, target: Target): string | undefined;
   /** What precedes a target. */
   before?(target: Target): readonly Step[];
+  /** What comes once all that start beside others are healthy, and before they get the requests. */
+  between?(targets: readonly Target[]): readonly Step[];
   /** Start what still runs once more. */
   readonly isFresh?: boolean;
   /** Other instances stay as they are, and so are not stopped for a port. */
@@ -33,11 +35,12 @@ export interface ActivationPlan {
  * first one gets a request.
  */
 export function activation(op: Operation, targets: readonly Target[], way: ActivationPlan): Step[] {
-  const { before = () => [] } = way;
+  const { before = () => [], between = () => [] } = way;
   const beside = targets.filter(({ instance }) => startsBeside(instance));
   const others = targets.filter((target) => !beside.includes(target));
   return [
     ...beside.flatMap((target) => [...before(target), ...starting(op, target, way)]),
+    ...between(beside),
     ...beside.map((target) => serving(op, target, way)),
     ...others.flatMap((target, at) => [
       ...before(target),

@@ -7,10 +7,12 @@ import { findApp } from '@runner/common/apps/store';
 import { folderNamesIn } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { placedRelease } from '../instances/current-link.ts';
+import { finishRequests } from '../instances/drain.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { inTheWay } from '../instances/ports.ts';
+import { hasShares, shareNothing } from '../instances/shares.ts';
 import { instanceState, serve, stopSlot } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
 import { type Journal, type Operation, say, uninterrupted } from '../journal/operation.ts';
@@ -104,9 +106,15 @@ async function sendBack(op: Operation, name: string): Promise<void> {
 export async function stopUnused(op: Operation, name: string): Promise<void> {
   const { slots, draining } = instanceState(op, name);
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
+  const own = op.paths.app(op.app.app).instance(name);
+  const wasTried = hasShares(own);
+  if (wasTried) shareNothing(own);
   for (const slot of SLOTS) {
     if (slot === live || slot === draining?.slot || !slots?.[slot]) continue;
-    const stop = () => stopSlot(op, name, slot);
+    const stop = async () => {
+      if (wasTried) await finishRequests(op, name, slot);
+      await stopSlot(op, name, slot);
+    };
     const step = `stop ${name} in slot ${slot}`;
     const failure = await failureOf('start', () => reported(op.reporter, step, stop));
     if (failure) say(op, failure.message);

@@ -25,6 +25,7 @@ import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
+import { canarySteps } from '../watch/canary.ts';
 import { startWatcher } from '../watch/start.ts';
 import {
   beginDeploy,
@@ -128,7 +129,8 @@ async function runDeploy(
       run: async () => void probers.push(...(await observe(op, targets))),
     };
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
-    yield* activation(op, targets, { title, before, isPartial: op.partial });
+    const between = (beside: readonly Target[]) => canarySteps(op, beside);
+    yield* activation(op, targets, { title, before, between, isPartial: op.partial });
   }
   const failed = await execute(op, steps(), (error) => {
     // Before it is removed, which makes room again.

@@ -21,6 +21,7 @@ export type Stage =
   | 'switch'
   | 'start'
   | 'health'
+  | 'canary'
   | 'traffic'
   | 'drain'
   | 'hook'

@@ -1,5 +1,4 @@
 /** Watching a release: the sources look, each at its own pace, until one of them is sure or the time is over. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
@@ -12,21 +11,13 @@ import { contextOf, type Operation, say, uninterrupted } from '../journal/operat
 import { goBack } from '../operation/go-back.ts';
 import { secretsOf } from '../operation/operate.ts';
 import { availableMemory } from '../run/memory.ts';
-import { commandSource, healthSource, querySource } from './asked.ts';
 import { endWatch, isInWatch, type WatchRequest } from './end.ts';
-import { haproxySource } from './haproxy.ts';
-import { outputSource } from './output.ts';
+import { lookUntil, sourcesOf } from './look.ts';
 import { writeProgress } from './progress.ts';
 import { quietLog } from './quiet.ts';
-import { requestSources } from './requests.ts';
-import { processSource } from './running.ts';
-import { type Judgement, judge, type WatchSource } from './source.ts';
+import type { Judgement, WatchSource } from './source.ts';
 import { warmBytes } from './warm.ts';
 
-/** Between two looks at the clock of the sources, in ms. */
-const TICK = 50;
-/** Between two looks at the state, and two writes of the progress, in ms. */
-const LOOK = 1_000;
 /** Less free memory than this, in bytes, ends what is kept running. */
 const MEMORY_MIN = 67_108_864;
 
@@ -62,7 +53,7 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   if (Date.parse(watch.until) <= io.now().getTime())
     return end({ verdict: 'not_judged', words: 'the process that watched it had ended' });
   const watched = { op, watch, rules, targets };
-  const sources = sourcesOf(watched);
+  const sources = sourcesOf(op, rules, targets, watch.access_log);
   try {
     const judgement = await look(watched, sources);
     if (judgement) await end(judgement);
@@ -90,63 +81,17 @@ function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[
   });
 }
 
-function sourcesOf({ op, watch, rules, targets }: Watched): WatchSource[] {
-  const { io, paths } = op;
-  const began = io.elapsed();
-  const elapsed = () => io.elapsed() - began;
-  const { accessLog } = rules;
-  const each = targets.flatMap((target) => [
-    healthSource(target),
-    processSource(target),
-    rules.logs ? outputSource(io, paths, target, elapsed) : undefined,
-    commandSource(rules, target),
-  ]);
-  const common = [
-    querySource(rules, io.env),
-    haproxySource(rules),
-    ...(accessLog === undefined
-      ? []
-      : requestSources({ ...rules, accessLog }, watch.access_log, elapsed)),
-  ];
-  return [...each, ...common].filter((source) => source !== undefined);
-}
-
 /** Resolves with what was found; undefined if another command has ended the watch, or a signal came. */
-async function look(
-  watched: Watched,
-  sources: readonly WatchSource[],
-): Promise<Judgement | undefined> {
+function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgement | undefined> {
   const { op, watch } = watched;
-  const { io, paths } = op;
-  const { signal } = watched.targets[0] as Target;
-  const until = Date.parse(watch.until);
-  const due = new Map<WatchSource, number>();
-  const busy = new Set<WatchSource>();
-  let looked = Number.NEGATIVE_INFINITY;
-  const one = async (source: WatchSource) => {
-    busy.add(source);
-    await source.look();
-    busy.delete(source);
-  };
-  for (;;) {
-    const now = io.elapsed();
-    for (const source of sources) {
-      if (busy.has(source) || (due.get(source) ?? 0) > now) continue;
-      due.set(source, now + source.every);
-      void one(source);
-    }
-    const judgement = judge(sources);
-    const isOver = io.now().getTime() >= until;
-    if (judgement.verdict === 'bad' || isOver) return judgement;
-    if (now - looked >= LOOK) {
-      looked = now;
-      const app = findApp(paths, op.app.app);
-      if (!isInWatch(app, watch) || signal.aborted) return undefined;
-      await show(watched, sources, app as AppState);
-      await keepMemory(op, app as AppState);
-    }
-    await sleep(TICK);
-  }
+  const left = Date.parse(watch.until) - op.io.now().getTime();
+  return lookUntil(op, sources, left, async () => {
+    const app = findApp(op.paths, op.app.app);
+    if (!isInWatch(app, watch)) return false;
+    await show(watched, sources, app as AppState);
+    await keepMemory(op, app as AppState);
+    return true;
+  });
 }
 
 async function show(

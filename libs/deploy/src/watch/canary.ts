@@ -1,0 +1,63 @@
+/** The steps of a deploy that give a release a share of the requests first, and judge it by them. */
+
+import { liveSlot } from '@runner/common/apps/slots';
+import { durationText } from '@runner/common/text/time';
+import type { Target } from '../instances/drivers/driver.ts';
+import { shareFolder, shareOut } from '../instances/shares.ts';
+import { letPass } from '../instances/slots.ts';
+import type { Operation } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { StepFailure } from '../run/step.ts';
+import { endOfLog } from './access-log.ts';
+import { lookUntil, sourcesOf } from './look.ts';
+import { quietLog } from './quiet.ts';
+
+/** One step for each share; none for a first release. */
+export function canarySteps(op: Operation, all: readonly Target[]): Step[] {
+  const ownOf = ({ instance }: Target) => op.paths.app(op.app.app).instance(instance.name);
+  const targets = all.filter(
+    (target) => target.instance.traffic?.type === 'socket' && liveSlot(ownOf(target)),
+  );
+  const [first] = targets;
+  const rules = first?.file.watch;
+  if (!first || !rules) return [];
+  const names = targets.map(({ instance }) => instance.name).join(', ');
+  return first.file.canary.map((percent) => ({
+    stage: 'canary',
+    title: `${percent} % of the requests to ${names} for ${durationText(rules.for)}`,
+    instance: first.instance.name,
+    slot: first.slot,
+    async run() {
+      for (const target of targets) {
+        if (target.slot) shareOut(ownOf(target), target.slot, percent);
+        letPass(shareFolder(ownOf(target)));
+      }
+      await judgeShare(op, targets, percent);
+    },
+  }));
+}
+
+/** Throws a StepFailure of stage `canary` if the release is bad. */
+async function judgeShare(
+  op: Operation,
+  targets: readonly Target[],
+  percent: number,
+): Promise<void> {
+  const [first] = targets;
+  const rules = first?.file.watch;
+  if (!first || !rules) return;
+  const log = quietLog(op.paths.deployLogs(op.app.app), op.deployId, op.redact);
+  const quiet = targets.map((target) => ({ ...target, log }));
+  const from = rules.accessLog === undefined ? undefined : endOfLog(rules.accessLog);
+  const sources = sourcesOf(op, rules, quiet, from);
+  try {
+    const judgement = await lookUntil(op, sources, rules.for);
+    if (!judgement)
+      throw new StepFailure('canary', 'canary: was interrupted', { blame: 'operator' });
+    const words = `canary: at ${percent} %: ${op.redact(judgement.words)}`;
+    op.log.line(words);
+    if (judgement.verdict === 'bad') throw new StepFailure('canary', words);
+  } finally {
+    for (const source of sources) source.close?.();
+  }
+}

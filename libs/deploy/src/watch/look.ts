@@ -1,0 +1,79 @@
+/** Looking at a release: each source at its own pace, until one of them is sure or the time is over. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WatchRules } from '@runner/common/deploy-file/watch';
+import type { Target } from '../instances/drivers/driver.ts';
+import type { Operation } from '../journal/operation.ts';
+import type { LogPlace } from './access-log.ts';
+import { commandSource, healthSource, querySource } from './asked.ts';
+import { haproxySource } from './haproxy.ts';
+import { outputSource } from './output.ts';
+import { requestSources } from './requests.ts';
+import { processSource } from './running.ts';
+import { type Judgement, judge, type WatchSource } from './source.ts';
+
+/** Between two looks at the clock of the sources, in ms. */
+const TICK = 50;
+/** Between two calls of what comes each second, in ms. */
+const SECOND = 1_000;
+
+/** The sources that a `.deploy.yml` asks for; `from` is where the access log ended when it began. */
+export function sourcesOf(
+  op: Operation,
+  rules: WatchRules,
+  targets: readonly Target[],
+  from: LogPlace | undefined,
+): WatchSource[] {
+  const { io, paths } = op;
+  const began = io.elapsed();
+  const elapsed = () => io.elapsed() - began;
+  const { accessLog } = rules;
+  const each = targets.flatMap((target) => [
+    healthSource(target),
+    processSource(target),
+    rules.logs ? outputSource(io, paths, target, elapsed) : undefined,
+    commandSource(rules, target),
+  ]);
+  const common = [
+    querySource(rules, io.env),
+    haproxySource(rules),
+    ...(accessLog === undefined ? [] : requestSources({ ...rules, accessLog }, from, elapsed)),
+  ];
+  return [...each, ...common].filter((source) => source !== undefined);
+}
+
+/**
+ * Looks for `time` ms. `each` is called every second; if it returns false, or a signal comes, the result
+ * is undefined.
+ */
+export async function lookUntil(
+  { io, signal }: Operation,
+  sources: readonly WatchSource[],
+  time: number,
+  each: () => Promise<boolean> = async () => true,
+): Promise<Judgement | undefined> {
+  const until = io.elapsed() + time;
+  const due = new Map<WatchSource, number>();
+  const busy = new Set<WatchSource>();
+  let called = Number.NEGATIVE_INFINITY;
+  const one = async (source: WatchSource) => {
+    busy.add(source);
+    await source.look();
+    busy.delete(source);
+  };
+  for (;;) {
+    const now = io.elapsed();
+    for (const source of sources) {
+      if (busy.has(source) || (due.get(source) ?? 0) > now) continue;
+      due.set(source, now + source.every);
+      void one(source);
+    }
+    const judgement = judge(sources);
+    if (judgement.verdict === 'bad' || now >= until) return judgement;
+    if (signal.aborted) return undefined;
+    if (now - called >= SECOND) {
+      called = now;
+      if (!(await each())) return undefined;
+    }
+    await sleep(TICK);
+  }
+}
