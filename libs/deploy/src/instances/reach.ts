@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { NetConnectOpts } from 'node:net';
 import { join } from 'node:path';
 import { liveLink, socketIn } from '@runner/common/apps/slots';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { holds, listenersOn, portsHeldBy } from '../run/listeners.ts';
@@ -13,17 +14,30 @@ const SOCKET_PATH_MAX = 107;
 /** HAProxy keeps ten bytes for the name of a socket that it replaces. */
 const HAPROXY_PATH_MAX = 97;
 
+/** The longest path by which a proxy opens the socket of an instance. */
+function longestPath(paths: InstancePaths, { canary }: Pick<DeployFile, 'canary'>): string {
+  return socketIn(canary.length > 0 ? join(paths.dir, 'share/00') : liveLink(paths));
+}
+
+const PLAIN = { canary: [] };
+
 /** Why the socket of an instance could not be opened by its path; undefined if it can. */
-export function socketProblem(paths: InstancePaths): string | undefined {
-  const path = socketIn(liveLink(paths));
+export function socketProblem(
+  paths: InstancePaths,
+  file: Pick<DeployFile, 'canary'> = PLAIN,
+): string | undefined {
+  const path = longestPath(paths, file);
   const bytes = Buffer.byteLength(path);
   if (bytes <= SOCKET_PATH_MAX) return undefined;
   return `${path} has ${bytes} bytes, a socket may have ${SOCKET_PATH_MAX}: use a shorter --root or name`;
 }
 
 /** Why HAProxy alone could not use the socket of an instance; undefined if it can. */
-export function haproxyNote(paths: InstancePaths): string | undefined {
-  const path = socketIn(liveLink(paths));
+export function haproxyNote(
+  paths: InstancePaths,
+  file: Pick<DeployFile, 'canary'> = PLAIN,
+): string | undefined {
+  const path = longestPath(paths, file);
   const bytes = Buffer.byteLength(path);
   if (bytes <= HAPROXY_PATH_MAX) return undefined;
   return `${path} has ${bytes} bytes, and HAProxy accepts ${HAPROXY_PATH_MAX}: use a shorter --root or name, or another proxy`;

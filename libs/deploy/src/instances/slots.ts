@@ -111,9 +111,9 @@ function makeFlag(folder: Folder, name: string): void {
   closeSync(openSync(folder.path(name), O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o644));
 }
 
-function refuseLongPath({ paths, app }: Operation, { instance }: Target): void {
+function refuseLongPath({ paths, app }: Operation, { instance, file }: Target): void {
   if (instance.traffic?.type !== 'socket') return;
-  const problem = socketProblem(paths.app(app.app).instance(instance.name));
+  const problem = socketProblem(paths.app(app.app).instance(instance.name), file);
   if (problem) throw new StepFailure('start', `start: ${problem}`, { blame: 'operator' });
 }
 

@@ -18,7 +18,7 @@ export function trafficProblems(paths: Paths, app: string, file: DeployFile, env
     const { name, traffic } = instance;
     if (!traffic) return [];
     const own = paths.app(app).instance(name);
-    const tooLong = traffic.type === 'socket' ? socketProblem(own) : undefined;
+    const tooLong = traffic.type === 'socket' ? socketProblem(own, file) : undefined;
     return [
       ...(tooLong === undefined ? [] : [`traffic: ${tooLong}`]),
       ...healthProblem(file, instance),

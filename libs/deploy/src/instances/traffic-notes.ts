@@ -19,9 +19,10 @@ import { activeFile } from './target.ts';
 export function trafficNotes(
   paths: Paths,
   app: string,
-  { instances, start }: DeployFile,
+  file: DeployFile,
   compose: Uint8Array | undefined,
 ): string[] {
+  const { instances, start } = file;
   const beside = instances.filter(startsBeside);
   const free = availableMemory();
   const used = beside.map((instance) => memoryOf(paths, app, instance));
@@ -34,7 +35,7 @@ export function trafficNotes(
       : [];
   for (const { name, traffic } of instances) {
     const own = paths.app(app).instance(name);
-    const note = traffic?.type === 'socket' && !socketProblem(own) && haproxyNote(own);
+    const note = traffic?.type === 'socket' && !socketProblem(own, file) && haproxyNote(own, file);
     if (note) notes.push(`traffic: ${note}`);
   }
   notes.push(...proxyNotes(paths, app, instances));

@@ -71,7 +71,7 @@ export async function preflight(server: Server, what: Inspected): Promise<StepFa
     ...unlistedUnits(file)
       .filter((unit) => isRefused(unit, env))
       .map((unit): Unready => ({ stage: 'start', words: `start: ${unlistedWords(unit)}` })),
-    ...file.instances.flatMap((instance) => unreachable(server.paths, what.app, instance)),
+    ...file.instances.flatMap((instance) => unreachable(server.paths, what, instance)),
   ];
   const [first, ...more] = all;
   if (!first) return undefined;
@@ -89,11 +89,11 @@ export function isSameFailure(
 }
 
 /** A slot that nothing could ask. */
-function unreachable(paths: Paths, app: string, instance: Instance): Unready[] {
+function unreachable(paths: Paths, { app, file }: Inspected, instance: Instance): Unready[] {
   const { name, domain, traffic } = instance;
   if (!traffic) return [];
   const own = paths.app(app).instance(name);
-  const tooLong = traffic.type === 'socket' ? socketProblem(own) : undefined;
+  const tooLong = traffic.type === 'socket' ? socketProblem(own, file) : undefined;
   // Without a domain it may have another proxy, or none.
   const closed = domain === undefined ? [] : unreachableFor(proxies(), own, traffic);
   return [

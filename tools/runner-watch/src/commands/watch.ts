@@ -2,16 +2,23 @@ import type { WatchEnd } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import { EXIT } from '@runner/common/foundation/failure';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { carryWatch } from '@runner/deploy/watch/carry';
 import { readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
+import { PROXIES, type SharingProxy, snippetFor } from '../snippets.ts';
 
 /** The last object of `runner watch --json`: how the newest watch of an app ended. */
 type WatchResult = { readonly app: string } & (WatchEnd | { readonly verdict: null });
+
+/** What `--proxy` prints. */
+interface Snippet {
+  readonly proxy: SharingProxy;
+  readonly text: string;
+}
 
 const NOT_JUDGED = 3;
 const STATUS = { good: EXIT.ok, bad: EXIT.failed, not_judged: NOT_JUDGED };
@@ -25,6 +32,12 @@ export const watch = command({
     'change is one line, and the last line is the result.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
+    proxy: {
+      placeholder: 'NAME',
+      choices: PROXIES,
+      conflicts: ['carry'],
+      about: 'Print what nginx, Caddy or HAProxy needs for a canary instead',
+    },
     carry: {
       about: 'Do the watching, unless another process does: a deploy starts this in the background',
     },
@@ -33,9 +46,17 @@ export const watch = command({
     [1, 'The release was judged bad'],
     [NOT_JUDGED, 'It could not be judged: too little to see, or the watch was ended early'],
   ],
-  examples: ['runner watch shop', 'runner watch shop --json'],
+  examples: ['runner watch shop', 'runner watch shop --json', 'runner watch shop --proxy nginx'],
   async run(context) {
     const { paths, args, options } = context;
+    if (options.proxy !== undefined) {
+      const { instances } = requireApp(paths, args.app);
+      const names = Object.keys(instances).filter((name) => instances[name]?.slots);
+      const proxy = options.proxy as SharingProxy;
+      if (names.length === 0)
+        throw new Failure('version_not_found', `'${args.app}' has no instance with traffic yet`);
+      return { value: { proxy, text: snippetFor(paths, args.app, names, proxy) } };
+    }
     if (options.carry) await carry(context);
     else {
       const status = await show(context);
@@ -45,8 +66,12 @@ export const watch = command({
     const value: WatchResult = { app: args.app, ...(watched ?? { verdict: null }) };
     return { value, status: STATUS[value.verdict ?? 'good'] };
   },
-  human: (value: WatchProgress | WatchResult, style) =>
-    'sources' in value ? progressText(value, style) : resultText(value, style),
+  human: (value: WatchProgress | WatchResult | Snippet, style) =>
+    'proxy' in value
+      ? value.text
+      : 'sources' in value
+        ? progressText(value, style)
+        : resultText(value, style),
 });
 
 /** What is printed again only if it changes: not each count. */
