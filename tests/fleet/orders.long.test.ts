@@ -261,7 +261,7 @@ withBroker('stats, report and announcements of all servers', async (scene) => {
     .split('\n')
     .filter((line) => line.includes('DeploySuccess')).length;
   const all = () => scene.operator.fleet(['events', '--json']);
-  const successes = (text: string) => text.split('"DeploySuccess"').length - 1;
+  const successes = (text: string) => text.split('"event_type":"DeploySuccess"').length - 1;
   await until(async () => successes((await all()).stdout) === wanted, 'events are missing');
   const central = (await all()).stdout;
   const root = join(temporaryFolder('central'), 'root');
