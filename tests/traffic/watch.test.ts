@@ -81,6 +81,11 @@ test('a release that dies is left for the version before, which kept running, an
   assert.match(held.reason, /^v2 failed its watch: /);
   const fetched = await world.runner('fetch', '--deploy');
   assert.match(fetched.stdout, 'shop: on hold: v2');
+  const why = await world.runner('debug', 'last-error', 'shop');
+  assert.match(
+    why.stderr,
+    /v2 was deployed later and judged bad at .*Z: .* \(runner watch shop\)\n$/,
+  );
   const shown = await world.runner('watch', 'shop');
   assert.is(shown.status, 1);
   assert.match(shown.stdout, /^Bad: shop v2: /);

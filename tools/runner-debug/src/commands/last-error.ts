@@ -48,7 +48,9 @@ export const lastError = command({
   safeInForeignRoot: true,
   async run(context) {
     const app = await passGuards(context, context.args.app, context.options.insecure);
-    return { value: await findLastError(context, app) };
+    const failure = await findLastError(context, app);
+    noteWatch(context, app, failure);
+    return { value: failure };
   },
   human(failure: LastError | null, style, context) {
     if (failure === null) return `No DeployFailure found for ${context.args.app}.\n`;
@@ -61,6 +63,15 @@ export const lastError = command({
     ])}`;
   },
 });
+
+/** A release that was deployed and then judged bad has no DeployFailure. */
+function noteWatch({ paths, note }: Context, app: string, failure: LastError | null): void {
+  const { watched } = requireApp(paths, app);
+  if (watched?.verdict !== 'bad' || (failure && failure.timestamp > watched.at)) return;
+  note(
+    `${watched.version} was deployed later and judged bad at ${watched.at}: ${watched.reason} (runner watch ${app})`,
+  );
+}
 
 function furtherFields({ deploy_id, stage, commit, duration_ms, log_command }: LastError) {
   const rows: [label: string, value: string | null][] = [
