@@ -75,6 +75,13 @@ test('a release gets 5 %, then 25 %, then all of the requests, and none is lost'
   assert.match(done.stderr, /ok +5 % of the requests to default for 10 s/);
   assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
   assert.equal(await shareOf(proxy.port, 'v2'), { share: 100, lost: 0 });
+  const doctor = await world.runner('doctor', '--offline');
+  assert.not.match(doctor.stdout, /share|next/);
+  const status = await world.runner('status', 'shop');
+  assert.match(status.stdout, /watch: +v2 is watched until .* UTC\n +runner watch shop\n/);
+  assert.is((await world.runner('rollback', 'shop')).status, 0);
+  assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
+  assert.equal(await shareOf(proxy.port, 'v1'), { share: 100, lost: 0 });
 });
 
 test('a release that dies in its share is withdrawn: the others never met it', async ({

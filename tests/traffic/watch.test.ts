@@ -148,7 +148,11 @@ test('a watcher that was killed is replaced by the next fetch, which finishes wh
   await shipWatched(world, `{ for: 5m, access_log: "${log}" }`);
   await until(() => watcher(world) > 0, 'no watcher');
   const first = watcher(world);
-  process.kill(first, 'SIGKILL');
+  process.kill(first, 'SIGTERM');
+  await until(() => !existsSync(`/proc/${first}`), 'it ignores SIGTERM');
+  await world.runner('fetch', '--deploy');
+  await until(() => watcher(world) !== first, 'no other watcher');
+  process.kill(watcher(world), 'SIGKILL');
   appendFileSync(log, (line(200).repeat(5) + line(500)).repeat(100));
   assert.ok(world.state().watch);
   await world.runner('fetch', '--deploy');

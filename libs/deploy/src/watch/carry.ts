@@ -41,13 +41,16 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   const { io, paths } = request;
   const app = requireApp(paths, request.app);
   const secrets = await secretsOf(request, app);
-  const op = uninterrupted(contextOf({ ...request, deployId: watch.deploy_id }, app, secrets));
+  // A signal ends the looking, never the way back.
+  const { signal = new AbortController().signal, ...calm } = request;
+  const context = contextOf({ ...calm, deployId: watch.deploy_id }, app, secrets);
+  const op = { ...uninterrupted(context), signal };
   const targets = targetsOf(op, watch);
   const [first] = targets;
   const rules = first?.file.watch;
   const policy = rules?.policy ?? 'report';
   const end = ({ verdict, words }: Judgement) =>
-    endWatch({ ...request, secrets }, watch, { verdict, words: op.redact(words) }, policy);
+    endWatch({ ...calm, secrets }, watch, { verdict, words: op.redact(words) }, policy);
   if (watch.bad !== undefined) return end({ verdict: 'bad', words: watch.bad });
   if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
   if (Date.parse(watch.until) <= io.now().getTime())

@@ -115,10 +115,17 @@ async function leave(op: Operation, watch: WatchState, words: string): Promise<v
   const isAll = Object.keys(app.instances).length === watch.instances.length;
   try {
     const target = { to: undefined, instance: isAll ? undefined : only };
-    await rollBack({ ...op, app }, { ...target, force: true, reason: `watch: ${words}` });
+    const choice = { ...target, force: true, reason: `watch: ${words}` };
+    const { error } = await rollBack({ ...op, app }, choice);
+    if (error !== undefined) stay(op, watch, error);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    say(op, `${watch.version} stays: ${error.message}`);
-    changeOwnState(op, (now) => ({ ...now, watch: null }));
+    stay(op, watch, error.message);
   }
+}
+
+/** There is no way back: it is not tried again at each fetch. */
+function stay(op: Operation, { version }: WatchState, why: string): void {
+  say(op, `${version} stays: ${why}`);
+  changeOwnState(op, (now) => ({ ...now, watch: null }));
 }

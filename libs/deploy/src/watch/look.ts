@@ -57,8 +57,13 @@ export async function lookUntil(
   let called = Number.NEGATIVE_INFINITY;
   const one = async (source: WatchSource) => {
     busy.add(source);
-    await source.look();
-    busy.delete(source);
+    try {
+      await source.look();
+    } catch {
+      // A source that fails finds nothing.
+    } finally {
+      busy.delete(source);
+    }
   };
   for (;;) {
     const now = io.elapsed();

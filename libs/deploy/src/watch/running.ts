@@ -28,7 +28,8 @@ export function processSource(target: Target): WatchSource | undefined {
   let crashes = 0;
   return {
     name: `process of ${target.instance.name}`,
-    every: 1_000,
+    // The clients of the other supervisors take long, and much of the processor.
+    every: isUnit || start.type === 'process' ? 1_000 : 10_000,
     async look() {
       const [answer] = await askAll([driverFor(start).status(target)], PATIENCE);
       looks += 1;
