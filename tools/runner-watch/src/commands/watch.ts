@@ -2,7 +2,7 @@ import type { WatchEnd } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { EXIT } from '@runner/common/foundation/failure';
 import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { interruptionOf } from '@runner/deploy/report/interruption';
@@ -51,10 +51,11 @@ export const watch = command({
     const { paths, args, options } = context;
     if (options.proxy !== undefined) {
       const { instances } = requireApp(paths, args.app);
-      const names = Object.keys(instances).filter((name) => instances[name]?.slots);
+      const known = Object.keys(instances);
+      const slotted = known.filter((name) => instances[name]?.slots);
+      // It may be printed before the first deploy with traffic.
+      const names = slotted.length > 0 ? slotted : known.length > 0 ? known : ['default'];
       const proxy = options.proxy as SharingProxy;
-      if (names.length === 0)
-        throw new Failure('version_not_found', `'${args.app}' has no instance with traffic yet`);
       return { value: { proxy, text: snippetFor(paths, args.app, names, proxy) } };
     }
     if (options.carry) await carry(context);
