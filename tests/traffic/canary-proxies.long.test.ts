@@ -1,4 +1,7 @@
-/** A canary behind the real proxies, with the configuration that `runner watch --proxy` prints. */
+/**
+ * A canary behind the real proxies, with the configuration that `runner watch --proxy` prints.
+ * CANARY_CLIENTS=n changes the number of clients.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -14,7 +17,7 @@ import * as assert from 'uvu/assert';
 import { makeTrafficWorld } from './world.ts';
 
 const test = suite('canary behind a proxy');
-const CLIENTS = 600;
+const CLIENTS = Number(process.env.CANARY_CLIENTS ?? 600);
 const CANARY =
   'traffic: { type: socket, drain: 1s }\nwatch: { for: 40s, logs: false }\ncanary: [25%]\n';
 
@@ -113,7 +116,7 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const) {
       const agents = (at: number) => ({ 'user-agent': `client ${at}` });
       const first = await visits(port, CLIENTS, agents);
       const share = (100 * first.filter(({ version }) => version === 'v2').length) / CLIENTS;
-      process.stdout.write(`(${name}: ${share.toFixed(1)} % of ${CLIENTS} clients, wanted 25)\n`);
+      process.stdout.write(`(${CLIENTS} clients of ${name}: ${share.toFixed(2)} %, wanted 25)\n`);
       assert.ok(Math.abs(share - 25) <= 7, String(share));
       const again = await visits(port, CLIENTS, (at) => ({
         'user-agent': `other ${at}`,
