@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 import { start } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
-import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { announced, look, makeStage } from './matrix.ts';
@@ -192,13 +191,14 @@ test('a refused token is reported as such; during a deploy the status is 75', as
 });
 
 test('--check waits for another command of the app with --wait', async ({ world }) => {
-  await world.push('v1', { deploy: 'build: sleep 2\n' });
+  const held = gate();
+  await world.push('v1', { deploy: held.build });
   const first = world.deploy();
-  await until(
-    async () => (await world.deploy(['--check'])).status === 75,
-    'the deploy does not hold the lock',
-  );
-  const waited = await world.deploy(['--check', '--wait', '60s']);
+  await held.reached();
+  assert.is((await world.deploy(['--check'])).status, 75);
+  const waiting = world.deploy(['--check', '--wait', '60s']);
+  held.open();
+  const waited = await waiting;
   assert.is(waited.status, 0, waited.stderr);
   assert.is((await first).status, 0);
 });
