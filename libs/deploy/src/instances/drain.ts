@@ -50,7 +50,7 @@ function drainsOf(op: Operation, names: readonly string[]): Drain[] {
 
 /** Whether the version before the live one is kept running. */
 export function isKeptWarm(app: AppState | undefined): boolean {
-  return Boolean(app?.watch && !app.watch.cold && app.watch.bad === undefined);
+  return Boolean(app?.watch && !app.watch.cold);
 }
 
 /** Finishes the drains of an app, as the last thing that an operation does. */

@@ -8,8 +8,9 @@ import type { AppState } from '@runner/common/apps/state';
 import { bootId, startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
-import { eventsOf, recordAnyway } from './events.ts';
+import { recordAnyway } from './events.ts';
 import type { Journal, Operation } from './operation.ts';
+import { watchEnd, watchRecords } from './watch-ending.ts';
 
 /** Limit of the error in the journal, in characters: the log has the full text. */
 const ERROR_MAX = 4_000;
@@ -48,14 +49,11 @@ export function beginJournal(
 function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState> {
   const { watch } = op.app;
   if (!watch) return {};
-  const { commit, version, since, deploy_id } = watch;
   const what = verb ?? (rollback ? 'rollback' : 'deploy');
   const end = { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
-  const origin = { ...op, commit, version, deployId: deploy_id };
-  const { instances } = watch;
-  const [recorded] = recordAnyway(op, eventsOf({ origin, kind: 'WatchEnded', instances }, end));
+  const [recorded] = recordAnyway(op, watchRecords(op, watch, end));
   const at = recorded?.timestamp ?? op.io.now().toISOString();
-  return { watch: null, watched: { deploy_id, version, since, at, ...end } };
+  return { watch: null, watched: watchEnd(watch, end, at) };
 }
 
 /** The same for what must be done even if a kill would not be noticed, as on a full disk. */

@@ -105,8 +105,8 @@ async function sendBack(op: Operation, name: string): Promise<void> {
 /** Stops what was started in a slot and never got a request. */
 export async function stopUnused(op: Operation, name: string): Promise<void> {
   const { slots, draining } = instanceState(op, name);
-  const live = liveSlot(op.paths.app(op.app.app).instance(name));
   const own = op.paths.app(op.app.app).instance(name);
+  const live = liveSlot(own);
   const wasTried = hasShares(own);
   if (wasTried) shareNothing(own);
   for (const slot of SLOTS) {

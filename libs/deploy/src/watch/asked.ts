@@ -61,7 +61,7 @@ export function healthSource(target: Target): WatchSource | undefined {
   });
 }
 
-/** The command of `watch.run`, in an instance; undefined if there is none. */
+/** Runs the command of `watch.run` in an instance; undefined without one. */
 export function commandSource(
   { run: command }: WatchRules,
   target: Target,

@@ -1,4 +1,4 @@
-/** Watching a release: the sources look, each at its own pace, until one of them is sure or the time is over. */
+/** The process that watches a release: one for each app, in the background, until the watch ends. */
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { WatchRules } from '@runner/common/deploy-file/watch';

@@ -1,15 +1,14 @@
 /** How a watch ends: its record, its message, what the state becomes, and the way back. */
-import type { AppState, WatchState, WatchVerdict } from '@runner/common/apps/state';
+import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
-import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { eventsOf } from '../journal/events.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
+import { WATCH_EVENTS, watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { conclude } from '../operation/conclude.ts';
 import {
   type OpenedSecrets,
@@ -24,15 +23,8 @@ import type { Judgement } from './source.ts';
 /** Longest wait for another command of the app, in ms: one that changes it ends the watch. */
 const PATIENCE = 600_000;
 
-/** The records of each verdict. */
-const KINDS = {
-  good: 'WatchPassed',
-  bad: 'WatchFailed',
-  not_judged: 'WatchEnded',
-} as const satisfies Record<WatchVerdict, DeployEvent['event_type']>;
-
 /** What ends a watch. */
-export interface WatchRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {}
+export type WatchRequest = Omit<OperationRequest, 'trigger' | 'notify'>;
 
 /** Whether an app is still in a watch. */
 export function isInWatch(app: AppState | undefined, { deploy_id }: WatchState): boolean {
@@ -62,14 +54,15 @@ export async function endWatch(
       // A kill between is recovered from: the next watcher does what is left.
       if (goesBack) changeOwnState(op, (app) => ({ ...app, watch: { ...watch, bad: words } }));
       const known = eventsOfDeploy(op.paths, watch.deploy_id).map(kindOf);
-      const events = known.includes(KINDS[verdict]) ? [] : recordOf(op, watch, { verdict, words });
+      const end = { verdict, reason: words };
+      const events = known.includes(WATCH_EVENTS[verdict]) ? [] : watchRecords(op, watch, end);
       conclude(op, {
         hasStarted: false,
         events,
         state: (app, at) => ({
           ...app,
           ...(!goesBack && { watch: null }),
-          watched: endOf(watch, { verdict, words }, at),
+          watched: watchEnd(watch, end, at),
         }),
       });
       if (goesBack) await leave(op, watch, words);
@@ -85,22 +78,6 @@ async function secretsNow(request: WatchRequest, known: OpenedSecrets, app: AppS
     if (!(error instanceof Failure)) throw error;
     return known;
   }
-}
-
-export function endOf(watch: WatchState, { verdict, words: reason }: Judgement, at: string) {
-  const { deploy_id, version, since } = watch;
-  return { deploy_id, version, since, at, verdict, reason };
-}
-
-/** The records of the end of a watch, one for each of its instances. */
-export function recordOf(
-  op: Operation,
-  { commit, version, since, instances, deploy_id: deployId }: WatchState,
-  { verdict, words: reason }: Judgement,
-): DeployEvent[] {
-  const origin = { ...op, commit, version, deployId };
-  const duration_ms = Math.max(0, op.io.now().getTime() - Date.parse(since));
-  return eventsOf({ origin, kind: KINDS[verdict], instances }, { verdict, reason, duration_ms });
 }
 
 function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchState) {

@@ -6,7 +6,7 @@ import type { WatchSource } from './source.ts';
 
 /** The share of failed requests that is usual anywhere: proxies give up, clients vanish. */
 const USUAL_MIN = 0.002;
-/** What is broken fails at least so many times more often than usual. */
+/** A broken release fails at least this many times more often than usual. */
 const TIMES = 4;
 const SHARE_MAX = 0.9;
 /** The share of slow requests of a release that is slower: half of them, as its median has moved. */
@@ -15,7 +15,7 @@ const SLOW = 0.5;
 const SLOW_USUAL_MAX = 0.35;
 /** Requests before the release, without which its time to answer has nothing to be compared with. */
 const TIMED_MIN = 50;
-/** Caches are cold at first: the time to answer counts after so many ms. */
+/** The time to answer counts after these ms: caches are cold at first. */
 const WARM_UP = 30_000;
 
 const isFailed = ({ status }: Answer) => status >= 500;

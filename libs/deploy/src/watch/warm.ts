@@ -11,7 +11,7 @@ import type { Operation } from '../journal/operation.ts';
 /** Longest time for the answer of a supervisor, in ms. */
 const PATIENCE = 2_000;
 
-/** Bytes of memory of all versions that are kept running; null if there is none. */
+/** Memory of the versions that are kept running, in bytes; null without one. */
 export async function warmBytes(op: Operation, { app, instances }: AppState) {
   let sum: number | null = null;
   for (const [name, { draining, slots }] of Object.entries(instances)) {

@@ -1,0 +1,35 @@
+/** How a watch ends in the audit log and in the state of its app, whatever ends it. */
+import type { WatchEnd, WatchState, WatchVerdict } from '@runner/common/apps/state';
+import type { DeployEvent } from '@runner/common/audit/events';
+import { eventsOf } from './events.ts';
+import type { Operation } from './operation.ts';
+
+/** The kind of record of each verdict. */
+export const WATCH_EVENTS = {
+  good: 'WatchPassed',
+  bad: 'WatchFailed',
+  not_judged: 'WatchEnded',
+} as const satisfies Record<WatchVerdict, DeployEvent['event_type']>;
+
+/** Why a watch ended. */
+export type WatchReason = Pick<WatchEnd, 'verdict' | 'reason'>;
+
+/** The records of the end of a watch, one for each of its instances. */
+export function watchRecords(
+  op: Operation,
+  { commit, version, since, instances, deploy_id: deployId }: WatchState,
+  end: WatchReason,
+): DeployEvent[] {
+  const origin = { ...op, commit, version, deployId };
+  const duration_ms = Math.max(0, op.io.now().getTime() - Date.parse(since));
+  return eventsOf(
+    { origin, kind: WATCH_EVENTS[end.verdict], instances },
+    { verdict: end.verdict, reason: end.reason, duration_ms },
+  );
+}
+
+/** What the state keeps of it; `at` is the time of its record. */
+export function watchEnd(watch: WatchState, end: WatchReason, at: string): WatchEnd {
+  const { deploy_id, version, since } = watch;
+  return { deploy_id, version, since, at, ...end };
+}
