@@ -1,15 +1,22 @@
 /**
  * A canary behind the real proxies, with the configuration that `runner watch --proxy` prints.
- * CANARY_CLIENTS=n changes the number of clients.
+ * CANARY_CLIENTS=n changes the number of clients,
+ * CANARY_DEPLOYS=n that of the deploys through all steps.
  */
-import { spawn } from 'node:child_process';
-import { existsSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { accepts } from '@runner/deploy/instances/reach';
-import { freePort, killApp } from '@runner/testing/app';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killApp } from '@runner/testing/app';
+import { IS_WHOLE } from '@runner/testing/extent';
+import {
+  placeFor,
+  programOf,
+  REAL_PROXIES,
+  type RealProxyName,
+  startRealProxy,
+} from '@runner/testing/real-proxy';
 import { start } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -17,35 +24,11 @@ import * as assert from 'uvu/assert';
 import { makeTrafficWorld } from './world.ts';
 
 const test = suite('canary behind a proxy');
+const DEPLOYS = Number(process.env.CANARY_DEPLOYS ?? (IS_WHOLE ? 4 : 1));
 const CLIENTS = Number(process.env.CANARY_CLIENTS ?? 600);
-const CANARY =
-  'traffic: { type: socket, drain: 1s }\nwatch: { for: 40s, logs: false }\ncanary: [25%]\n';
-
-/** The whole configuration around the printed one. */
-const CONFIGS = {
-  nginx(text: string, port: number, folder: string) {
-    const [outside = '', inside = ''] = text.split('# In server:');
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-    return `daemon off; user root; pid ${folder}/pid; error_log ${folder}/error.log;
-events { worker_connections 1024; }
-http { access_log off;
-${temporary.map((each) => `${each}_temp_path ${folder}/${each};`).join('\n')}
-${outside}
-server { listen 127.0.0.1:${port};
-${inside} } }
-`;
-  },
-  caddy: (text: string, port: number) =>
-    `{\n admin off\n auto_https off\n}\nhttp://:${port} {\n bind 127.0.0.1\n${text}\n}\n`,
-  haproxy: (text: string, port: number) =>
-    `defaults\n mode http\n timeout connect 5s\n timeout client 60s\n timeout server 60s
-frontend f\n bind 127.0.0.1:${port}\n default_backend shop\n${text}`,
-};
-const ARGS = {
-  nginx: (file: string, folder: string) => ['-p', folder, '-c', file, '-e', `${folder}/error.log`],
-  caddy: (file: string) => ['run', '--adapter', 'caddyfile', '--config', file],
-  haproxy: (file: string) => ['-f', file],
-};
+/** Enough time for all of them. */
+const SECONDS = 40 + Math.round(CLIENTS / 100);
+const CANARY = `traffic: { type: socket, drain: 1s }\nwatch: { for: ${SECONDS}s, logs: false }\ncanary: [25%]\n`;
 
 interface Visit {
   readonly status: number;
@@ -87,26 +70,20 @@ async function visits(port: number, count: number, headersOf: (at: number) => ob
   return all;
 }
 
-for (const name of ['nginx', 'caddy', 'haproxy'] as const) {
-  const program = ['/usr/sbin', '/usr/bin'].map((dir) => join(dir, name)).find(existsSync);
+for (const name of REAL_PROXIES) {
   const sentence = `${name} gives a release its share, keeps each client where it was, and loses no request`;
-  if (!program) {
+  if (!programOf(name)) {
     test.skip(sentence, () => {});
     continue;
   }
   test(sentence, async () => {
     const world = await makeTrafficWorld();
-    const folder = temporaryFolder(name);
-    const port = await freePort();
-    const file = join(folder, 'config');
     assert.is((await world.ship('v1', 'good', CANARY)).status, 0);
     const { stdout, status } = await world.runner('watch', 'shop', '--proxy', name);
     assert.is(status, 0);
-    writeFileSync(file, CONFIGS[name](stdout, port, folder));
-    const env = { ...process.env, HOME: folder };
-    const proxy = spawn(program, ARGS[name](file, folder), { stdio: 'ignore', env });
+    const proxy = await startRealProxy(name, stdout, await placeFor(name));
+    const { port } = proxy;
     try {
-      await until(() => accepts({ port }), `${name} did not start`);
       const deploy = trafficFile(CANARY);
       await world.push('v2', { deploy, files: trafficFiles('v2', 'good') });
       const deploying = start('runner-deploy', ['shop'], { root: world.root });
@@ -134,11 +111,69 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const) {
       const after = await visits(port, 100, agents);
       assert.ok(after.every(({ version }) => version === 'v2'));
     } finally {
-      proxy.kill('SIGTERM');
+      proxy.close();
       killApp(world.root, 'shop');
       await world.close();
     }
   });
 }
+
+/** Visitors, each with a name of its own, until it is ended. */
+function visitors(port: number) {
+  let isOver = false;
+  const pending: Promise<Visit>[] = [];
+  const done = (async () => {
+    for (let at = 0; !isOver; at += 1) {
+      pending.push(visit(port, { 'user-agent': `visitor ${at}` }));
+      await sleep(25);
+    }
+  })();
+  return async () => {
+    isOver = true;
+    await done;
+    return Promise.all(pending);
+  };
+}
+
+const stepsOf = (shares: readonly number[]) =>
+  `traffic: { type: socket, drain: 1s }\nwatch: { for: 10s, logs: false }\ncanary: [${shares.map((each) => `${each}%`).join(', ')}]\n`;
+
+/** Deploys through all steps behind one proxy, then a release that dies. Returns what was counted. */
+async function walk(name: RealProxyName) {
+  const world = await makeTrafficWorld();
+  const shares = IS_WHOLE ? Array.from({ length: 19 }, (_, at) => 5 * at + 5) : [5, 50, 95];
+  assert.is((await world.ship('v1', 'good', stepsOf(shares))).status, 0);
+  const { stdout } = await world.runner('watch', 'shop', '--proxy', name);
+  const proxy = await startRealProxy(name, stdout, await placeFor(name));
+  try {
+    const end = visitors(proxy.port);
+    for (let at = 0; at < DEPLOYS; at += 1) {
+      const { status, stderr } = await world.ship(`v${at + 2}`, 'good', stepsOf(shares));
+      assert.is(status, 0, stderr);
+    }
+    const good = await end();
+    const lost = good.filter(({ status }) => status !== 200).length;
+    const endBad = visitors(proxy.port);
+    assert.is((await world.ship('bad', 'fading', stepsOf([10, 20]))).status, 1);
+    const all = await endBad();
+    const met = all.filter(({ status, version }) => status !== 200 || version === 'bad').length;
+    return { lost, steps: DEPLOYS * shares.length, requests: good.length, met: met / all.length };
+  } finally {
+    proxy.close();
+    killApp(world.root, 'shop');
+    await world.close();
+  }
+}
+
+test('no request is lost at any step of a canary, and a bad one reaches only its share', async () => {
+  const all = await Promise.all(REAL_PROXIES.filter(programOf).map(walk));
+  for (const { lost, met, steps, requests } of all) {
+    process.stdout.write(
+      `(${steps} steps, ${requests} requests, ${lost} lost; a bad one of 10 % met ${(100 * met).toFixed(1)} % of its visitors)\n`,
+    );
+    assert.is(lost, 0);
+    assert.ok(met <= 0.13, String(met));
+  }
+});
 
 test.run();

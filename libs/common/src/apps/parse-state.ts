@@ -28,7 +28,7 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   paused: ['since', 'by'],
   stopped: ['since', 'by'],
   deploy_file: ['text', 'since', 'by'],
-  watch: [...RAN, 'deploy_id', 'since', 'until'],
+  watch: [...RAN, 'deploy_id', 'since', 'until', 'from'],
   watched: ['deploy_id', 'version', 'since', 'at', 'verdict', 'reason'],
 };
 const BROKEN: RequiredFields = ['since', 'reason'];

@@ -166,12 +166,12 @@ export interface WatchState {
   /** Since when it gets the requests, and until when it is watched. */
   since: string;
   until: string;
+  /** When its deploy began: what was printed before is of the version before. */
+  from: string;
   /** The access log as it was when the release got its first request: what follows is its own. */
   access_log?: { inode: number; size: number };
   /** The version before no longer runs: there was too little memory for both. */
   cold?: boolean;
-  /** It was judged bad, and why: what follows from that is not done yet. */
-  bad?: string;
 }
 
 /** How the newest watch ended. */

@@ -26,15 +26,17 @@ export interface Choice {
 /** How a release is watched; null if its `.deploy.yml` does not say so. */
 export function watchOfRelease(
   { watch }: DeployFile,
-  { since, instances, deployId: deploy_id, version, commit }: WatchedRelease,
+  { since, journal, instances, deployId: deploy_id, version, commit }: WatchedRelease,
 ): WatchState | null {
   if (!watch) return null;
   const until = new Date(Date.parse(since) + watch.for).toISOString();
-  return { deploy_id, version, commit, instances: [...instances], since, until };
+  const from = journal?.started ?? since;
+  return { deploy_id, version, commit, instances: [...instances], since, until, from };
 }
 
 /** A release that is live. */
-interface WatchedRelease extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances'> {
+interface WatchedRelease
+  extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances' | 'journal'> {
   readonly since: string;
 }
 

@@ -10,7 +10,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
 import { recordAnyway } from './events.ts';
 import type { Journal, Operation } from './operation.ts';
-import { watchEnd, watchRecords } from './watch-ending.ts';
+import { recordedReason, watchEnd, watchRecords } from './watch-ending.ts';
 
 /** Limit of the error in the journal, in characters: the log has the full text. */
 const ERROR_MAX = 4_000;
@@ -50,8 +50,10 @@ function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState
   const { watch } = op.app;
   if (!watch) return {};
   const what = verb ?? (rollback ? 'rollback' : 'deploy');
-  const end = { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
-  const [recorded] = recordAnyway(op, watchRecords(op, watch, end));
+  const bad = recordedReason(op.paths, watch);
+  const early = { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
+  const end = bad === undefined ? early : { verdict: 'bad' as const, reason: bad };
+  const [recorded] = recordAnyway(op, bad === undefined ? watchRecords(op, watch, end) : []);
   const at = recorded?.timestamp ?? op.io.now().toISOString();
   return { watch: null, watched: watchEnd(watch, end, at) };
 }

@@ -1,11 +1,14 @@
 /** How a watch ends in the audit log and in the state of its app, whatever ends it. */
 import type { WatchEnd, WatchState, WatchVerdict } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
+import { kindOf } from '@runner/common/audit/record';
+import { eventsOfDeploy } from '@runner/common/audit/scan';
+import type { Paths } from '@runner/common/foundation/paths';
 import { eventsOf } from './events.ts';
 import type { Operation } from './operation.ts';
 
 /** The kind of record of each verdict. */
-export const WATCH_EVENTS = {
+const WATCH_EVENTS = {
   good: 'WatchPassed',
   bad: 'WatchFailed',
   not_judged: 'WatchEnded',
@@ -26,6 +29,13 @@ export function watchRecords(
     { origin, kind: WATCH_EVENTS[end.verdict], instances },
     { verdict: end.verdict, reason: end.reason, duration_ms },
   );
+}
+
+/** Why the log says that a release is bad; its way back may still be due. */
+export function recordedReason(paths: Paths, { deploy_id }: WatchState): string | undefined {
+  const events = eventsOfDeploy(paths, deploy_id);
+  const reason = events.find((event) => kindOf(event) === WATCH_EVENTS.bad)?.reason;
+  return reason === undefined ? undefined : String(reason);
 }
 
 /** What the state keeps of it; `at` is the time of its record. */

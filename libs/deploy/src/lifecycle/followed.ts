@@ -3,7 +3,7 @@ import { closeSync, existsSync, fstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { openBelowInstance } from '@runner/common/apps/instance-folder';
-import { SLOTS, slotPaths } from '@runner/common/apps/slots';
+import { SLOTS, type SlotName, slotPaths } from '@runner/common/apps/slots';
 import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { inFolder } from '@runner/common/files/tree';
@@ -24,9 +24,14 @@ const TICK = 10;
 /** Names that a file has been given when it is rotated, the newest first. */
 const ROTATED = ['', '.1', '.2', '.3'] as const;
 
+/** What runs in a slot, or without slots, prints to it. */
+export function outputFile(own: InstancePaths, slot: SlotName | undefined): string {
+  return join(slotPaths(own, slot).run, 'output.log');
+}
+
 /** The output of `start.type: process`; with `future` that of a later deploy too, which is followed. */
 export function processFiles(own: InstancePaths, future: boolean): string[] {
-  const files = [undefined, ...SLOTS].map((slot) => join(slotPaths(own, slot).run, 'output.log'));
+  const files = [undefined, ...SLOTS].map((slot) => outputFile(own, slot));
   return files.filter((path, at) => at === 0 || future || existsSync(path));
 }
 
@@ -120,7 +125,7 @@ export class FollowedFile {
 }
 
 /** The wanted time, in milliseconds since 1970, and what is known of the files. */
-interface FilePeriod {
+export interface FilePeriod {
   readonly marks: readonly OutputMark[];
   readonly since: number | undefined;
   readonly until?: number | undefined;

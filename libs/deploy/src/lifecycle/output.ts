@@ -7,9 +7,9 @@ import { composeArgs } from '../instances/drivers/compose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { newestOf } from '../instances/drivers/journal.ts';
 import { pm2Logs } from '../instances/drivers/pm2.ts';
-import { unitsOf } from '../instances/drivers/unit-state.ts';
+import { unitOf, unitsOf } from '../instances/drivers/unit-state.ts';
 import type { Confinement, ProgramCall } from '../sandbox/sandbox.ts';
-import { processFiles } from './followed.ts';
+import { outputFile, processFiles } from './followed.ts';
 
 /** All that came since. */
 const LINES_MAX = 1_000_000;
@@ -24,6 +24,8 @@ export interface Extent {
   readonly until: string | undefined;
   /** Whether each line begins with its time, if the supervisor knows it. */
   readonly timestamps: boolean;
+  /** Only of the slot of the target. */
+  readonly isOwnSlot?: boolean;
 }
 
 /** Files that grow, or a program whose output it is. */
@@ -43,29 +45,31 @@ export function outputOf(paths: Paths, target: Target, wanted: Extent): Output[]
   const { start, app } = target;
   if (start.type === 'systemd') return [journal(target, start, wanted)];
   if (start.type === 'compose')
-    return inSlots(paths, target).map((each) => containers(each, wanted));
+    return inSlots(paths, target, wanted).map((each) => containers(each, wanted));
   if (start.type === 'command') return [ownCommand(target, wanted)];
   if (start.type === 'pm2')
-    return [{ files: [...new Set(inSlots(paths, target).flatMap(pm2Logs))] }];
+    return [{ files: [...new Set(inSlots(paths, target, wanted).flatMap(pm2Logs))] }];
   if (start.type === 'none') throw unknownOutput(target);
   const own = paths.app(app).instance(target.instance.name);
+  if (wanted.isOwnSlot) return [{ files: [outputFile(own, target.slot)] }];
   return [{ files: processFiles(own, wanted.follow) }];
 }
 
 /** The places in which an instance may run: both slots, if it has them. */
-function inSlots(paths: Paths, target: Target): Target[] {
+function inSlots(paths: Paths, target: Target, { isOwnSlot }: Extent): Target[] {
   const own = paths.app(target.app).instance(target.instance.name);
-  if (target.slot === undefined) return [target];
+  if (target.slot === undefined || isOwnSlot) return [target];
   return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
 function journal(
-  { instance, outerEnv: env }: Target,
+  { instance, slot, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
-  { lines, follow, since, until, timestamps }: Extent,
+  { lines, follow, since, until, timestamps, isOwnSlot }: Extent,
 ): OutputProgram {
   const output = timestamps ? 'short-iso' : 'cat';
-  const units = unitsOf(start.unit, instance).flatMap((unit) => [
+  const own = isOwnSlot && [unitOf(start.unit, instance.name, slot)];
+  const units = (own || unitsOf(start.unit, instance)).flatMap((unit) => [
     start.user ? '--user-unit' : '--unit',
     unit,
   ]);

@@ -19,12 +19,14 @@ import { keptTarget } from '../instances/target.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
+import type { ActiveRelease } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { operate } from '../operation/operate.ts';
 import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder.ts';
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
+import { endOfLogOf } from '../watch/access-log.ts';
 import { canarySteps } from '../watch/canary.ts';
 import { startWatcher } from '../watch/start.ts';
 import {
@@ -115,6 +117,10 @@ async function runDeploy(
   const appPaths = op.paths.app(op.app.app);
   const release = freeReleaseName(appPaths, op.io.now(), commit);
   const probers: Prober[] = [];
+  let accessLog: ActiveRelease['accessLog'];
+  const markLog = () => {
+    if ('file' in contents) accessLog = endOfLogOf(contents.file);
+  };
   function* steps(): Generator<Step> {
     if (contents instanceof StepFailure) throw contents;
     if (unready) throw unready;
@@ -129,7 +135,10 @@ async function runDeploy(
       run: async () => void probers.push(...(await observe(op, targets))),
     };
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
-    const between = (beside: readonly Target[]) => canarySteps(op, beside);
+    const between = (beside: readonly Target[]) => [
+      ...canarySteps(op, beside),
+      { stage: 'canary' as const, isBrief: true, run: markLog },
+    ];
     yield* activation(op, targets, { title, before, between, isPartial: op.partial });
   }
   const failed = await execute(op, steps(), (error) => {
@@ -142,7 +151,7 @@ async function runDeploy(
   if (seen) op.reporter.note(seenWords(seen));
   if (failed || contents instanceof StepFailure)
     return finishFailure(op, failed as Failed, { contents, release, seen });
-  return finishSuccess(op, { file: contents.file, release, seen });
+  return finishSuccess(op, { file: contents.file, release, seen, accessLog });
 }
 
 /** Asked before anything is touched. */

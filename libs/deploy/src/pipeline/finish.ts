@@ -27,7 +27,7 @@ import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
 import { releasesInUse } from '../run/processes.ts';
 import { StepFailure, withEnding } from '../run/step.ts';
-import { endOfLog } from '../watch/access-log.ts';
+import { endOfLogOf } from '../watch/access-log.ts';
 import { aboutDeploy, type DeployOutcome } from './outcome.ts';
 
 /** What a failed deploy had come to. */
@@ -104,9 +104,9 @@ async function runFailureHook(
 export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<DeployOutcome> {
   const { version, commit } = op;
   const { release, seen } = made;
-  const { accessLog } = made.file.watch ?? {};
-  const place = accessLog === undefined ? undefined : endOfLog(accessLog);
-  conclude(op, deploySucceeded(op, { ...made, accessLog: place }));
+  // Without slots the requests of the gap are no one's.
+  const accessLog = made.accessLog ?? endOfLogOf(made.file);
+  conclude(op, deploySucceeded(op, { ...made, accessLog }));
   const urls = addressesOf(made.file, op.instances);
   const [url] = Object.values(urls);
   const found = url === undefined ? {} : { url, urls };

@@ -8,7 +8,7 @@ import { letPass } from '../instances/slots.ts';
 import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { StepFailure } from '../run/step.ts';
-import { endOfLog } from './access-log.ts';
+import { endOfLogOf } from './access-log.ts';
 import { lookUntil, sourcesOf } from './look.ts';
 import { quietLog } from './quiet.ts';
 
@@ -48,8 +48,9 @@ async function judgeShare(
   if (!first || !rules) return;
   const log = quietLog(op.paths.deployLogs(op.app.app), op.deployId, op.redact);
   const quiet = targets.map((target) => ({ ...target, log }));
-  const from = rules.accessLog === undefined ? undefined : endOfLog(rules.accessLog);
-  const sources = sourcesOf(op, rules, quiet, from);
+  const from = op.journal?.started ?? op.io.now().toISOString();
+  const access_log = endOfLogOf(first.file);
+  const sources = sourcesOf(op, rules, quiet, { from, access_log });
   try {
     const judgement = await lookUntil(op, sources, rules.for);
     if (!judgement)

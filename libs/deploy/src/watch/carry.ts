@@ -8,6 +8,7 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { recordedReason } from '../journal/watch-ending.ts';
 import { goBack } from '../operation/go-back.ts';
 import { secretsOf } from '../operation/operate.ts';
 import { availableMemory } from '../run/memory.ts';
@@ -51,12 +52,13 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   const policy = rules?.policy ?? 'report';
   const end = ({ verdict, words }: Judgement) =>
     endWatch({ ...calm, secrets }, watch, { verdict, words: op.redact(words) }, policy);
-  if (watch.bad !== undefined) return end({ verdict: 'bad', words: watch.bad });
+  const bad = recordedReason(paths, watch);
+  if (bad !== undefined) return end({ verdict: 'bad', words: bad });
   if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
   if (Date.parse(watch.until) <= io.now().getTime())
     return end({ verdict: 'not_judged', words: 'the process that watched it had ended' });
   const watched = { op, watch, rules, targets };
-  const sources = sourcesOf(op, rules, targets, watch.access_log);
+  const sources = sourcesOf(op, rules, targets, watch);
   try {
     const judgement = await look(watched, sources);
     if (judgement) await end(judgement);

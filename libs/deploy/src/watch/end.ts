@@ -1,14 +1,13 @@
 /** How a watch ends: its record, its message, what the state becomes, and the way back. */
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
-import { kindOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
-import { WATCH_EVENTS, watchEnd, watchRecords } from '../journal/watch-ending.ts';
+import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { conclude } from '../operation/conclude.ts';
 import {
   type OpenedSecrets,
@@ -51,20 +50,19 @@ export async function endWatch(
       op.notifier = startNotifier(op.io, op.paths.root, choiceOf(op, watch));
       const goesBack = verdict === 'bad' && policy === 'rollback';
       say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${words}`);
-      // A kill between is recovered from: the next watcher does what is left.
-      if (goesBack) changeOwnState(op, (app) => ({ ...app, watch: { ...watch, bad: words } }));
-      const known = eventsOfDeploy(op.paths, watch.deploy_id).map(kindOf);
       const end = { verdict, reason: words };
-      const events = known.includes(WATCH_EVENTS[verdict]) ? [] : watchRecords(op, watch, end);
-      conclude(op, {
+      // From the record the next watcher sees what is left to do after a kill.
+      const written = eventsOfDeploy(op.paths, watch.deploy_id);
+      const ending = {
         hasStarted: false,
-        events,
-        state: (app, at) => ({
+        events: watchRecords(op, watch, end),
+        state: (app: AppState, at: string) => ({
           ...app,
           ...(!goesBack && { watch: null }),
           watched: watchEnd(watch, end, at),
         }),
-      });
+      };
+      conclude(op, ending, written);
       if (goesBack) await leave(op, watch, words);
     },
   );

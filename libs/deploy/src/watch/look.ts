@@ -16,12 +16,18 @@ const TICK = 50;
 /** Between two calls of what comes each second, in ms. */
 const SECOND = 1_000;
 
-/** The sources that a `.deploy.yml` asks for; `from` is where the access log ended when it began. */
+/** When its deploy began, in ISO 8601, and where the access log ended when it got its first request. */
+export interface WatchBeginning {
+  readonly from: string;
+  readonly access_log?: LogPlace | undefined;
+}
+
+/** The sources that a `.deploy.yml` asks for. */
 export function sourcesOf(
   op: Operation,
   rules: WatchRules,
   targets: readonly Target[],
-  from: LogPlace | undefined,
+  { from, access_log }: WatchBeginning,
 ): WatchSource[] {
   const { io, paths } = op;
   const began = io.elapsed();
@@ -30,13 +36,15 @@ export function sourcesOf(
   const each = targets.flatMap((target) => [
     healthSource(target),
     processSource(target),
-    rules.logs ? outputSource(io, paths, target, elapsed) : undefined,
+    rules.logs ? outputSource({ io, paths, target, from }, elapsed) : undefined,
     commandSource(rules, target),
   ]);
   const common = [
     querySource(rules, io.env),
     haproxySource(rules),
-    ...(accessLog === undefined ? [] : requestSources({ ...rules, accessLog }, from, elapsed)),
+    ...(accessLog === undefined
+      ? []
+      : requestSources({ ...rules, accessLog }, access_log, elapsed)),
   ];
   return [...each, ...common].filter((source) => source !== undefined);
 }

@@ -1,54 +1,68 @@
 /**
- * Source `output`: lines of errors that were never printed before. What counts is a second in which there
- * is one: a stack trace, or a loop that prints, is one event.
+ * Source `output`: lines of errors that the version before never printed. What counts is a second in which
+ * there is one: a stack trace, or a loop that prints, is one event.
  */
+
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { createLineReader, isErrorLine, lineShape } from '@runner/extract/extract';
-import type { Target } from '../instances/drivers/driver.ts';
-import { FollowedFile, follow, type ShowText } from '../lifecycle/followed.ts';
+import { appFolderOf, type Target } from '../instances/drivers/driver.ts';
+import { type FilePeriod, FollowedFile, follow, type ShowText } from '../lifecycle/followed.ts';
 import { outputOf } from '../lifecycle/output.ts';
 import { showProgram } from '../lifecycle/show.ts';
+import { type OutputMark, readMarks } from '../run/output-marks.ts';
 import { SequentialTest } from './sequence.ts';
 import type { WatchSource } from './source.ts';
 
 /** One second in 200 with a new error is usual; what is broken prints one every other second. */
 const SHARES = { usual: 0.005, broken: 0.5 };
-/** What is shown at first, of the version before and of this one while it starts, is known. In ms. */
+/** What is printed at first may be of the start, and does not count. In ms. */
 const STARTING = 3_000;
-/** Lines from before, and shapes of lines that are remembered. */
+/** Lines of the version before, and shapes of lines that are remembered. */
 const BEFORE_MAX = 5_000;
 const SHAPES_MAX = 20_000;
+/** Longest time to read what was printed before, in ms. */
+const PATIENCE = 10_000;
 /** Characters of a line that is shown. */
 const SHOWN_MAX = 160;
 
+/** What is looked at; what was printed before `from`, in ISO 8601, is of the version before. */
+export interface WatchedOutput {
+  readonly io: Io;
+  readonly paths: Paths;
+  readonly target: Target;
+  readonly from: string;
+}
+
 /** undefined where no one knows what the instance prints. */
 export function outputSource(
-  io: Io,
-  paths: Paths,
-  target: Target,
+  watched: WatchedOutput,
   elapsed: () => number,
 ): WatchSource | undefined {
+  const { target } = watched;
   const test = new SequentialTest(SHARES);
   const known = new Set<string>();
   let first: string | undefined;
   let isNew = false;
-  const reader = createLineReader((text) => {
-    const line = text.trim();
-    if (line === '' || !isErrorLine(line)) return;
-    const shape = lineShape(line);
-    if (elapsed() < STARTING && known.size < SHAPES_MAX) known.add(shape);
-    if (known.has(shape) || elapsed() < STARTING) return;
+  const shapes = errorShapes((_line, shape) => {
+    if (known.size < SHAPES_MAX) known.add(shape);
+  });
+  const errors = errorShapes((line, shape) => {
+    if (elapsed() < STARTING || known.has(shape)) return;
     first ??= harmlessLine(target.redact(line)).slice(0, SHOWN_MAX);
     isNew = true;
   });
-  const end = followed(io, paths, target, reader.push);
-  if (!end) return undefined;
+  const reading = readingOf(watched, shapes, errors);
+  if (!reading) return undefined;
+  let begun: Promise<void> | undefined;
   return {
     name: `output of ${target.instance.name}`,
     every: 1_000,
-    look() {
+    async look() {
+      begun ??= reading.begin();
+      await begun;
       if (elapsed() >= STARTING) test.add(isNew ? 1 : 0, 1);
       isNew = false;
     },
@@ -60,36 +74,79 @@ export function outputSource(
         ? 'no new error lines'
         : `new error lines in ${test.failed} of ${test.count} s, first: ${first}`;
     },
-    close: end,
+    close: reading.end,
   };
 }
 
-/** Shows what comes until it is ended by what this returns; undefined if runner does not know where it goes. */
-function followed(io: Io, paths: Paths, target: Target, show: ShowText): (() => void) | undefined {
-  const ends: (() => void)[] = [];
+function errorShapes(each: (line: string, shape: string) => void): ShowText {
+  const reader = createLineReader((text) => {
+    const line = text.trim();
+    if (line !== '' && isErrorLine(line)) each(line, lineShape(line));
+  });
+  return reader.push;
+}
+
+/** Reads what was printed before the release, then what the release prints, until it is ended. */
+function readingOf(
+  { io, paths, target, from }: WatchedOutput,
+  before: ShowText,
+  after: ShowText,
+): { begin(): Promise<void>; end(): void } | undefined {
+  let handlers: (() => void)[] = [];
   const until = {
     stdout: io.stdout,
     onSignal(handler: (signal: NodeJS.Signals) => void) {
-      ends.push(() => handler('SIGTERM'));
+      handlers.push(() => handler('SIGTERM'));
       return () => {};
     },
   };
-  const wanted = { lines: BEFORE_MAX, follow: true, since: undefined, until: undefined };
-  try {
-    for (const output of outputOf(paths, target, { ...wanted, timestamps: false })) {
-      if (!('files' in output)) {
-        showProgram(until, output, true, show).catch(() => {});
-        continue;
-      }
-      const files = output.files.map((path) => ({ file: new FollowedFile(path), show }));
-      for (const { file } of files)
-        show(file.last(BEFORE_MAX, { marks: [], since: undefined }).text);
-      follow(until, files).catch(() => {});
-    }
-  } catch {
-    return undefined;
-  }
-  return () => {
-    for (const each of ends) each();
+  const end = () => {
+    for (const each of handlers) each();
   };
+  const extent = { lines: BEFORE_MAX, timestamps: false };
+  const old = { ...extent, follow: false, since: undefined, until: from };
+  const own = { ...extent, follow: true, since: from, until: undefined, isOwnSlot: true };
+  const outputs = orElse(
+    () => ({ old: outputOf(paths, target, old), own: outputOf(paths, target, own) }),
+    undefined,
+  );
+  if (!outputs) return undefined;
+  return {
+    async begin() {
+      const timer = setTimeout(end, PATIENCE);
+      const marks = readMarks(appFolderOf(target.paths));
+      const files = outputs.own.flatMap((each) => ('files' in each ? each.files : []));
+      const starts = new Map(files.map((path) => [path, startIn(marks, path, Date.parse(from))]));
+      for (const each of outputs.old) {
+        if (!('files' in each)) await showProgram(until, each, false, before).catch(() => {});
+        else
+          for (const path of each.files)
+            before(lastOf(path, { marks, since: undefined, until: starts.get(path) }));
+      }
+      clearTimeout(timer);
+      handlers = [];
+      for (const each of outputs.own)
+        if (!('files' in each)) showProgram(until, each, true, after).catch(() => {});
+      const followed = files.map((path) => {
+        const file = new FollowedFile(path);
+        after(file.last(BEFORE_MAX, { marks, since: (starts.get(path) as number) + 1 }).text);
+        return { file, show: after };
+      });
+      if (followed.length > 0) follow(until, followed).catch(() => {});
+    },
+    end,
+  };
+}
+
+/** When what runs began to print to a file: its start marks it, unless it had not grown since the mark before. */
+function startIn(marks: readonly OutputMark[], file: string, from: number): number {
+  const own = marks.filter(({ path }) => path === file);
+  return (own.find(({ time }) => time >= from) ?? own.at(-1))?.time ?? from;
+}
+
+function lastOf(path: string, period: FilePeriod): string {
+  const file = new FollowedFile(path);
+  const { text } = file.last(BEFORE_MAX, period);
+  file.close();
+  return text;
 }
