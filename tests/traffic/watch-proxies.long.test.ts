@@ -96,15 +96,17 @@ function clearCounters(path: string): Promise<void> {
 
 function loadOf(port: number, rate: number, random: () => number) {
   let isOver = false;
+  const pending: Promise<unknown>[] = [];
   const one = async () => {
     while (!isOver) {
-      void request(port);
+      pending.push(request(port));
       await sleep(Math.min(5_000, (-Math.log(1 - random()) * 1_000) / rate));
     }
   };
   void one();
-  return () => {
+  return async () => {
     isOver = true;
+    await Promise.all(pending);
   };
 }
 
@@ -151,7 +153,7 @@ async function play(
       await sleep(100);
     }
   } finally {
-    end();
+    await end();
   }
 }
 

@@ -170,9 +170,14 @@ export interface WatchState {
   from: string;
   /** The access log as it was when the release got its first request: what follows is its own. */
   access_log?: { inode: number; size: number };
+  /** What HAProxy had counted then. */
+  haproxy?: { failed: number; all: number };
   /** The version before no longer runs: there was too little memory for both. */
   cold?: boolean;
 }
+
+/** What the proxy had seen when a release got its first request: what follows is its own. */
+export type ProxyMark = Pick<WatchState, 'access_log' | 'haproxy'>;
 
 /** How the newest watch ended. */
 export interface WatchEnd extends Pick<WatchState, 'deploy_id' | 'version' | 'since'> {

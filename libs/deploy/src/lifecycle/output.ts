@@ -24,8 +24,8 @@ export interface Extent {
   readonly until: string | undefined;
   /** Whether each line begins with its time, if the supervisor knows it. */
   readonly timestamps: boolean;
-  /** Only of the slot of the target. */
-  readonly isOwnSlot?: boolean;
+  /** Only what runs in the slot of the target, or only what runs in the other one. */
+  readonly slots?: 'own' | 'others';
 }
 
 /** Files that grow, or a program whose output it is. */
@@ -51,28 +51,31 @@ export function outputOf(paths: Paths, target: Target, wanted: Extent): Output[]
     return [{ files: [...new Set(inSlots(paths, target, wanted).flatMap(pm2Logs))] }];
   if (start.type === 'none') throw unknownOutput(target);
   const own = paths.app(app).instance(target.instance.name);
-  if (wanted.isOwnSlot) return [{ files: [outputFile(own, target.slot)] }];
-  return [{ files: processFiles(own, wanted.follow) }];
+  const file = outputFile(own, target.slot);
+  if (wanted.slots === 'own') return [{ files: [file] }];
+  const files = processFiles(own, wanted.follow);
+  return [{ files: wanted.slots ? files.filter((each) => each !== file) : files }];
 }
 
 /** The places in which an instance may run: both slots, if it has them. */
-function inSlots(paths: Paths, target: Target, { isOwnSlot }: Extent): Target[] {
+function inSlots(paths: Paths, target: Target, { slots }: Extent): Target[] {
   const own = paths.app(target.app).instance(target.instance.name);
-  if (target.slot === undefined || isOwnSlot) return [target];
-  return SLOTS.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
+  if (target.slot === undefined || slots === 'own') return [target];
+  const wanted = SLOTS.filter((slot) => slots === undefined || slot !== target.slot);
+  return wanted.map((slot) => ({ ...target, slot, paths: slotPaths(own, slot) }));
 }
 
 function journal(
   { instance, slot, outerEnv: env }: Target,
   start: StartOf<'systemd'>,
-  { lines, follow, since, until, timestamps, isOwnSlot }: Extent,
+  { lines, follow, since, until, timestamps, slots }: Extent,
 ): OutputProgram {
   const output = timestamps ? 'short-iso' : 'cat';
-  const own = isOwnSlot && [unitOf(start.unit, instance.name, slot)];
-  const units = (own || unitsOf(start.unit, instance)).flatMap((unit) => [
-    start.user ? '--user-unit' : '--unit',
-    unit,
-  ]);
+  const own = unitOf(start.unit, instance.name, slot);
+  const isWanted = (unit: string) => slots === undefined || (unit === own) === (slots === 'own');
+  const units = unitsOf(start.unit, instance)
+    .filter(isWanted)
+    .flatMap((unit) => [start.user ? '--user-unit' : '--unit', unit]);
   const end = until === undefined ? [] : ['--until', `@${Date.parse(until) / 1000}`];
   const which = [...units, ...end];
   const more = follow ? ['--follow'] : [];

@@ -1,5 +1,5 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
-import type { ChangeSummary, Deployed, WatchState } from '@runner/common/apps/state';
+import type { ChangeSummary, Deployed, ProxyMark } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { addressesOf } from '../instances/address.ts';
@@ -21,13 +21,13 @@ export interface ActiveRelease {
   readonly release: string;
   /** What a prober saw; undefined if nothing had been there to ask. */
   readonly seen?: Seen | undefined;
-  /** Where the access log that is watched ended when it became live. */
-  readonly accessLog?: WatchState['access_log'] | undefined;
+  /** What the proxy had seen when it became live. */
+  readonly mark?: ProxyMark | undefined;
 }
 
 export function deploySucceeded(
   op: Deploy,
-  { file, release, seen, accessLog: access_log }: ActiveRelease,
+  { file, release, seen, mark }: ActiveRelease,
 ): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
   const end = { ...spent(op), ...gapOf(seen) };
@@ -48,7 +48,7 @@ export function deploySucceeded(
         ...(isOperators && { deploy_file: 'operator' }),
       };
       const plain = watchOfRelease(file, { ...op, since: deployed_at });
-      const watch = plain && { ...plain, ...(access_log && { access_log }) };
+      const watch = plain && { ...plain, ...mark };
       const urls = addressesOf(file, instances);
       const choice = { ...op, keep: file.keep, by: op.user, urls, watch };
       return succeededState(app, instances, deployed, choice);

@@ -3,6 +3,7 @@
  * (export, build, then switch, start and health of each instance), undone on error, DeploySuccess or
  * DeployFailure, state, prune, unlock, drain, and the chats last.
  */
+import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -19,15 +20,14 @@ import { keptTarget } from '../instances/target.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
-import type { ActiveRelease } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { operate } from '../operation/operate.ts';
 import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder.ts';
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
-import { endOfLogOf } from '../watch/access-log.ts';
 import { canarySteps } from '../watch/canary.ts';
+import { markProxy } from '../watch/proxy-mark.ts';
 import { startWatcher } from '../watch/start.ts';
 import {
   beginDeploy,
@@ -117,9 +117,9 @@ async function runDeploy(
   const appPaths = op.paths.app(op.app.app);
   const release = freeReleaseName(appPaths, op.io.now(), commit);
   const probers: Prober[] = [];
-  let accessLog: ActiveRelease['accessLog'];
-  const markLog = () => {
-    if ('file' in contents) accessLog = endOfLogOf(contents.file);
+  let mark: ProxyMark | undefined;
+  const markNow = async () => {
+    if ('file' in contents) mark = await markProxy(contents.file);
   };
   function* steps(): Generator<Step> {
     if (contents instanceof StepFailure) throw contents;
@@ -137,7 +137,7 @@ async function runDeploy(
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     const between = (beside: readonly Target[]) => [
       ...canarySteps(op, beside),
-      { stage: 'canary' as const, isBrief: true, run: markLog },
+      { stage: 'canary' as const, isBrief: true, run: markNow },
     ];
     yield* activation(op, targets, { title, before, between, isPartial: op.partial });
   }
@@ -151,7 +151,7 @@ async function runDeploy(
   if (seen) op.reporter.note(seenWords(seen));
   if (failed || contents instanceof StepFailure)
     return finishFailure(op, failed as Failed, { contents, release, seen });
-  return finishSuccess(op, { file: contents.file, release, seen, accessLog });
+  return finishSuccess(op, { file: contents.file, release, seen, mark });
 }
 
 /** Asked before anything is touched. */

@@ -27,7 +27,7 @@ import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
 import { releasesInUse } from '../run/processes.ts';
 import { StepFailure, withEnding } from '../run/step.ts';
-import { endOfLogOf } from '../watch/access-log.ts';
+import { markProxy } from '../watch/proxy-mark.ts';
 import { aboutDeploy, type DeployOutcome } from './outcome.ts';
 
 /** What a failed deploy had come to. */
@@ -105,8 +105,8 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
   const { version, commit } = op;
   const { release, seen } = made;
   // Without slots the requests of the gap are no one's.
-  const accessLog = made.accessLog ?? endOfLogOf(made.file);
-  conclude(op, deploySucceeded(op, { ...made, accessLog }));
+  const mark = made.mark ?? (await markProxy(made.file));
+  conclude(op, deploySucceeded(op, { ...made, mark }));
   const urls = addressesOf(made.file, op.instances);
   const [url] = Object.values(urls);
   const found = url === undefined ? {} : { url, urls };

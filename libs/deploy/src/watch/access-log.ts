@@ -1,7 +1,6 @@
 /** The requests in a proxy's access log: of nginx and Caddy, combined or in JSON. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readRange } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { jsonObject } from '@runner/common/text/json';
@@ -26,11 +25,6 @@ export function endOfLog(path: string): LogPlace | undefined {
   const { ino: inode, size } = fstatSync(fd);
   closeSync(fd);
   return { inode, size };
-}
-
-/** The same of the log that is watched. */
-export function endOfLogOf({ watch }: DeployFile): LogPlace | undefined {
-  return watch?.accessLog === undefined ? undefined : endOfLog(watch.accessLog);
 }
 
 /** Bytes of the log before the release that show what was usual. */

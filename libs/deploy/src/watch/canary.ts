@@ -8,8 +8,8 @@ import { letPass } from '../instances/slots.ts';
 import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { StepFailure } from '../run/step.ts';
-import { endOfLogOf } from './access-log.ts';
 import { lookUntil, sourcesOf } from './look.ts';
+import { markProxy } from './proxy-mark.ts';
 import { quietLog } from './quiet.ts';
 
 /** One step for each share; none for a first release. */
@@ -49,8 +49,8 @@ async function judgeShare(
   const log = quietLog(op.paths.deployLogs(op.app.app), op.deployId, op.redact);
   const quiet = targets.map((target) => ({ ...target, log }));
   const from = op.journal?.started ?? op.io.now().toISOString();
-  const access_log = endOfLogOf(first.file);
-  const sources = sourcesOf(op, rules, quiet, { from, access_log });
+  const mark = await markProxy(first.file);
+  const sources = sourcesOf(op, rules, quiet, { from, ...mark });
   try {
     const judgement = await lookUntil(op, sources, rules.for);
     if (!judgement)

@@ -8,13 +8,13 @@ const PATIENCE = 2_000;
 const ANSWER_MAX = 4_194_304;
 
 /** What a backend has answered since HAProxy was started. */
-interface Counters {
+export interface HaproxyCounters {
   readonly failed: number;
   readonly all: number;
 }
 
 /** The counters of a backend in the answer to `show stat`, which is CSV; undefined if it is not there. */
-export function countersIn(csv: string, backend: string): Counters | undefined {
+export function countersIn(csv: string, backend: string): HaproxyCounters | undefined {
   const [head = '', ...rows] = csv.split('\n');
   const names = head.replace(/^# /, '').split(',');
   const cells = rows
@@ -45,17 +45,27 @@ function ask(path: string): Promise<string> {
   });
 }
 
-/** undefined if `.deploy.yml` names no HAProxy. */
-export function haproxySource({ haproxy, errors }: WatchRules): WatchSource | undefined {
+type Haproxy = NonNullable<WatchRules['haproxy']>;
+
+/** The counters now; undefined if it says nothing of the backend. */
+export async function haproxyCounters({ socket, backend }: Haproxy) {
+  return countersIn(await ask(socket), backend);
+}
+
+/** undefined if `.deploy.yml` names no HAProxy. `before`: its counters before the first request of the release. */
+export function haproxySource(
+  { haproxy, errors }: WatchRules,
+  before: HaproxyCounters | undefined,
+): WatchSource | undefined {
   if (!haproxy) return undefined;
   const { socket, backend } = haproxy;
-  let last: Counters | undefined;
-  let failures: ReturnType<typeof failureTest> | undefined;
+  let last = before;
+  let failures = before && failureTest(before.failed, before.all, errors);
   return {
     name: 'requests',
     every: 1_000,
     async look() {
-      const now = countersIn(await ask(socket), backend);
+      const now = await haproxyCounters(haproxy);
       if (!now) return;
       failures ??= failureTest(now.failed, now.all, errors);
       // HAProxy was started again: it counts from the beginning.

@@ -1,9 +1,10 @@
 /** Looking at a release: each source at its own pace, until one of them is sure or the time is over. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProxyMark } from '@runner/common/apps/state';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
 import type { Operation } from '../journal/operation.ts';
-import type { LogPlace } from './access-log.ts';
 import { commandSource, healthSource, querySource } from './asked.ts';
 import { haproxySource } from './haproxy.ts';
 import { outputSource } from './output.ts';
@@ -16,10 +17,9 @@ const TICK = 50;
 /** Between two calls of what comes each second, in ms. */
 const SECOND = 1_000;
 
-/** When its deploy began, in ISO 8601, and where the access log ended when it got its first request. */
-export interface WatchBeginning {
+/** When its deploy began, in ISO 8601, and what the proxy had seen when it got its first request. */
+export interface WatchBeginning extends ProxyMark {
   readonly from: string;
-  readonly access_log?: LogPlace | undefined;
 }
 
 /** The sources that a `.deploy.yml` asks for. */
@@ -27,7 +27,7 @@ export function sourcesOf(
   op: Operation,
   rules: WatchRules,
   targets: readonly Target[],
-  { from, access_log }: WatchBeginning,
+  { from, access_log, haproxy }: WatchBeginning,
 ): WatchSource[] {
   const { io, paths } = op;
   const began = io.elapsed();
@@ -41,7 +41,7 @@ export function sourcesOf(
   ]);
   const common = [
     querySource(rules, io.env),
-    haproxySource(rules),
+    haproxySource(rules, haproxy),
     ...(accessLog === undefined
       ? []
       : requestSources({ ...rules, accessLog }, access_log, elapsed)),

@@ -104,8 +104,11 @@ function readingOf(
     for (const each of handlers) each();
   };
   const extent = { lines: BEFORE_MAX, timestamps: false };
-  const old = { ...extent, follow: false, since: undefined, until: from };
-  const own = { ...extent, follow: true, since: from, until: undefined, isOwnSlot: true };
+  const isBeside = target.slot !== undefined;
+  // What ran in its slot before it may have been left for the same errors.
+  const others = isBeside ? ({ slots: 'others', until: undefined } as const) : { until: from };
+  const old = { ...extent, follow: false, since: undefined, ...others };
+  const own = { ...extent, follow: true, since: from, until: undefined, slots: 'own' as const };
   const outputs = orElse(
     () => ({ old: outputOf(paths, target, old), own: outputOf(paths, target, own) }),
     undefined,
