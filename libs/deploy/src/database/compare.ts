@@ -1,0 +1,179 @@
+/** Whether the old version of an app can work with the schema that a migration leaves. */
+import type { Catalogue, CatalogueEntry } from './catalogue.ts';
+import { type TypeChange, typeChange } from './types.ts';
+
+/** What a migration means for the old version of the app. */
+export interface SchemaVerdict {
+  /** `additive`: the old version works as before. `broken`: some of its statements fail. */
+  readonly verdict: 'additive' | 'broken' | 'unknown';
+  /** Sentences without a subject, such as `removes column orders.note`. */
+  readonly reasons: readonly string[];
+  /** Tables that are written again as a whole, and locked meanwhile. */
+  readonly rewrites: readonly string[];
+}
+
+type Side = ReadonlyMap<string, CatalogueEntry>;
+type Found = readonly [SchemaVerdict['verdict'], string];
+
+/** What the names do not identify is known by its definition: SQLite gives no names. */
+const keyOf = ({ kind, owner, name, text }: CatalogueEntry) =>
+  [
+    kind,
+    owner,
+    ...(CONSTRAINTS.has(kind) ? [text] : [name, kind === 'collation' ? text : '']),
+  ].join('\0');
+const CONSTRAINTS = new Set(['check', 'foreign key', 'primary key', 'unique', 'exclusion']);
+const sideOf = ({ entries }: Catalogue): Side =>
+  new Map(entries.map((each) => [keyOf(each), each]));
+const ownerOf = (side: Side, { owner }: CatalogueEntry) =>
+  ['table', 'view', 'type'].some((kind) => side.has([kind, '', owner, ''].join('\0')));
+const full = ({ owner, name }: CatalogueEntry) =>
+  owner && name ? `${owner}.${name}` : owner || name;
+
+const TYPE_CHANGES: Readonly<Record<TypeChange, SchemaVerdict['verdict']>> = {
+  wider: 'additive',
+  // A driver may read it as another type: node-postgres gives a bigint as text.
+  perhaps: 'unknown',
+  other: 'broken',
+};
+
+function changed(old: CatalogueEntry, now: CatalogueEntry): Found[] {
+  const name = full(old);
+  if (old.kind !== 'column')
+    return old.text === now.text || old.kind === 'enum value'
+      ? []
+      : [['unknown', `changes ${old.kind.replace(' text', '')} ${name}`]];
+  const found: Found[] = [];
+  if (old.text !== now.text) {
+    const words = `changes the type of ${name} from ${old.text} to ${now.text}`;
+    found.push([TYPE_CHANGES[typeChange(old.text, now.text)], words]);
+  }
+  if (old.made !== now.made)
+    found.push([now.made === '' ? 'unknown' : 'broken', `changes how ${name} is generated`]);
+  const isNeeded = now.isNotNull && now.fallback === '' && now.made === '';
+  if (now.isNotNull && !old.isNotNull)
+    // With a default too: a NULL that is written is refused.
+    found.push([
+      'broken',
+      isNeeded ? `column ${name} is NOT NULL without a default` : `column ${name} is NOT NULL`,
+    ]);
+  else if (isNeeded && old.isNotNull && (old.fallback || old.made))
+    found.push(['broken', `column ${name} is NOT NULL without a default`]);
+  // The old version may read a NULL of the new one that it does not know.
+  if (!now.isNotNull && old.isNotNull) found.push(['unknown', `column ${name} may be NULL`]);
+  return found;
+}
+
+function removed(old: CatalogueEntry, after: Side): Found[] {
+  const { kind, owner, text } = old;
+  if (owner !== '' && !ownerOf(after, old) && kind !== 'enum value') return [];
+  const name = full(old);
+  if (kind === 'index') return [];
+  // Statements of the old version may work on a view too.
+  if (kind === 'table' && after.has(keyOf({ ...old, kind: 'view' })))
+    return [['unknown', `makes a view of table ${name}`]];
+  if (kind === 'table') return [['broken', `renames or removes table ${name}`]];
+  // Rows that point to nothing look like those of a parent that is not selected.
+  if (kind === 'foreign key' && !/ON (DELETE|UPDATE) (CASCADE|SET)/.test(text)) return [];
+  // Values or duplicates may come that the old version does not know; an upsert needs its unique index.
+  if (CONSTRAINTS.has(kind) || ['trigger', 'policy', 'collation'].includes(kind))
+    return [['unknown', `removes ${kind} ${owner} ${old.name || text}`]];
+  return [['broken', `removes ${kind} ${name}`]];
+}
+
+/** Whether a constraint is about columns that are new, and so about nothing that the old version writes. */
+function isOfNewColumns(entry: CatalogueEntry, before: Side, after: Side): boolean {
+  const words = new Set(entry.text.replace(/ REFERENCES.*/s, '').match(/[\w$]+/g));
+  const used = [...after.values()].filter(
+    ({ kind, owner, name }) => kind === 'column' && owner === entry.owner && words.has(name),
+  );
+  const fresh = used.filter((column) => !before.has(keyOf(column)));
+  if (entry.kind === 'check')
+    return fresh.length === used.length && !entry.text.includes('NOT VALID');
+  // A NULL is equal to nothing; a default that is generated differs in each row.
+  const isFree = ({ fallback, isNotNull, made }: CatalogueEntry) =>
+    fallback === ''
+      ? !isNotNull || made !== ''
+      : entry.kind !== 'foreign key' && /\(/.test(fallback);
+  return fresh.some(isFree) && !/NULLS NOT DISTINCT/.test(entry.text);
+}
+
+function added(
+  now: CatalogueEntry,
+  [before, after]: readonly [Side, Side],
+  filled: boolean,
+): Found[] {
+  const { kind, owner, text } = now;
+  if (kind === 'enum value')
+    return before.size &&
+      [...before.values()].some((old) => old.kind === kind && old.owner === owner)
+      ? [['unknown', `adds value ${now.name} to ${owner}, which the old version does not know`]]
+      : [];
+  if (owner === '') return [];
+  if (!ownerOf(before, now)) {
+    // Its rows keep the old version from deleting theirs.
+    const parent = / REFERENCES "?([^\s"(]+)/.exec(text)?.[1] ?? '';
+    const isHeld = kind === 'foreign key' && filled && !/ON DELETE (CASCADE|SET)/.test(text);
+    return isHeld && ownerOf(before, { ...now, owner: parent })
+      ? [['broken', `fills ${owner}, whose rows keep those of ${parent} from being deleted`]]
+      : [];
+  }
+  if (kind === 'column')
+    return now.isNotNull && now.fallback === '' && !/[ads]|auto_increment|GENERATED/.test(now.made)
+      ? [['broken', `column ${full(now)} is NOT NULL without a default`]]
+      : [];
+  if (kind === 'index' || kind === 'collation') return [];
+  if (!CONSTRAINTS.has(kind)) return [['unknown', `adds ${kind} ${full(now)}`]];
+  if (isOfNewColumns(now, before, after)) return [];
+  if (kind === 'unique')
+    return [['broken', `adds a unique index on ${owner}${/\(.*\)/s.exec(text)?.[0] ?? ''}`]];
+  return [
+    [
+      'broken',
+      `adds ${kind === 'check' ? 'CHECK' : kind} ${now.name || text.replace(/^CHECK /, '')} to ${owner}`,
+    ],
+  ];
+}
+
+/**
+ * Compares the schema before and after a migration. `rowsTouched`: the tables of before whose rows it
+ * changes, and the new ones that have rows.
+ */
+export function compareCatalogues(
+  before: Catalogue,
+  after: Catalogue,
+  rowsTouched: readonly string[] | 'unknown',
+): SchemaVerdict {
+  const sides = [sideOf(before), sideOf(after)] as const;
+  const [old, now] = sides;
+  const touched = new Set(rowsTouched === 'unknown' ? [] : rowsTouched);
+  const isTable = (name: string) => old.has(['table', '', name, ''].join('\0'));
+  const rewrites = [...old].flatMap(([key, { kind, name, made }]) => {
+    const there = now.get(key);
+    return kind === 'table' && there && there.made !== made && made !== '0' ? [name] : [];
+  });
+  const gains = (table: string) =>
+    [...now].some(
+      ([key, { kind, owner }]) => kind === 'column' && owner === table && !old.has(key),
+    );
+  // A new column may be the cause of a rewrite. Without one, the values were computed again.
+  const rewritten = rewrites.filter((name) => !gains(name));
+  const found: Found[] = [
+    ...[...old].flatMap(([key, each]) => {
+      const there = now.get(key);
+      return there ? changed(each, there) : removed(each, now);
+    }),
+    ...[...now].flatMap(([key, each]) =>
+      old.has(key) ? [] : added(each, sides, touched.has(each.owner)),
+    ),
+    ...[...new Set([...touched, ...rewritten])]
+      .filter(isTable)
+      .map((name): Found => ['unknown', `changes rows of ${name}`]),
+    ...(rowsTouched === 'unknown' ? [['unknown', 'may change rows'] as const] : []),
+  ];
+  const of = (verdict: string) =>
+    found.filter(([each]) => each === verdict).map(([, words]) => words);
+  const verdict =
+    of('broken').length > 0 ? 'broken' : of('unknown').length > 0 ? 'unknown' : 'additive';
+  return { verdict, reasons: [...of('broken'), ...of('unknown')], rewrites };
+}

@@ -1,0 +1,137 @@
+/**
+ * Which tables a migration writes to in MySQL, whose triggers do not see a statement without rows: a relay
+ * between the migration and the server reads the statements. The bytes to the server stay as they are.
+ */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type DatabaseAddress, serverOf } from './address.ts';
+
+/** A relay to a server. */
+export interface StatementRelay {
+  readonly address: DatabaseAddress;
+  /** The statements that arrived. */
+  readonly statements: string[];
+  /** Whether a statement was stopped because it names the database in production. */
+  readonly isStopped: () => boolean;
+  close(): void;
+}
+
+const [USE, QUERY, PREPARE] = [0x02, 0x03, 0x16];
+/** Capabilities that hide statements, low and high half: compression, TLS; zstd, attributes of statements. */
+const HIDING = [0x0820, 0x0c00] as const;
+
+/** Finds `name.table` and `use name`: a copy with such a statement would change the database itself. */
+export function namesDatabase(name: string): RegExp {
+  const own = name.replace(/[^\w]/g, '\\$&');
+  return new RegExp(
+    `(?:\`${own}\`|(?<![\\w\`.])${own})\\s*\\.\\s*[\\w\`]|\\b(?:use|database|schema)\\s+\`?${own}(?![\\w$])`,
+    'i',
+  );
+}
+
+/** Takes the capabilities that hide statements from the greeting of a server, in place. */
+function plainGreeting(chunk: Buffer): void {
+  const low = chunk.indexOf(0, 5) + 1 + 4 + 8 + 1;
+  if (chunk[4] !== 10 || chunk.length < low + 7) return;
+  chunk.writeUInt16LE(chunk.readUInt16LE(low) & ~HIDING[0], low);
+  chunk.writeUInt16LE(chunk.readUInt16LE(low + 5) & ~HIDING[1], low + 5);
+}
+
+/** Reads the packets of a client; one with the number 0 is a command. */
+function commandReader(take: (statement: string) => void) {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= 4) {
+      const end = 4 + rest.readUIntLE(0, 3);
+      if (rest.length < end) return;
+      const kind = rest[4];
+      const text = rest.toString('utf8', 5, end);
+      if (rest[3] === 0 && kind === USE) take(`USE ${text}`);
+      if (rest[3] === 0 && (kind === QUERY || kind === PREPARE)) take(text);
+      rest = rest.subarray(end);
+    }
+  };
+}
+
+/** Listens on a free port of 127.0.0.1. `production`: the database that no statement may name. */
+export async function startRelay(
+  address: DatabaseAddress,
+  production: string,
+): Promise<StatementRelay> {
+  const { host, port } = serverOf(address.url, 'mysql');
+  const statements: string[] = [];
+  const open = new Set<Socket>();
+  const forbidden = namesDatabase(production);
+  let isStopped = false;
+  const server = createServer((client) => {
+    const target = host.startsWith('/')
+      ? connect({ path: host })
+      : connect({ host, port: Number(port) });
+    const read = commandReader((statement) => {
+      statements.push(statement);
+      if (!forbidden.test(statement)) return;
+      // Its last part has not been sent: the server does not run it.
+      isStopped = true;
+      client.destroy();
+      target.destroy();
+    });
+    client.on('data', (chunk: Buffer) => read(chunk));
+    target.once('data', plainGreeting);
+    client.pipe(target).pipe(client);
+    for (const [socket, other] of [[client, target] as const, [target, client] as const]) {
+      open.add(socket);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        open.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = address.url
+    .replace(/^([^:]+:\/\/(?:[^/?#]*@)?)[^/?#@]*/, `$1${place}`)
+    .replace(/([?&])(?:socket|unix_socket|socketPath|host|port)=[^&]*&?/g, '$1');
+  return {
+    address: { ...address, url },
+    statements,
+    isStopped: () => isStopped,
+    close() {
+      server.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}
+
+const READS = /^(?:with|select|table|values)\b/i;
+const WRITES =
+  /^(?:insert|replace|update|delete|truncate|load|call|with|prepare|execute|begin|do|if|for|while|handler|set\s+statement|lock|explain|analyze)\b/i;
+
+/**
+ * The tables that statements change, of those named. `unseen`: tables without a row in the copy, where
+ * what follows on a SELECT is not seen.
+ */
+export function tablesWritten(
+  statements: readonly string[],
+  tables: readonly string[],
+  unseen: readonly string[],
+): string[] {
+  const parts = statements
+    .flatMap((text) =>
+      text.replace(/\/\*!\d*|\*\/|\/\*[^!][\s\S]*?\*\/|(?:--\s|#)[^\n]*/g, ' ').split(';'),
+    )
+    .map((part) => part.replace(/^[\s\x00-\x1f(]+/, ''));
+  const named = (part: string, list: readonly string[]) => {
+    const words = new Set(part.toLowerCase().match(/[\w$\u0080-\uffff-]+/g));
+    return list.filter((table) => words.has(table.toLowerCase()));
+  };
+  return parts.flatMap((part) => {
+    const insert = /^(?:insert|replace)\b[^(]*?\binto\s+[`\w$.]+/i.exec(part)?.[0];
+    if (insert) return named(insert, tables);
+    if (WRITES.test(part)) return named(part, tables);
+    return READS.test(part) ? named(part, unseen) : [];
+  });
+}

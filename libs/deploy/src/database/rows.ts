@@ -1,0 +1,157 @@
+/** Which rows a migration changes, seen on a copy that has hardly any. */
+import type { DatabaseAddress } from './address.ts';
+import type { Catalogue } from './catalogue.ts';
+import { startRelay, tablesWritten } from './relay.ts';
+import { BOOKKEEPING_LIST } from './scratch.ts';
+import { columnsOf, quoted, seed, tablesOf } from './seed.ts';
+import { query, type ToolLimits } from './tools.ts';
+
+/** How a copy is watched. */
+export interface RowsRequest extends ToolLimits {
+  /** With a row in each table. */
+  readonly isSeeded: boolean;
+  /** Name of the database that the copy is of. */
+  readonly production: string;
+}
+
+/** Watches a copy during a migration. */
+export interface RowsWatch {
+  /** The URL for the migration. */
+  readonly url: string;
+  /** Tables of before whose rows are changed, and new ones that have rows. */
+  touched(after: Catalogue): Promise<readonly string[] | 'unknown'>;
+  /** Why the run says nothing of the migration; undefined as a rule. */
+  problem(): string | undefined;
+  close(): void;
+}
+
+/** Of these tables those that have rows. */
+async function filled(address: DatabaseAddress, tables: readonly string[], limits: ToolLimits) {
+  if (tables.length === 0) return [];
+  const each = tables.map(
+    (name, at) => `SELECT ${at} WHERE EXISTS (SELECT 1 FROM ${quoted(address.kind, name)})`,
+  );
+  const rows = await query(address, each.join(' UNION ALL '), limits);
+  return rows.map(([at]) => tables[Number(at)] as string);
+}
+const others = (list: readonly string[], without: readonly string[]) =>
+  list.filter((name) => !without.includes(name));
+
+const TRIGGERS = `
+CREATE SCHEMA runner_rehearsal;
+CREATE TABLE runner_rehearsal.touched (name text, oid oid);
+CREATE TABLE runner_rehearsal.watched (name text, oid oid, reads bigint);
+GRANT USAGE ON SCHEMA runner_rehearsal TO PUBLIC;
+CREATE FUNCTION runner_rehearsal.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path = pg_catalog AS $$ BEGIN
+  INSERT INTO runner_rehearsal.touched SELECT name, oid FROM runner_rehearsal.watched WHERE oid = TG_RELID;
+  RETURN NULL; END $$;
+INSERT INTO runner_rehearsal.watched SELECT CASE nspname WHEN 'public' THEN '' ELSE nspname || '.' END || c.relname,
+  c.oid, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+  LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN ('r', 'p')
+  AND nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'runner_rehearsal')
+  AND c.relname NOT IN ${BOOKKEEPING_LIST}
+  AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
+DO $$ DECLARE t oid; BEGIN FOR t IN SELECT oid FROM runner_rehearsal.watched LOOP
+  EXECUTE format('CREATE TRIGGER runner_rehearsal BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
+    FOR EACH STATEMENT EXECUTE FUNCTION runner_rehearsal.note()', t::regclass);
+  EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER runner_rehearsal', t::regclass);
+END LOOP; END $$;`;
+
+/** A table that is made again under its name has no trigger of ours. */
+const NOTED = `SELECT name FROM runner_rehearsal.touched UNION SELECT name FROM runner_rehearsal.watched w
+  WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE tgrelid = w.oid AND tgname = 'runner_rehearsal' AND tgenabled = 'A')`;
+const READ = `SELECT name FROM runner_rehearsal.watched w JOIN pg_stat_all_tables s ON s.relid = w.oid
+  WHERE coalesce(seq_scan, 0) + coalesce(idx_scan, 0) > reads`;
+
+async function watchPostgres(
+  address: DatabaseAddress,
+  before: Catalogue,
+  limits: ToolLimits,
+): Promise<RowsWatch> {
+  const tables = tablesOf(before);
+  const seen = await filled(address, tables, limits);
+  await query(address, TRIGGERS, limits);
+  return {
+    url: address.url,
+    async touched(after) {
+      const noted = (await query(address, NOTED, limits)).map(([name = '']) => name);
+      const read = (await query(address, READ, limits)).map(([name = '']) => name);
+      const fresh = await filled(address, others(tablesOf(after), tables), limits);
+      return [...noted, ...read.filter((name) => !seen.includes(name)), ...fresh];
+    },
+    problem: () => undefined,
+    close() {},
+  };
+}
+
+async function watchMysql(
+  address: DatabaseAddress,
+  before: Catalogue,
+  limits: RowsRequest,
+): Promise<RowsWatch> {
+  const tables = tablesOf(before);
+  const unseen = others(tables, await filled(address, tables, limits));
+  const relay = await startRelay(address, limits.production);
+  return {
+    url: relay.address.url,
+    async touched(after) {
+      const fresh = await filled(address, others(tablesOf(after), tables), limits);
+      return [...tablesWritten(relay.statements, tables, unseen), ...fresh];
+    },
+    problem() {
+      if (relay.isStopped()) return 'the migration names the database of production';
+      return relay.statements.length === 0
+        ? 'the migration sends its statements elsewhere'
+        : undefined;
+    },
+    close: relay.close,
+  };
+}
+
+async function watchSqlite(
+  address: DatabaseAddress,
+  before: Catalogue,
+  limits: ToolLimits,
+): Promise<RowsWatch> {
+  const tables = tablesOf(before);
+  const hashes = async (now: Catalogue) => {
+    const texts = tables.flatMap((table) => {
+      const columns = columnsOf(before, table).map(({ name }) => quoted('sqlite', name));
+      const there = new Set(columnsOf(now, table).map(({ name }) => quoted('sqlite', name)));
+      const isWhole = columns.length > 0 && columns.every((name) => there.has(name));
+      const list = columns.join(', ');
+      const rows = `SELECT ${list} FROM ${quoted('sqlite', table)} ORDER BY ${list}`;
+      const text = (words: string) => `'${words.replaceAll("'", "''")}'`;
+      return isWhole ? [`SELECT ${text(table)}, hex(sha3_query(${text(rows)}))`] : [];
+    });
+    return texts.length === 0 ? [] : query(address, texts.join(';\n').concat(';'), limits);
+  };
+  const old = new Map((await hashes(before)) as [string, string][]);
+  return {
+    url: address.url,
+    async touched(after) {
+      const now = await hashes(after);
+      const fresh = await filled(address, others(tablesOf(after), tables), limits);
+      return [
+        ...now.filter(([name = '', hash]) => old.get(name) !== hash).map(([name = '']) => name),
+        ...fresh,
+      ];
+    },
+    problem: () => undefined,
+    close() {},
+  };
+}
+
+const WATCHES = { postgres: watchPostgres, mysql: watchMysql, sqlite: watchSqlite };
+
+/** Prepares a copy and watches it. */
+export async function watchRows(
+  address: DatabaseAddress,
+  before: Catalogue,
+  request: RowsRequest,
+): Promise<RowsWatch> {
+  const { kind } = address;
+  if (request.isSeeded && kind !== 'sqlite') await seed(address, before, request);
+  return WATCHES[kind](address, before, request);
+}

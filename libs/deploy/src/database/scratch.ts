@@ -1,0 +1,191 @@
+/** A scratch copy of a schema, on the same server: no rows but the notes of migration tools. */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Failure } from '@runner/common/foundation/failure';
+import { type DatabaseAddress, otherDatabase } from './address.ts';
+import { namesDatabase } from './relay.ts';
+import { query, runTool, type ToolLimits } from './tools.ts';
+
+/** A copy that is removed after use. */
+export interface ScratchDatabase {
+  readonly address: DatabaseAddress;
+  drop(): Promise<void>;
+}
+
+/** Where and how a copy is made. */
+export interface ScratchRequest extends ToolLimits {
+  /** Folder of the file of SQLite. */
+  readonly temporary: string;
+}
+
+/** What migration tools note. Without these rows they would run every migration again. */
+export const BOOKKEEPING =
+  `schema_migrations ar_internal_metadata django_migrations django_content_type
+auth_permission migrations migrations_lock typeorm_metadata _prisma_migrations __drizzle_migrations
+knex_migrations knex_migrations_lock alembic_version flyway_schema_history goose_db_version SequelizeMeta
+schema_version phinxlog doctrine_migration_versions`.split(/\s+/);
+/** The same, as a list of SQL. */
+export const BOOKKEEPING_LIST = `(${BOOKKEEPING.map((name) => `'${name}'`).join(', ')})`;
+
+/** The name has the time in seconds but its last 8 bits, which are random. */
+const NAME = /^runner_scratch_([\da-f]{6})[\da-f]{2}(?:\.sqlite)?$/;
+/** A copy that is older was left by a process that was killed, in s. */
+const LEFT_AFTER = 3_600;
+/** Largest file of SQLite that is copied with its rows, in bytes. */
+export const COPY_MAX = 256 * 1_048_576;
+
+const seconds = () => Math.floor(Date.now() / 1_000);
+const isLeft = (name: string) => {
+  const time = NAME.exec(name)?.[1];
+  return time !== undefined && seconds() - Number.parseInt(time, 16) * 256 > LEFT_AFTER;
+};
+function freshName(): string {
+  const time = Math.floor(seconds() / 256)
+    .toString(16)
+    .padStart(6, '0');
+  return `runner_scratch_${time}${randomBytes(1).toString('hex')}`;
+}
+
+const LISTS = {
+  postgres: "SELECT datname FROM pg_database WHERE datname LIKE 'runner\\_scratch\\_%'",
+  mysql: "SHOW DATABASES LIKE 'runner\\_scratch\\_%'",
+};
+const DROPS = {
+  postgres: (name: string) =>
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}';\nDROP DATABASE IF EXISTS ${name};`,
+  mysql: (name: string) => `DROP DATABASE IF EXISTS ${name};`,
+};
+
+async function createOn(address: DatabaseAddress, kind: 'postgres' | 'mysql', limits: ToolLimits) {
+  // Another user's copy cannot be dropped, and is not ours.
+  for (const [name = ''] of await query(address, LISTS[kind], limits))
+    if (isLeft(name)) await query(address, DROPS[kind](name), limits).catch(() => {});
+  const about = {
+    postgres: `SELECT format('TEMPLATE template0 ENCODING %L LC_COLLATE %L LC_CTYPE %L',
+      pg_encoding_to_char(encoding), datcollate, datctype) FROM pg_database WHERE datname = current_database()`,
+    mysql: `SELECT CONCAT('CHARACTER SET ', @@character_set_database, ' COLLATE ', @@collation_database)`,
+  }[kind];
+  const [[settings = ''] = []] = await query(address, about, limits);
+  for (let tries = 0; ; tries += 1) {
+    const name = freshName();
+    try {
+      await query(address, `CREATE DATABASE ${name} ${settings}`, limits);
+      return name;
+    } catch (error) {
+      const words = String(error);
+      if (/denied/.test(words))
+        throw new Failure('not_configured', 'the user of the database may not create databases');
+      if (!/exists/.test(words) || tries > 8) throw error;
+    }
+  }
+}
+
+async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: ToolLimits) {
+  const [[servers = ''] = []] = await query(from, 'SELECT count(*) FROM pg_foreign_server', limits);
+  // A copy of a foreign table would write into the other server.
+  if (servers !== '0') throw new Failure('not_configured', 'the database has foreign servers');
+  const noted = await query(
+    from,
+    `SELECT format('%I.%I', nspname, relname) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+     WHERE relkind IN ('r', 'p') AND relname IN ${BOOKKEEPING_LIST} AND nspname NOT LIKE 'pg\\_%'`,
+    limits,
+  );
+  const wait = ['--no-owner', '--no-privileges', '--lock-wait-timeout=5s', '-w'];
+  const without = ['--no-comments', '--no-publications', '--no-subscriptions'];
+  const load = async (args: readonly string[]) => {
+    const input = await runTool(from, 'dump', { args: [...wait, ...without, ...args] }, limits);
+    // The new database has the schema public already.
+    const sql = input.replace(/^CREATE SCHEMA public;$/m, '');
+    const run = ['-X', '-q', '-w', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', '-'];
+    await runTool(to, 'client', { args: run, input: sql }, limits);
+  };
+  await load(['-s']);
+  if (noted.length > 0) await load(['-a', ...noted.map(([name]) => `--table=${name}`)]);
+}
+
+async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: ToolLimits) {
+  // `loose`: only the program of MySQL knows these.
+  const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0', '--no-tablespaces'];
+  const common = [...loose, '--skip-lock-tables', '--skip-comments', '--skip-add-drop-table'];
+  const shape = [...common, '--no-data', '--routines', '--triggers', '--skip-events'];
+  const dumped = await runTool(from, 'dump', { args: shape }, limits);
+  const schema = dumped
+    .replace(/ DEFINER\s*=\s*`[^`]*`@`[^`]*`/g, '')
+    .replace(/^\/\*M?!999999.*$/m, '');
+  // What names its own database would, as a copy, change production.
+  if (namesDatabase(from.name).test(schema))
+    throw new Failure('not_configured', 'a view, trigger or procedure names its own database');
+  await runTool(to, 'client', { args: ['--default-character-set=utf8mb4'], input: schema }, limits);
+  const noted = await query(
+    from,
+    `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ${BOOKKEEPING_LIST}`,
+    limits,
+  );
+  if (noted.length === 0) return;
+  const rows = [...common, '--no-create-info', '--skip-triggers', '--single-transaction'];
+  const after = noted.map(([name = '']) => name);
+  const input = await runTool(from, 'dump', { args: rows, after }, limits);
+  await runTool(to, 'client', { args: ['--default-character-set=utf8mb4'], input }, limits);
+}
+
+/** SQLite has no triggers for statements without rows: a small file is copied with its rows. */
+async function copyFile(from: DatabaseAddress, request: ScratchRequest): Promise<ScratchDatabase> {
+  for (const name of readdirSync(request.temporary))
+    if (isLeft(name.replace(/-(wal|shm|journal)$/, '')))
+      rmSync(join(request.temporary, name), { force: true });
+  const file = join(request.temporary, `${freshName()}.sqlite`);
+  const address = otherDatabase(from, file);
+  const drop = async () => {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(file + end, { force: true });
+  };
+  try {
+    // An empty file: VACUUM INTO takes it, and only the owner reads it.
+    writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
+    const isSmall = statSync(from.name).size <= COPY_MAX;
+    if (isSmall) await query(from, `VACUUM INTO '${file.replaceAll("'", "''")}'`, request);
+    else await loadSqlite(from, address, request);
+    return { address, drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+async function loadSqlite(from: DatabaseAddress, to: DatabaseAddress, limits: ToolLimits) {
+  const dump = (text: string) =>
+    runTool(
+      from,
+      'client',
+      { args: ['-batch', '-init', '/dev/null', '-readonly'], input: text },
+      limits,
+    );
+  const schema = await dump('.timeout 5000\n.schema --nosys\n');
+  const rows = await dump(`.timeout 5000\n.dump ${BOOKKEEPING.join(' ')}\n`);
+  const inserts = rows.split('\n').filter((line) => line.startsWith('INSERT INTO'));
+  await query(to, [schema, ...inserts].join('\n'), limits);
+}
+
+/** Makes a copy, and drops those that killed processes left. Throws a Failure if that is not possible. */
+export async function makeScratch(
+  address: DatabaseAddress,
+  request: ScratchRequest,
+): Promise<ScratchDatabase> {
+  const { kind } = address;
+  if (kind === 'sqlite') {
+    if (!statSync(address.name, { throwIfNoEntry: false })?.isFile())
+      throw new Failure('not_configured', `there is no file ${basename(address.name)}`);
+    return copyFile(address, request);
+  }
+  const name = await createOn(address, kind, request);
+  const scratch = otherDatabase(address, name);
+  // An abort ends the work, not the cleaning.
+  const drop = async () => void (await query(address, DROPS[kind](name)));
+  try {
+    await (kind === 'postgres' ? loadPostgres : loadMysql)(address, scratch, request);
+    return { address: scratch, drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+/** A database's own command line tools. A password is in their environment, never in an argument. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
+
+/** Longest answer of a tool, in bytes, and longest time, in ms. */
+const ANSWER_MAX = 64 * 1_048_576;
+const PATIENCE = 60_000;
+/** Longest time that a statement waits for a lock of production, in ms. */
+const LOCK_WAIT = 5_000;
+
+/** What a tool may take. */
+export interface ToolLimits {
+  readonly signal?: AbortSignal | undefined;
+  /** In ms. */
+  readonly timeout?: number | undefined;
+  /** Statements after one that failed still run. */
+  readonly isForced?: boolean;
+}
+
+/** What a tool gets: arguments before and after the database, and its stdin. */
+interface ToolWords {
+  readonly args: readonly string[];
+  readonly after?: readonly string[];
+  readonly input?: string;
+}
+
+/** The programs of a kind: the first that is installed is used. */
+export type DatabaseTool = 'client' | 'dump';
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  'postgres client': ['psql'],
+  'postgres dump': ['pg_dump'],
+  'mysql client': ['mariadb', 'mysql'],
+  'mysql dump': ['mariadb-dump', 'mysqldump'],
+  'sqlite client': ['sqlite3'],
+};
+
+/** Settings of a PostgreSQL URL that libpq takes from its environment. */
+const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];
+
+function environmentOf(kind: 'postgres' | 'mysql', server: DatabaseServer): NodeJS.ProcessEnv {
+  if (kind === 'mysql') return { MYSQL_PWD: server.password };
+  const { user, password, host, port, name, settings } = server;
+  const of = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, PGDATABASE: name };
+  const more = LIBPQ.filter((key) => settings.has(key)).map((key) => [
+    `PG${key.replace('_', '').toUpperCase()}`,
+    settings.get(key),
+  ]);
+  const all = Object.entries(of).filter(([, value]) => value !== '');
+  return {
+    PGCONNECT_TIMEOUT: '10',
+    PGPASSFILE: '/dev/null',
+    ...Object.fromEntries([...all, ...more]),
+  };
+}
+
+function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
+  const place = host.startsWith('/') ? [`--socket=${host}`] : [`--host=${host}`, `--port=${port}`];
+  const authority = ['ssl-ca', 'ssl_ca', 'sslca'].map((key) => settings.get(key)).find(Boolean);
+  const more = [user && `--user=${user}`, authority && `--ssl-ca=${authority}`];
+  // The host localhost would mean the socket, whatever the port is.
+  const tcp = host === 'localhost' && port !== '3306' ? ['--protocol=tcp'] : [];
+  return ['--no-defaults', ...place, ...tcp, ...more.filter((each): each is string => !!each)];
+}
+
+function collected(child: ChildProcess, limits: ToolLimits, file: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let [size, errors, ended] = [0, '', ''];
+  const kill = (why: string) => {
+    ended ||= why;
+    child.kill('SIGKILL');
+  };
+  const abort = () => kill('was interrupted');
+  const timer = setTimeout(() => kill('took too long'), limits.timeout ?? PATIENCE);
+  limits.signal?.addEventListener('abort', abort, { once: true });
+  if (limits.signal?.aborted) abort();
+  child.stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > ANSWER_MAX) kill('answers with more than 64 MiB');
+    else chunks.push(chunk);
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    errors = (errors + chunk.toString('utf8')).slice(0, 65_536);
+  });
+  return new Promise<Buffer>((resolve, reject) => {
+    child.once('error', () => reject(new Failure('program_not_found', `${file} is not installed`)));
+    child.once('close', (code) => {
+      const words = ended ? `${file} ${ended}` : `${file}: ${sentenceIn(errors)}`;
+      if (code === 0 || (limits.isForced && !ended)) resolve(Buffer.concat(chunks));
+      else reject(new Failure(limits.signal?.aborted ? 'interrupted' : 'setup_failed', words));
+    });
+  }).finally(() => {
+    clearTimeout(timer);
+    limits.signal?.removeEventListener('abort', abort);
+  });
+}
+
+/** The line of an error output that says why, at most 200 characters. */
+function sentenceIn(errors: string): string {
+  const lines = errors.split('\n').filter((line) => line.trim() !== '');
+  const line = lines.find((each) => /error|fatal/i.test(each)) ?? lines[0] ?? 'it failed';
+  const words = line.replace(/^.*?\b(?:ERROR|FATAL|error|Error)\b:?\s*/, '').slice(0, 200);
+  return harmlessLine(words.trim());
+}
+
+/** Runs a tool with `input`; the answer is what it prints. Throws a Failure without secrets. */
+export async function runTool(
+  address: DatabaseAddress,
+  tool: DatabaseTool,
+  { args, after = [], input = '' }: ToolWords,
+  limits: ToolLimits = {},
+): Promise<string> {
+  const { kind, name } = address;
+  const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
+  const [file = '', other] = PROGRAMS[`${kind} ${tool}`] ?? [];
+  const own = kind === 'mysql' && server ? mysqlArgs(server) : [];
+  const last = kind === 'postgres' ? [] : [name];
+  const secret = server?.password ?? '';
+  const run = (program: string) => {
+    const child = spawn(program, [...own, ...args, ...last, ...after], {
+      cwd: '/',
+      env: {
+        PATH: process.env.PATH,
+        LC_ALL: 'C.UTF-8',
+        ...(server && kind !== 'sqlite' ? environmentOf(kind, server) : {}),
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    // It may end before it has read everything.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+    return collected(child, limits, program);
+  };
+  const answer = run(file).catch((error: Failure) => {
+    if (error.code === 'program_not_found' && other) return run(other);
+    if (secret === '' || !error.message.includes(secret)) throw error;
+    throw new Failure(error.code, error.message.replaceAll(secret, '***'));
+  });
+  return (await answer).toString('utf8');
+}
+
+const [FIELD, RECORD] = ['\x1f', '\x1e'];
+const ASK = {
+  postgres: ['-X', '-q', '-A', '-t', '-w', '-F', FIELD, '-R', RECORD, '-f', '-'],
+  mysql: ['--batch', '--skip-column-names', '--default-character-set=utf8mb4'],
+  sqlite: ['-batch', '-init', '/dev/null', '-noheader', '-separator', FIELD, '-newline', RECORD],
+};
+const BEFORE = {
+  postgres: `SET client_min_messages = error; SET lock_timeout = ${LOCK_WAIT};\n`,
+  mysql: `SET SESSION lock_wait_timeout = ${LOCK_WAIT / 1_000};\n`,
+  sqlite: `.timeout ${LOCK_WAIT}\n`,
+};
+const STOP = { postgres: ['-v', 'ON_ERROR_STOP=1'], mysql: [], sqlite: ['-bail'] };
+const GO_ON = { postgres: [], mysql: ['--force'], sqlite: [] };
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', 0: '\0', '\\': '\\' };
+
+/** Runs statements, as a rule one: the rows of the answer. A NULL looks like an empty text. */
+export async function query(
+  address: DatabaseAddress,
+  sql: string,
+  limits: ToolLimits = {},
+): Promise<string[][]> {
+  const { kind } = address;
+  const args = [...ASK[kind], ...(limits.isForced ? GO_ON : STOP)[kind]];
+  const answer = await runTool(address, 'client', { args, input: BEFORE[kind] + sql }, limits);
+  const [field, record] = kind === 'mysql' ? ['\t', '\n'] : [FIELD, RECORD];
+  const rows = (kind === 'postgres' ? answer.replace(/\n$/, '') : answer).split(record);
+  if (rows.at(-1) === '') rows.pop();
+  const cell = (text: string) =>
+    kind === 'mysql' ? text.replace(/\\(.)/g, (_, sign: string) => ESCAPES[sign] ?? sign) : text;
+  return rows.map((row) => row.split(field).map(cell));
+}
