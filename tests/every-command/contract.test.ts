@@ -39,6 +39,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   lfs_unsupported: 'tests/deploys/submodules.long.test.ts',
   ref_ambiguous: 'tests/deploys/ref.long.test.ts',
   paused: 'tests/deploys/life.test.ts',
+  schema_changed: 'tests/database/migrate.test.ts',
   force_needed: 'tests/traffic/kinds.long.test.ts',
   foreign_file: 'tools/runner-setup/test/setup.test.ts',
   not_ready: 'tests/deploys/preflight.test.ts',

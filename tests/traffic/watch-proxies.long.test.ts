@@ -202,13 +202,17 @@ async function playAll(name: RealProxyName, seed: number) {
   return { missed, toBeFound };
 }
 
-test('95 % of the releases that break are found in a minute, and no good one is called bad', async () => {
-  const names = REAL_PROXIES.filter(programOf);
-  const all = await Promise.all(names.map((name, at) => playAll(name, 70 + at)));
-  const missed = all.flatMap((each) => each.missed);
-  const toBeFound = all.reduce((sum, each) => sum + each.toBeFound, 0);
-  assert.ok(missed.length <= Math.max(1, 0.05 * toBeFound), missed.join('\n'));
-});
+const names = REAL_PROXIES.filter(programOf);
+
+(names.length > 0 ? test : test.skip)(
+  '95 % of the releases that break are found in a minute, and no good one is called bad',
+  async () => {
+    const all = await Promise.all(names.map((name, at) => playAll(name, 70 + at)));
+    const missed = all.flatMap((each) => each.missed);
+    const toBeFound = all.reduce((sum, each) => sum + each.toBeFound, 0);
+    assert.ok(missed.length <= Math.max(1, 0.05 * toBeFound), missed.join('\n'));
+  },
+);
 
 /** What the watch has seen. */
 function seen(world: TrafficWorld): string {

@@ -92,6 +92,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['previous_version', 'The version that was active before'],
   ['duration_ms', 'How long it took, in milliseconds'],
   ['steps', 'How long each stage took: stage and ms'],
+  ['migration', 'How the version before gets on with the database: additive, broken, unknown'],
+  ['migration_reasons', 'Why'],
   ['gap_ms', 'Longest time without an answer to the probes, in milliseconds'],
   ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],

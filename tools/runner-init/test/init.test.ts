@@ -156,7 +156,10 @@ test('a script that migrates is named, and else what would migrate', async () =>
   assert.match(stdout, 'run: NODE_ENV=production npm run start');
   const files = { Gemfile: 'gem "rails"\n', 'config/application.rb': '' };
   const rails = await init(laidOut(files), ['--no-prove']);
-  assert.match(rails.stdout, '# Note: migrations are not run: bin/rails db:prepare.');
+  assert.match(
+    rails.stdout,
+    '# Note: migrations are not run: once DATABASE_URL is set, add migrate: bin/rails db:migrate.',
+  );
   const web = 'web: bin/rails db:migrate && bin/rails server\n';
   const procfile = await init(laidOut({ ...files, Procfile: web }), ['--no-prove']);
   assert.match(procfile.stdout, 'too: Procfile: web has `bin/rails db:migrate`.');

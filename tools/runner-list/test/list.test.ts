@@ -176,6 +176,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         last_checked: '2026-05-05T00:00:00.000Z',
         watch: null,
         watched: null,
+        migration: null,
         check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
@@ -216,6 +217,7 @@ apps:
     last_checked: null
     watch: null
     watched: null
+    migration: null
     check_failed: null
     created_at: ""
     updated_at: ""

@@ -1,8 +1,10 @@
 /** One app for people, in lines that fit the terminal. */
+
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import type { Paused, Stopped } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
+import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
@@ -70,6 +72,14 @@ function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
   if (!watched) return [];
   const { version, at, verdict, reason } = watched;
   return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${time(at)}`, reason]]];
+}
+
+/** What has changed the database last. */
+function databaseRow({ migration }: Detailed): [string, string[]][] {
+  if (!migration) return [];
+  const { version, at, verdict, reasons } = migration;
+  const first = `migrated by ${version}, ${time(at)}: ${SCHEMA_WORDS[verdict]}`;
+  return [['database:', [first, ...reasons.slice(0, 3)]]];
 }
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -150,7 +160,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
   }
-  rows.push(...watchRow(app));
+  rows.push(...watchRow(app), ...databaseRow(app));
   rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);

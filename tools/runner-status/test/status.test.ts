@@ -234,6 +234,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     last_checked: null,
     watch: null,
     watched: null,
+    migration: null,
     check_failed: null,
     secrets: [],
     usage: {},

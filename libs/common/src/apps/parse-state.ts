@@ -29,6 +29,7 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   stopped: ['since', 'by'],
   deploy_file: ['text', 'since', 'by'],
   watch: [...RAN, 'deploy_id', 'since', 'until', 'from'],
+  migrating: [...RAN, 'deploy_id', 'database', 'at'],
   watched: ['deploy_id', 'version', 'since', 'at', 'verdict', 'reason'],
 };
 const BROKEN: RequiredFields = ['since', 'reason'];
@@ -86,9 +87,19 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('has a malformed section');
   if (value.restored !== undefined && !isRestored(value.restored))
     throw bad('has a malformed section');
+  if (value.migrations !== undefined && !isMigrations(value.migrations))
+    throw bad('has a malformed section');
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
+}
+
+function isMigrations(value: unknown): boolean {
+  const shape = [...RAN, 'deploy_id', 'at', 'verdict'];
+  return (
+    Array.isArray(value) &&
+    value.every((each) => hasShape(each, shape) && Array.isArray(each.reasons))
+  );
 }
 
 function checkFollowed({ tags, paths }: StateFields, bad: (why: string) => Failure) {

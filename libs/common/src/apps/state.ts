@@ -187,6 +187,31 @@ export interface WatchEnd extends Pick<WatchState, 'deploy_id' | 'version' | 'si
   reason: string;
 }
 
+/** A migration that was begun. */
+export interface StartedMigration extends RanVersion {
+  deploy_id: string;
+  /** Fingerprint of the database. */
+  database: string;
+  at: string;
+}
+
+/** A migration that has changed a database, and whether a version from before still works with it. */
+export interface Migration extends RanVersion {
+  deploy_id: string;
+  at: string;
+  verdict: SchemaWay;
+  /** In words. */
+  reasons: string[];
+  /** How to restore the backup that was made before it. */
+  restore?: string;
+}
+
+/**
+ * How a version from before a migration gets on with the schema: it needs nothing that is gone, it does,
+ * or no one knows.
+ */
+export type SchemaWay = 'additive' | 'broken' | 'unknown';
+
 /** What a watch found: `not_judged` if there was too little to see, or it was ended early. */
 export type WatchVerdict = 'good' | 'bad' | 'not_judged';
 
@@ -251,5 +276,9 @@ export interface AppState {
   /** Set while a release is watched. */
   watch?: WatchState | null;
   watched?: WatchEnd | null;
+  /** Set while a migration runs: after a kill no one knows whether it is in. */
+  migrating?: StartedMigration | null;
+  /** What has changed the database, the oldest first. */
+  migrations?: Migration[];
   [field: string]: unknown;
 }

@@ -5,7 +5,15 @@ import { type InstanceSummary, instanceSummary, type View } from './instance-sum
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import type { AppState, CheckFailed, LastFailure, TagRule, WatchEnd, WatchState } from './state.ts';
+import type {
+  AppState,
+  CheckFailed,
+  LastFailure,
+  Migration,
+  TagRule,
+  WatchEnd,
+  WatchState,
+} from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 
 /** One app in `runner list` and `runner status`. */
@@ -38,6 +46,8 @@ export interface AppSummary
   /** The release that is being judged, and how the newest watch ended. */
   watch: WatchState | null;
   watched: WatchEnd | null;
+  /** The newest migration that has changed the database. */
+  migration: Migration | null;
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -88,6 +98,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     last_checked: app.last_checked,
     watch: app.watch ?? null,
     watched: app.watched ?? null,
+    migration: app.migrations?.at(-1) ?? null,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,

@@ -14,7 +14,7 @@ const SHOWN = [
   ...['version', 'app', 'host', 'repo', 'branch', 'tags', 'paths', 'created_at', 'updated_at'],
   ...['instances', 'failures', 'attempts', 'held', 'last_failure', 'last_rollback_failure'],
   ...['deploying', 'last_checked', 'head', 'check_failed', 'require_checks', 'stopped', 'paused'],
-  ...['restored', 'watch', 'watched'],
+  ...['restored', 'watch', 'watched', 'migrating', 'migrations'],
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

@@ -1,5 +1,5 @@
 /** The deploy events: their kinds and fields. */
-import type { ChangeSummary } from '../apps/state.ts';
+import type { ChangeSummary, SchemaWay } from '../apps/state.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -80,6 +80,9 @@ export interface DeployEvent {
   committed_at?: string;
   /** At the end: how long the stages took. */
   steps?: { stage: string; ms: number }[];
+  /** At the end: how a version from before gets on with the database that was migrated, and why. */
+  migration?: SchemaWay;
+  migration_reasons?: string[];
   /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
   error?: string;

@@ -5,6 +5,7 @@ import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { type Health, healthOf } from './health.ts';
 import type { Instance } from './instance.ts';
+import { type MigrationRules, migrationOf } from './migrate.ts';
 import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
@@ -43,6 +44,8 @@ export interface DeployFile {
   readonly watch: WatchRules | undefined;
   /** Shares of the requests that a release gets first, in percent, ascending. */
   readonly canary: readonly number[];
+  /** undefined: a release does not change a database. */
+  readonly migrate: MigrationRules | undefined;
   /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */
@@ -106,6 +109,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     health: healthOf(section(values, 'health'), instances, fail),
     watch: watchOf(values.get('watch'), fail),
     canary,
+    migrate: migrationOf(values.get('migrate')),
     keep: (values.get('keep') ?? 5) as number,
     shared,
     hooks: Object.fromEntries(

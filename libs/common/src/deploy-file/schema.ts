@@ -4,6 +4,7 @@ import { CHANNEL_FORMS } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './instance.ts';
 import { commands, duration, inRelease, line, ports } from './kinds.ts';
+import { MIGRATE_SCHEMA } from './migrate.ts';
 import { CANARY_SCHEMA, WATCH_SCHEMA } from './watch-schema.ts';
 
 /** The hooks, in the order of a deploy. */
@@ -194,6 +195,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       anyOf: [duration('How long, from 10s to 24h'), WATCH_SCHEMA],
     },
     canary: CANARY_SCHEMA,
+    migrate: MIGRATE_SCHEMA,
     keep: {
       type: 'integer',
       minimum: 1,

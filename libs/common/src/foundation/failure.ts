@@ -82,6 +82,7 @@ export const FAILURE_CODES = [
   'rollout_not_found',
   'rollout_running',
   'sandbox_unavailable',
+  'schema_changed',
   'secret_corrupt',
   'secret_not_found',
   'secret_wrong_app',

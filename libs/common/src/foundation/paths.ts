@@ -28,6 +28,8 @@ export interface Paths {
   /** Names the deploy of an app that a fetch is to end. */
   cancel(app: string): string;
   /** Held by the process that watches a release of the app. */
+  /** Held while a database is migrated. */
+  databaseLock(fingerprint: string): string;
   watchLock(app: string): string;
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
@@ -97,6 +99,7 @@ export function pathsOf(root: string): Paths {
     view: (app) => at(`view/${app}.json`),
     lock: (app) => at(`locks/${app}.lock`),
     cancel: (app) => at(`locks/${app}.cancel`),
+    databaseLock: (fingerprint) => at(`locks/database-${fingerprint}`),
     watchLock: (app) => at(`locks/${app}.watch`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),

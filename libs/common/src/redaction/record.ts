@@ -18,7 +18,19 @@ const NAMES = new Set([
     'author',
     'source',
   ],
-  ...['steps', 'interrupted', 'ms', 'gap_ms', 'changes', 'count', 'subjects', 'authors', 'compare'],
+  ...[
+    'steps',
+    'interrupted',
+    'ms',
+    'gap_ms',
+    'migration',
+    'migration_reasons',
+    'changes',
+    'count',
+    'subjects',
+    'authors',
+    'compare',
+  ],
 ]);
 /** Deeper values are left as they are. */
 const DEPTH = 64;

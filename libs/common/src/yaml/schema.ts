@@ -130,7 +130,10 @@ function checkText(
   const fail = (what: string) => problem(file, tree.line, key, what);
   const numberAllowed = schema.type !== 'string';
   const isText =
-    typeof tree.value === 'string' || (numberAllowed && typeof tree.value === 'number');
+    typeof tree.value === 'string' ||
+    (numberAllowed && typeof tree.value === 'number') ||
+    // As false is among words.
+    schema.enum?.includes(tree.source);
   if (!isText && schema.enum) throw fail(`must be one of ${schema.enum.join(', ')}`);
   if (!isText)
     throw fail(schema.wanted ? `must be ${schema.wanted}` : 'must be a text (put it in quotes)');

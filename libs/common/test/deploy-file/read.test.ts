@@ -24,6 +24,7 @@ const DEFAULTS: DeployFile = {
   health: undefined,
   watch: undefined,
   canary: [],
+  migrate: undefined,
   keep: 5,
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },
@@ -95,6 +96,7 @@ notify: { channel: discord }
       query: { url: 'http://127.0.0.1:9090', expr: 'up == 0' },
     },
     canary: [],
+    migrate: undefined,
     keep: 2,
     shared: [
       { path: '.env', folder: false },
@@ -222,11 +224,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',
@@ -353,6 +355,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   [
     `${STARTED}watch: { for: 1m, access_log: log }\n`,
     ':2: watch.access_log: must be an absolute path',
+  ],
+  ['migrate: { backup: ./dump }\n', ':1: migrate: needs the key run'],
+  [
+    'migrate: { run: x, database: "my url" }\n',
+    ':1: migrate.database: must be the name of a variable',
   ],
   [`${STARTED}canary: [5%]\n`, ':2: canary: needs the section watch, which judges it'],
   [`${STARTED}watch: 1m\ncanary: [5%]\n`, ':3: canary: needs traffic of type socket'],

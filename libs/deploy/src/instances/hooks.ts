@@ -8,7 +8,11 @@ import type { Prefix } from '../sandbox/limits.ts';
 import type { Target } from './drivers/driver.ts';
 
 /** What hooks get in addition to the instance's environment: the variables of message templates. */
-function hookEnvironment(op: Deploy, { instance }: Target, error: string): Record<string, string> {
+export function hookEnvironment(
+  op: Deploy,
+  { instance }: Target,
+  error = '',
+): Record<string, string> {
   const values = {
     PROJECT: op.app.app,
     VERSION: op.version,

@@ -2,6 +2,7 @@
 import type { ChangeSummary, Deployed, ProxyMark } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { migrationBy } from '../database/done.ts';
 import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
@@ -30,7 +31,7 @@ export function deploySucceeded(
   { file, release, seen, mark }: ActiveRelease,
 ): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
-  const end = { ...spent(op), ...gapOf(seen) };
+  const end = { ...spent(op), ...gapOf(seen), ...migrationOf(op) };
   return {
     hasStarted: true,
     events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
@@ -94,6 +95,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   const failures = eventsOf(origin, (instance) => ({
     ...end,
     ...gapOf(seen),
+    ...migrationOf(op),
     error: errorText(op, facts),
     stage: error.stage,
     ...facts.known?.(instance),
@@ -185,6 +187,11 @@ function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { duration_ms
 
 function gapOf(seen: Seen | undefined): EventFields {
   return seen ? { gap_ms: seen.gap_ms } : {};
+}
+
+function migrationOf(op: Operation): EventFields {
+  const own = migrationBy(op);
+  return own ? { migration: own.verdict, migration_reasons: own.reasons } : {};
 }
 
 /** The subject of a version's own commit: the newest of those that it brought. */

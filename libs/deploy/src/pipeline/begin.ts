@@ -5,6 +5,7 @@ import { appendKept } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
+import type { KilledAnswer } from '../database/killed.ts';
 import { changesOf } from '../git/changes.ts';
 import { type CommitInfo, commitInfo } from '../git/commit-info.ts';
 import { type Contents, contentsOf, isOfTheCommit, unreadNote } from '../git/contents.ts';
@@ -31,6 +32,8 @@ export interface DeployRequest extends OperationRequest {
   readonly instance?: string | undefined;
   /** It ran before a restore: an operator has not chosen it over the head. */
   readonly returns?: boolean;
+  /** Whether a migration that was killed is in, as an operator says. */
+  readonly migrated?: KilledAnswer | undefined;
   readonly signal: AbortSignal;
   /** Called under the lock with what would be deployed; if it throws, the deploy does not begin. */
   confirm?(app: AppState, wanted: ResolvedRef, source: GitSource): Promise<void>;

@@ -7,7 +7,7 @@ import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Contents } from '../git/contents.ts';
+import { migrationSteps } from '../database/migrate.ts';
 import { sourceOf } from '../git/open.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -65,7 +65,11 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     checkSpace(paths.app(name));
     noteFirst(op, fetched);
     const unready = await unreadyFor(op, fetched, source, request);
-    return runDeploy(beginDeploy(op, fetched, request), source, fetched.contents, unready);
+    return runDeploy(beginDeploy(op, fetched, request), source, {
+      ...fetched,
+      unready,
+      migrated: request.migrated,
+    });
   });
   if (await startWatcher(request, name))
     request.reporter.note(`the release is being watched: runner watch ${name}`);
@@ -106,12 +110,17 @@ async function unreadyFor(
   return unready;
 }
 
+/** A commit that was looked at. */
+interface Ready extends Pick<FetchedCommit, 'contents'>, Pick<DeployRequest, 'migrated'> {
+  /** Why nothing need be built; undefined if the server is ready. */
+  readonly unready: StepFailure | undefined;
+}
+
 /** Makes the release and makes it active in its instances. */
 async function runDeploy(
   op: Deploy,
   source: GitSource,
-  contents: Contents | StepFailure,
-  unready: StepFailure | undefined,
+  { contents, unready, migrated }: Ready,
 ): Promise<DeployOutcome> {
   const { commit, version, instances } = op;
   const appPaths = op.paths.app(op.app.app);
@@ -134,6 +143,7 @@ async function runDeploy(
       isBrief: true,
       run: async () => void probers.push(...(await observe(op, targets))),
     };
+    yield* migrationSteps(op, targets[0], migrated);
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     const between = (beside: readonly Target[]) => [
       ...canarySteps(op, beside),

@@ -4,6 +4,7 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { migrationBy, migrationWords } from '../database/done.ts';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { addressesOf } from '../instances/address.ts';
@@ -46,7 +47,10 @@ export async function finishFailure(
   const file = contents instanceof StepFailure ? undefined : contents.file;
   const { moves, step } = failed;
   const unswitched = unswitchedOf(failed);
-  const error = unswitched === undefined ? failed.error : servingOn(op, failed, unswitched);
+  const error = withSchema(
+    op,
+    unswitched === undefined ? failed.error : servingOn(op, failed, unswitched),
+  );
   const cause = await causeOf(op, error);
   // An operator can also be to blame for a command that cannot succeed.
   const isInterrupted = error.blame === 'operator' && op.signal.aborted;
@@ -76,6 +80,12 @@ export async function finishFailure(
 /** Said of a deploy that failed in a slot, before any request moved. */
 function unswitchedOf({ step, moves }: Failed): string | undefined {
   return step?.slot !== undefined && moves.length === 0 ? 'nothing was switched' : undefined;
+}
+
+/** What keeps running may not work with the database as the migration has left it. */
+function withSchema(op: Deploy, error: StepFailure): StepFailure {
+  const own = migrationBy(op);
+  return own && own.verdict !== 'additive' ? withEnding(error, `; ${migrationWords(own)}`) : error;
 }
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {

@@ -17,6 +17,7 @@ export function stepsOf(file: DeployFile, version: string): string[] {
     ...hooks.pre_build.map((command) => `pre_build: ${command}`),
     ...build.run.map((command) => `build: ${command}`),
     ...hooks.post_build.map((command) => `post_build: ${command}`),
+    ...migrationStep(file),
     ...beside.flatMap((instance) => [
       ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
       ...upSteps(file, instance),
@@ -36,6 +37,13 @@ export function stepsOf(file: DeployFile, version: string): string[] {
       ({ name, traffic }) => `drain ${name}: at most ${(traffic?.drain ?? 0) / 1000} s`,
     ),
   ];
+}
+
+function migrationStep({ migrate }: DeployFile): string[] {
+  if (!migrate) return [];
+  const { run, database, isRehearsed } = migrate;
+  const first = isRehearsed ? ', first on a copy of its schema' : '';
+  return [`migrate the database of ${database}${first}: ${run}`];
 }
 
 /** With it, what drains runs on until its end. */

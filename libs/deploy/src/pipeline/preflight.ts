@@ -40,6 +40,9 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const { app, source, commit, file, set } = what;
   const at = (stage: Stage, all: readonly string[]) => all.map((words) => ({ stage, words }));
   const unset = file.build.env.filter((name) => !set.includes(name));
+  const { database } = file.migrate ?? {};
+  const isSet = (name: string) => set.includes(name) || file.instances[0]?.env[name];
+  const noUrl = database === undefined || isSet(database) ? [] : [database];
   return [
     ...at('export', await missingShared(source, paths, commit, file)),
     ...at(
@@ -54,6 +57,10 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
     ...at(
       'build',
       unset.map((name) => `build: ${missingSecret(app, name)}`),
+    ),
+    ...at(
+      'migrate',
+      noUrl.map((name) => `migrate: ${name} is not set: runner env set ${app} ${name}`),
     ),
   ];
 }

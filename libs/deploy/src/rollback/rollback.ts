@@ -23,12 +23,13 @@ import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
 import type { RollbackOutcome } from './outcome.ts';
 import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
+import { refuseSchema, type SchemaChoice } from './schema.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
 export interface RollbackRequest extends OperationRequest, RollbackChoice {}
 
 /** Where to go back to. */
-export interface RollbackChoice {
+export interface RollbackChoice extends SchemaChoice {
   /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
@@ -86,6 +87,7 @@ export async function rollBack(
 ): Promise<RollbackOutcome> {
   const { moves, staying } = planRollback(op.paths, op.app, choice);
   if (!choice.force) refuseBorder(op.paths, op.app.app, moves);
+  refuseSchema(op, moves, choice);
   for (const line of staying) op.reporter.note(line);
   const [{ from, to }] = moves;
   const names = moves.map(({ instance }) => instance);

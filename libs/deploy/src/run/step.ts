@@ -18,6 +18,7 @@ export type Stage =
   | 'export'
   | 'build'
   | 'release'
+  | 'migrate'
   | 'switch'
   | 'start'
   | 'health'

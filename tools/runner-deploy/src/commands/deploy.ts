@@ -11,6 +11,7 @@ import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/founda
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
+import type { KilledAnswer } from '@runner/deploy/database/killed';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { deployByHand } from '@runner/deploy/pipeline/by-hand';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
@@ -42,6 +43,10 @@ export const deploy = command({
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
     check: { about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing' },
     'dry-run': { about: 'The same as --check' },
+    migrated: {
+      placeholder: 'yes|no',
+      about: 'Whether a migration that was killed is in the database',
+    },
     force: { about: 'Deploy even if the app is paused' },
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
     wait: {
@@ -111,6 +116,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly instance: string | undefined;
     readonly 'no-notify': boolean;
     readonly wait: string | undefined;
+    readonly migrated: string | undefined;
     readonly force: boolean;
     readonly 'deploy-id': string | undefined;
     readonly trigger: string | undefined;
@@ -118,6 +124,11 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly verbose: boolean;
   };
 };
+
+function migratedOf(given: string | undefined): KilledAnswer | undefined {
+  if (given === undefined || given === 'yes' || given === 'no') return given;
+  throw invalidValue(given, '--migrated <yes|no>', 'it must be yes or no');
+}
 
 async function runDeploy(
   context: DeployContext,
@@ -138,6 +149,7 @@ async function runDeploy(
       ...given,
       notify: !options['no-notify'],
       wait,
+      migrated: migratedOf(options.migrated),
       reporter: progress.reporter,
       signal: interruption.signal,
       next: interruption.next,

@@ -22,8 +22,8 @@ export const init = command({
   details:
     'Looks at the files, builds them in the sandbox as a deploy does, starts the app on a free port, asks\n' +
     'it for a health path, stops it, and shows the file. On a terminal it asks before it writes; otherwise\n' +
-    'the file goes to stdout, or with --yes to .deploy.yml. It adds no migration; a script of\n' +
-    'yours that migrates does run in the proof.',
+    'the file goes to stdout, or with --yes to .deploy.yml. It adds no migration, but names the command\n' +
+    'for it; a script of yours that migrates does run in the proof.',
   positionals: { folder: { about: 'The checkout, or an app in it [default: the current one]' } },
   options: {
     app: {

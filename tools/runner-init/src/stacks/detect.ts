@@ -4,6 +4,7 @@ import { COMPILED } from './compiled.ts';
 import { dependsOn, packageOf } from './dependencies.ts';
 import { WITHOUT_LANGUAGE } from './files.ts';
 import { type Installed, installerFor } from './installers.ts';
+import { MIGRATORS } from './migrators.ts';
 import { NODE } from './node.ts';
 import { PAGES } from './pages.ts';
 import { PYTHON } from './python.ts';
@@ -77,7 +78,7 @@ function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVari
     output: stack.output && filled(stack.output),
     compose: stack.compose && filled(stack.compose),
     health: lines(stack.health === undefined ? [] : [stack.health])[0],
-    migrate: lines(stack.migrate === undefined ? [] : [stack.migrate])[0],
+    migrate: lines(stack.migrate === undefined ? MIGRATORS : [stack.migrate])[0],
     notes: lines(stack.notes),
     missing: stack.missing ?? unsetWords(unset) ?? missingScript(checkout, stack),
     holds,

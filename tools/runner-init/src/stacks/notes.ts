@@ -26,7 +26,7 @@ export function notesOf(
     ...(migration
       ? [`migrations run, in the proof too: ${migration.where} has \`${migration.text}\``]
       : migrate && !release
-        ? [`migrations are not run: ${migrate}`]
+        ? [`migrations are not run: once DATABASE_URL is set, add migrate: ${migrate}`]
         : []),
     ...notes,
     ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),

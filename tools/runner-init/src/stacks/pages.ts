@@ -40,7 +40,7 @@ const RUBY: readonly Stack[] = [
         when: [inDatabaseYml('db/production.sqlite3')],
       },
     ],
-    migrate: 'bin/rails db:prepare',
+    migrate: 'bin/rails db:migrate',
   },
   {
     name: 'Jekyll',

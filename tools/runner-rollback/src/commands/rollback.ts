@@ -1,6 +1,7 @@
 import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { ask, canAsk } from '@runner/common/tokens/prompt';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
@@ -19,6 +20,10 @@ export const rollback = command({
       about: 'Version or commit to switch to [default: the previous one]',
     },
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
+    'accept-schema': {
+      placeholder: 'VERSION',
+      about: 'Go back to this version although the database has changed since',
+    },
     force: { about: 'Allow a version without traffic; change the proxy first' },
     ...ID_OPTIONS,
     ...EVENTS_OPTION,
@@ -44,6 +49,11 @@ export const rollback = command({
         ...given,
         notify: !options['no-notify'],
         force: options.force,
+        acceptSchema: options['accept-schema'],
+        ...(canAsk(io) && {
+          confirm: (words: string) =>
+            /^y(es)?$/i.test(ask(io, `${harmlessLine(words)}. Go back? [y/N]`).trim()),
+        }),
         reporter: progress.reporter,
       });
       progress.end();

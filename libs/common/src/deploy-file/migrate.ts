@@ -1,0 +1,68 @@
+/** `migrate` of `.deploy.yml`: what a release does to its database before it gets requests. */
+import type { Schema } from '../yaml/schema.ts';
+import { duration, line } from './kinds.ts';
+import { milliseconds } from './values.ts';
+
+/** How the database is migrated. */
+export interface MigrationRules {
+  readonly run: string;
+  /** At the first deploy of an app, instead of `run`. */
+  readonly first: string | undefined;
+  /** Name of the variable that has the URL of the database. */
+  readonly database: string;
+  /** A command that backs the database up; its last line says how to restore it. */
+  readonly backup: string | undefined;
+  /** Whether the migration is tried on a copy of the schema first. */
+  readonly isRehearsed: boolean;
+  /** A command that exits with 0 if the migrations of the release are in, and with 1 if not. */
+  readonly applied: string | undefined;
+  /** Of each of the commands, in ms. */
+  readonly timeout: number;
+}
+
+const DEFAULTS = { database: 'DATABASE_URL', timeout: 600_000 };
+
+export const MIGRATE_SCHEMA: Schema = {
+  description: 'How a release migrates its database, once for each deploy, before the switch',
+  anyOf: [
+    line('The command'),
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['run'],
+      properties: {
+        run: line('The command'),
+        first: line('At the first deploy of the app, instead of run'),
+        database: {
+          type: 'string',
+          pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$',
+          wanted: 'the name of a variable',
+          description: 'Variable that has the URL of the database [default: DATABASE_URL]',
+        },
+        backup: line('A command that backs the database up; its last line says how to restore it'),
+        rehearse: {
+          type: 'string',
+          enum: ['schema', 'false'],
+          description: 'false: not tried on a copy of the schema first [default: schema]',
+        },
+        applied: line('A command that exits with 0 if the migrations are in, with 1 if not'),
+        timeout: duration('Time limit of each of its commands [default: 10m]'),
+      },
+    },
+  ],
+};
+
+/** undefined without the section. */
+export function migrationOf(given: unknown): MigrationRules | undefined {
+  if (given === undefined) return undefined;
+  const section = given instanceof Map ? given : new Map<string, unknown>([['run', given]]);
+  return {
+    run: section.get('run') as string,
+    first: section.get('first') as string | undefined,
+    database: (section.get('database') ?? DEFAULTS.database) as string,
+    backup: section.get('backup') as string | undefined,
+    isRehearsed: section.get('rehearse') !== 'false',
+    applied: section.get('applied') as string | undefined,
+    timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
+  };
+}

@@ -1,0 +1,28 @@
+/** What a migration has at hand, and how its commands run. */
+import type { MigrationRules } from '@runner/common/deploy-file/migrate';
+import type { Target } from '../instances/drivers/driver.ts';
+import { hookEnvironment } from '../instances/hooks.ts';
+import type { Deploy } from '../journal/operation.ts';
+import { shellStep } from '../run/step.ts';
+import type { DatabaseAddress } from './address.ts';
+
+/** What a migration has at hand. */
+export interface MigrationContext {
+  readonly op: Deploy;
+  readonly target: Target;
+  readonly rules: MigrationRules;
+  readonly address: DatabaseAddress;
+}
+
+/** A command of the section, as a hook runs. */
+export function stepFor(
+  { op, target, rules }: MigrationContext,
+  command: string,
+  more: Record<string, string> = {},
+) {
+  const folder = target.release;
+  const env = { ...target.env, ...hookEnvironment(op, target), RUNNER_RELEASE: folder, ...more };
+  const confinement = target.confine('hook');
+  const { timeout } = rules;
+  return shellStep({ stage: 'migrate', command, cwd: folder, env, timeout, confinement });
+}

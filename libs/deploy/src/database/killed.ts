@@ -1,0 +1,60 @@
+/** A migration that was killed: it is never run again blindly. */
+import { changeApp } from '@runner/common/apps/change';
+import type { AppState, StartedMigration } from '@runner/common/apps/state';
+import { listApps } from '@runner/common/apps/store';
+import { word } from '@runner/common/text/shell';
+import { reported } from '../report/reporter.ts';
+import { describeExit } from '../run/child.ts';
+import { StepFailure, tryStep } from '../run/step.ts';
+import { type MigrationContext, stepFor } from './context.ts';
+
+/** What an operator says of one that was killed: it is in, or it is not. */
+export type KilledAnswer = 'yes' | 'no';
+
+/**
+ * Decides about a migration of this database that was killed. Returns why the migrations of this release
+ * are in and need not be run; undefined if they are to be run. Throws a StepFailure if no one knows.
+ */
+export async function leftByAKill(
+  context: MigrationContext,
+  answer: KilledAnswer | undefined,
+): Promise<string | undefined> {
+  const { op, address } = context;
+  const left = startedOn(context, address.fingerprint);
+  if (!left) return undefined;
+  const [app, { version, at }] = left;
+  const what = `the migration of ${version} of ${app.app}, begun at ${at}, was killed`;
+  const found = answer ?? (await askApplied(context, what));
+  if (app.app !== op.app.app || found === 'no')
+    changeApp({ io: op.io, paths: op.paths, command: 'deploy', app: app.app }, (state) => ({
+      ...state,
+      migrating: null,
+    }));
+  if (found === 'no' || app.app !== op.app.app) return undefined;
+  return `${what}; ${answer ? 'an operator' : 'applied'} says that it is in`;
+}
+
+function startedOn(
+  { op }: MigrationContext,
+  database: string,
+): [AppState, StartedMigration] | undefined {
+  for (const app of listApps(op.paths).apps)
+    if (app.migrating?.database === database) return [app, app.migrating];
+  return undefined;
+}
+
+/** Asks the command that looks into the tool's own table. */
+async function askApplied(context: MigrationContext, what: string): Promise<KilledAnswer> {
+  const { op, rules } = context;
+  const { applied } = rules;
+  const hint = `look into the database, then runner deploy ${word(op.app.app)} --migrated yes|no`;
+  if (applied === undefined)
+    throw new StepFailure('migrate', `migrate: ${what}: ${hint}`, { blame: 'operator' });
+  const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
+    tryStep(op.log, op.signal, stepFor(context, applied)),
+  );
+  if (exit.code === 0) return 'yes';
+  if (exit.code === 1) return 'no';
+  const words = `migrate: ${what}; \`${applied}\` ${describeExit(exit, rules.timeout)}: ${hint}`;
+  throw new StepFailure('migrate', words, { blame: 'operator' });
+}

@@ -1,0 +1,146 @@
+/**
+ * The step of a deploy that migrates the database of its app: once for each deploy, before anything is
+ * switched, and never two at once on one database. What it did to the schema says whether a version from
+ * before still works with it.
+ */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Migration } from '@runner/common/apps/state';
+import type { MigrationRules } from '@runner/common/deploy-file/migrate';
+import { removeTree } from '@runner/common/files/tree-change';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Target } from '../instances/drivers/driver.ts';
+import { changeOwnState } from '../journal/journal.ts';
+import { type Deploy, say } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { reported } from '../report/reporter.ts';
+import { describeExit, succeeded } from '../run/child.ts';
+import { runStep, StepFailure, tryStep } from '../run/step.ts';
+import { databaseAddress } from './address.ts';
+import { type MigrationContext, stepFor } from './context.ts';
+import { migrationWords } from './done.ts';
+import { type KilledAnswer, leftByAKill } from './killed.ts';
+import { lockDatabase } from './lock.ts';
+import { rehearseSchema } from './rehearse.ts';
+import { lookAtSchema, type SchemaFinding, sinceLook, worseOf } from './schema.ts';
+
+/** Characters of the line that says how to restore. */
+const RESTORE_MAX = 300;
+/** Migrations that an app remembers: more than releases are kept. */
+const REMEMBERED = 100;
+
+/** Without `migrate` there is no step. `answer` is the operator's about one that was killed. */
+export function migrationSteps(
+  op: Deploy,
+  target: Target | undefined,
+  answer: KilledAnswer | undefined,
+): Step[] {
+  const rules = target?.file.migrate;
+  if (!target || !rules) return [];
+  return [{ stage: 'migrate', run: () => migrate(op, target, rules, answer) }];
+}
+
+async function migrate(
+  op: Deploy,
+  target: Target,
+  rules: MigrationRules,
+  answer: KilledAnswer | undefined,
+): Promise<void> {
+  const address = databaseAddress(target.env[rules.database] ?? '', target.release);
+  const context = { op, target, rules, address };
+  const lock = await lockDatabase(op, address, rules.timeout);
+  try {
+    const isIn = await leftByAKill(context, answer);
+    if (isIn) remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined);
+    else await migrateLocked(context);
+  } finally {
+    lock.release();
+  }
+}
+
+async function migrateLocked(context: MigrationContext): Promise<void> {
+  const { op, rules, address } = context;
+  const before = await lookAtSchema(address);
+  const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
+  if ((await lookAtSchema(address)).text !== before.text)
+    throw new StepFailure(
+      'migrate',
+      `migrate: the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
+    );
+  const restore = expected.isSame ? undefined : await backUp(context);
+  const { commit, version, deployId: deploy_id } = op;
+  const started = { deploy_id, commit, version, database: address.fingerprint };
+  const at = op.io.now().toISOString();
+  changeOwnState(op, (app) => ({ ...app, migrating: { ...started, at } }));
+  const command = commandOf(context);
+  const title = `migrate: ${command}`;
+  const run = async () => {
+    const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
+    const found = worseOf(expected, sinceLook(before, await lookAtSchema(address)));
+    // What was ended half way may be in.
+    if (!exit.timedOut && !exit.interrupted) remember(context, found, restore);
+    if (succeeded(exit)) return found;
+    const headline = `${title} ${describeExit(exit, rules.timeout)}`;
+    const part = op.log.parts.at(-1);
+    const blame = exit.interrupted ? 'operator' : 'commit';
+    throw new StepFailure('migrate', headline, { blame, output, ended: { title, exit, part } });
+  };
+  const found = await reported(op.reporter, title, run);
+  if (!found.isSame) say(op, migrationWords(found));
+}
+
+/** At the first deploy of the app, `first` if there is one. */
+function commandOf({ op, rules: { run, first } }: MigrationContext): string {
+  const isFirst = Object.values(op.app.instances).every(({ current }) => !current);
+  return isFirst ? (first ?? run) : run;
+}
+
+const NOT_REHEARSED: SchemaFinding = { verdict: 'additive', reasons: [], isSame: false };
+
+/** What the migration does to a copy of the schema. */
+async function rehearse(context: MigrationContext): Promise<SchemaFinding> {
+  const { op, target, rules, address } = context;
+  const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
+  const run = async (url: string) => {
+    const step = stepFor(context, commandOf(context), { [rules.database]: url });
+    const { exit } = await tryStep(op.log, op.signal, { ...step, label: 'rehearsal' });
+    return { ok: succeeded(exit), words: describeExit(exit, rules.timeout) };
+  };
+  try {
+    return await reported(op.reporter, 'rehearse on a copy of the schema', () =>
+      rehearseSchema({ address, temporary, run, signal: op.signal }),
+    );
+  } finally {
+    removeTree(temporary);
+  }
+}
+
+/** Returns how to restore it: the last line that the command prints. */
+async function backUp(context: MigrationContext): Promise<string | undefined> {
+  const { op, rules } = context;
+  const { backup } = rules;
+  if (backup === undefined) return undefined;
+  const run = () => runStep(op.log, op.signal, { ...stepFor(context, backup), label: 'backup' });
+  const output = await reported(op.reporter, `back up: ${backup}`, run);
+  const last = output.trim().split('\n').at(-1) ?? '';
+  return harmlessLine(op.redact(last)).slice(0, RESTORE_MAX) || undefined;
+}
+
+/** Notes what a migration has done; one that changed nothing is forgotten. */
+function remember(
+  { op }: MigrationContext,
+  { verdict, reasons, isSame }: SchemaFinding,
+  restore: string | undefined,
+): void {
+  const { commit, version, deployId: deploy_id } = op;
+  const at = op.io.now().toISOString();
+  const own = { verdict, reasons: reasons.map(op.redact), ...(restore && { restore }) };
+  const migration: Migration = { deploy_id, commit, version, at, ...own };
+  changeOwnState(op, (app) => ({
+    ...app,
+    migrating: null,
+    ...(!isSame && {
+      migrations: [...(app.migrations ?? []), migration].slice(-REMEMBERED),
+    }),
+  }));
+}

@@ -1,0 +1,189 @@
+/** A release migrates its database, and a rollback knows what that means. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
+import { type Ended, run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld, type World } from '../deploys/world.ts';
+
+const own = suite<{ world: World; database: string }>('migrate');
+/** The database's own tool has to be there. */
+const test = spawnSync('sqlite3', ['-version']).status === 0 ? own : own.skip;
+
+own.before.each(async (context) => {
+  const world = await makeWorld();
+  const database = join(world.root, '..', 'shop.db');
+  sql(database, 'create table orders(id integer primary key, note text, total int not null)');
+  sql(database, "insert into orders values (1, 'first', 10)");
+  Object.assign(context, { world, database });
+});
+own.after.each(async ({ world }) => {
+  killApp(world.root, 'shop');
+  await world.close();
+});
+
+const sql = (database: string, text: string) =>
+  execFileSync('sqlite3', [database, text], { encoding: 'utf8' }).trim();
+
+/** What a small tool for migrations does: each file once, noted in a table of its own. */
+const TOOL = `set -e
+file=\${DATABASE_URL#sqlite:}
+sqlite3 "$file" 'create table if not exists schema_migrations(version text)'
+for each in migrations/*.sql; do
+  name=$(basename "$each" .sql)
+  test -z "$(sqlite3 "$file" "select 1 from schema_migrations where version='$name'")" || continue
+  sqlite3 -bail "$file" < "$each"
+  sqlite3 "$file" "insert into schema_migrations values ('$name')"
+done
+`;
+
+interface Shipped {
+  readonly world: World;
+  readonly database: string;
+  readonly version: string;
+  /** All migrations of the version, by their names. */
+  readonly migrations?: Readonly<Record<string, string>>;
+  /** More keys of the section. */
+  readonly more?: string;
+  readonly args?: readonly string[];
+}
+
+async function ship({ world, database, version, migrations = {}, more = '', args }: Shipped) {
+  const files = Object.entries(migrations).map(([name, text]) => [`migrations/${name}.sql`, text]);
+  const deploy = deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
+    'env: { ',
+    `env: { DATABASE_URL: "sqlite:${database}", `,
+  );
+  await world.push(version, {
+    deploy,
+    files: {
+      'migrate.sh': TOOL,
+      'migrations/000.sql': 'select 1;\n',
+      ...Object.fromEntries(files),
+    },
+  });
+  return world.deploy(args);
+}
+
+const rollback = ({ root }: World, ...args: string[]): Promise<Ended> =>
+  run('runner-rollback', ['shop', ...args], { root });
+
+test('what only adds is run once before the switch, and a rollback goes over it in a line', async ({
+  world,
+  database,
+}) => {
+  assert.is((await ship({ world, database, version: 'v1' })).status, 0);
+  const migrations = { '001': 'alter table orders add column paid text;' };
+  const done = await ship({ world, database, version: 'v2', migrations });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /ok +rehearse on a copy of the schema/);
+  assert.match(done.stderr, /ok +migrate: sh migrate\.sh/);
+
+  assert.match(done.stderr, /the database has changed, a version from before still works with it/);
+  assert.is(sql(database, 'select count(*) from orders where paid is null'), '1');
+  const success = world.events().at(-1);
+  assert.equal([success?.event_type, success?.migration], ['DeploySuccess', 'additive']);
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  assert.match(back.stderr, /the database stays as v2 has made it, which v1 works with/);
+  // What is in already changes nothing.
+  const again = await ship({ world, database, version: 'v3', migrations });
+  assert.is(again.status, 0, again.stderr);
+  assert.not.match(again.stderr, /the database has changed/);
+  assert.is(world.events().at(-1)?.migration, undefined);
+});
+
+test('a rollback over what removes is refused with the way to restore, unless it is accepted', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const copy = join(world.root, '..', 'copy.db');
+  const migrations = { '001': 'alter table orders drop column note;' };
+  const more = `, backup: "sqlite3 ${database} '.backup ${copy}' && echo cp ${copy} ${database}"`;
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /a version from before does not work with it: removes column orders\.note/,
+  );
+  assert.is(sql(copy, 'select note from orders'), 'first');
+  const refused = await rollback(world);
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /^runner rollback: v1 does not work with the database that v2 has changed: removes column orders\.note; to restore what was before: cp \S+copy\.db \S+shop\.db; to go back anyway: runner rollback shop --accept-schema v1 \(schema_changed\)\n$/,
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is((await rollback(world, '--accept-schema', 'v2')).status, 1);
+  const accepted = await rollback(world, '--accept-schema', 'v1');
+  assert.is(accepted.status, 0, accepted.stderr);
+  assert.is(await world.page(), 'v1');
+});
+
+test('a migration that fails leaves the version before, and says which statement', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const migrations = { '001': 'alter table carts add column paid text;' };
+  const done = await ship({ world, database, version: 'v2', migrations });
+  assert.is(done.status, 1);
+  assert.is(await world.page(), 'v1');
+  const failure = world.events().at(-1);
+  assert.equal([failure?.event_type, failure?.stage], ['DeployFailure', 'migrate']);
+  assert.match(String(failure?.cause), /no such table: carts/);
+  const none = deployFile(world.port, 'migrate: sh migrate.sh\n');
+  await world.push('v3', { deploy: none, files: { 'migrate.sh': TOOL } });
+  const unset = await world.deploy();
+  assert.is(unset.status, 1);
+  assert.match(unset.stderr, /migrate: DATABASE_URL is not set: runner env set shop DATABASE_URL/);
+});
+
+test('a migration that was killed is not run again until someone says whether it is in', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const [there, go] = ['there', 'go'].map((name) => join(world.root, '..', name)) as [
+    string,
+    string,
+  ];
+  const hold = `.shell touch ${there}; until test -e ${go}; do sleep 0.05; done\n`;
+  const migrations = { '001': `alter table orders add column paid text;\n${hold}` };
+  const more = ', rehearse: false';
+  await world.push('v2', {
+    deploy: deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
+      'env: { ',
+      `env: { DATABASE_URL: "sqlite:${database}", `,
+    ),
+    files: { 'migrate.sh': TOOL, 'migrations/001.sql': migrations['001'] },
+  });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+
+  await until(() => existsSync(there), 'the migration does not begin');
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  const refused = await world.deploy();
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /migrate: the migration of v2 of shop, begun at \S+, was killed: look into the database, then runner deploy shop --migrated yes\|no/,
+  );
+  assert.is(await world.page(), 'v1');
+  assert.is((await world.deploy(['--migrated', 'perhaps'])).status, 2);
+  writeFileSync(go, '');
+  const yes = await world.deploy(['--migrated', 'yes']);
+  assert.is(yes.status, 0, yes.stderr);
+  assert.is(await world.page(), 'v2');
+  assert.is(world.events().at(-1)?.migration, 'unknown');
+  assert.match(
+    (await rollback(world)).stderr,
+    /whether v1 works with the database that v2 has changed is not known/,
+  );
+});
+
+own.run();

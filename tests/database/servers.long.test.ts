@@ -1,0 +1,111 @@
+/** Deploys that migrate a PostgreSQL and a MariaDB server; the password is nowhere to be read afterwards. */
+import { killApp } from '@runner/testing/app';
+import { startMariadb, startPostgres, type TestDatabases } from '@runner/testing/databases';
+import { run } from '@runner/testing/run';
+import { findBytes, findSecret } from '@runner/testing/secret-search';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld } from '../deploys/world.ts';
+
+const test = suite('migrations of a server');
+
+/** A small tool for migrations, which prints the URL as such tools do. */
+const TOOL = `const { execFileSync } = require('node:child_process');
+const { readdirSync, readFileSync } = require('node:fs');
+const url = new URL(process.env.DATABASE_URL.replace('mysql+pymysql', 'mysql'));
+console.log('migrating ' + process.env.DATABASE_URL);
+const [user, password, name] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent);
+const isPostgres = url.protocol.startsWith('postgres');
+const env = { ...process.env, PGPASSWORD: password, MYSQL_PWD: password };
+const args = isPostgres
+  ? ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-h', url.hostname, '-p', url.port, '-U', user, '-d', name]
+  : ['--no-defaults', '-N', '-B', '--protocol=tcp', '-h', url.hostname, '-P', url.port, '-u', user, name];
+const sql = (input) => execFileSync(isPostgres ? 'psql' : 'mariadb', args, { env, input, encoding: 'utf8' }).trim();
+sql('create table if not exists schema_migrations(version varchar(20))');
+for (const file of readdirSync('migrations').sort()) {
+  if (sql("select 1 from schema_migrations where version = '" + file + "'") === '1') continue;
+  sql(readFileSync('migrations/' + file, 'utf8'));
+  sql("insert into schema_migrations values ('" + file + "')");
+}
+`;
+
+async function check(databases: TestDatabases): Promise<void> {
+  const world = await makeWorld();
+  const { root } = world;
+  const url = databases.url('shop');
+  const password = decodeURIComponent(new URL(url.replace(/^\w+\+?\w*:/, 'http:')).password);
+  databases.create('shop');
+  const ship = async (version: string, migrations: Record<string, string>) => {
+    const files = Object.entries(migrations).map(([name, text]) => [`migrations/${name}`, text]);
+    await world.push(version, {
+      deploy: deployFile(world.port, 'migrate: node migrate.js\n'),
+      files: { 'migrate.js': TOOL, ...Object.fromEntries(files) },
+    });
+    return world.deploy(['--verbose']);
+  };
+  const rollback = (...args: string[]) => run('runner-rollback', ['shop', ...args], { root });
+  const said: string[] = [];
+  const migrationOf = () => world.events().at(-1)?.migration;
+  try {
+    const set = await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
+      root,
+      stdin: url,
+    });
+    assert.is(set.status, 0, set.stderr);
+    const one = 'create table orders(id int primary key, note varchar(20), total int not null);';
+    const first = await ship('v1', { '1.sql': one });
+    assert.is(first.status, 0, first.stderr);
+    databases.sql('shop', "insert into orders values (1, 'first', 10);");
+    const two = 'alter table orders add column paid varchar(5);';
+    const second = await ship('v2', { '1.sql': one, '2.sql': two });
+    assert.is(second.status, 0, second.stderr);
+    assert.is(migrationOf(), 'additive', second.stderr);
+    const back = await rollback();
+    assert.is(back.status, 0, back.stderr);
+    const three = 'alter table orders drop column note;';
+    const third = await ship('v3', { '1.sql': one, '2.sql': two, '3.sql': three });
+    assert.is(third.status, 0, third.stderr);
+    assert.is(migrationOf(), 'broken');
+    const refused = await rollback();
+    assert.match(
+      refused.stderr,
+      /v1 does not work with the database that v3 has changed: removes column orders\.note/,
+    );
+    const four = "update orders set paid = 'yes' where total > 1000;";
+    const fourth = await ship('v4', { '1.sql': one, '2.sql': two, '3.sql': three, '4.sql': four });
+    assert.is(migrationOf(), 'unknown', fourth.stderr);
+    assert.match(fourth.stderr, /changes rows of orders/);
+    const failing = await ship('v5', { '5.sql': 'alter table nothing add column a int;' });
+    assert.is(failing.status, 1);
+    assert.is(await world.page(), 'v4');
+    said.push(
+      ...[first, second, third, fourth, failing].flatMap((each) => [each.stdout, each.stderr]),
+    );
+    for (const form of [password, encodeURIComponent(password)]) {
+      assert.equal(findBytes(root, form), []);
+      assert.equal(findSecret(said.join('\n'), form), []);
+    }
+    const left =
+      databases.kind === 'postgres' ? 'select datname from pg_database' : 'show databases';
+    assert.not.match(databases.sql('shop', left).stdout, /runner_scratch/);
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+  }
+}
+
+for (const [name, start] of [
+  ['PostgreSQL', startPostgres],
+  ['MariaDB', startMariadb],
+] as const)
+  test(`${name} is migrated once, a rollback knows its schema, and no password is shown`, async () => {
+    const databases = await start();
+    if (!databases) return;
+    try {
+      await check(databases);
+    } finally {
+      databases.close();
+    }
+  });
+
+test.run();
