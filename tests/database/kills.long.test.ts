@@ -1,6 +1,6 @@
 /**
  * Deploys that are killed at any moment while they migrate: each migration is in exactly once, and the next
- * deploy goes on by itself. MIGRATE_KILLS=n changes the number.
+ * deploy goes on without help. MIGRATE_KILLS=n changes the number.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -174,6 +174,11 @@ test('a migration that was killed is not run again until someone says whether it
     /migrate: the migration of v2 of shop, begun at \S+, was killed: look into the database, then runner deploy shop --migrated yes\|no/,
   );
   assert.is(await world.page(), 'v1');
+  // The timer builds nothing and records nothing again.
+  const { length } = world.events();
+  const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
+  assert.is(fetched.status, 0, fetched.stderr);
+  assert.is(world.events().length, length);
   assert.is((await world.deploy(['--migrated', 'perhaps'])).status, 2);
   writeFileSync(go, '');
   const yes = await world.deploy(['--migrated', 'yes']);

@@ -24,7 +24,7 @@ import * as assert from 'uvu/assert';
 import { makeTrafficWorld } from './world.ts';
 
 const test = suite('canary behind a proxy');
-const DEPLOYS = Number(process.env.CANARY_DEPLOYS ?? (IS_WHOLE ? 4 : 1));
+const DEPLOYS = Number(process.env.CANARY_DEPLOYS ?? (IS_WHOLE ? 7 : 1));
 const CLIENTS = Number(process.env.CANARY_CLIENTS ?? 600);
 /** Enough time for all of them. */
 const SECONDS = 40 + Math.round(CLIENTS / 100);
@@ -141,12 +141,12 @@ const stepsOf = (shares: readonly number[]) =>
 /** Deploys through all steps behind one proxy, then a release that dies. Returns what was counted. */
 async function walk(name: RealProxyName) {
   const world = await makeTrafficWorld();
-  const shares = IS_WHOLE ? Array.from({ length: 19 }, (_, at) => 5 * at + 5) : [5, 50, 95];
+  const shares = IS_WHOLE ? Array.from({ length: 10 }, (_, at) => 10 * at + 5) : [5, 50, 95];
   assert.is((await world.ship('v1', 'good', stepsOf(shares))).status, 0);
   const { stdout } = await world.runner('watch', 'shop', '--proxy', name);
   const proxy = await startRealProxy(name, stdout, await placeFor(name));
+  const end = visitors(proxy.port);
   try {
-    const end = visitors(proxy.port);
     for (let at = 0; at < DEPLOYS; at += 1) {
       const { status, stderr } = await world.ship(`v${at + 2}`, 'good', stepsOf(shares));
       assert.is(status, 0, stderr);
@@ -154,11 +154,13 @@ async function walk(name: RealProxyName) {
     const good = await end();
     const lost = good.filter(({ status }) => status !== 200).length;
     const endBad = visitors(proxy.port);
-    assert.is((await world.ship('bad', 'fading', stepsOf([10, 20]))).status, 1);
+    const bad = await world.ship('bad', 'fading', stepsOf([10, 20]));
     const all = await endBad();
+    assert.is(bad.status, 1);
     const met = all.filter(({ status, version }) => status !== 200 || version === 'bad').length;
     return { lost, steps: DEPLOYS * shares.length, requests: good.length, met: met / all.length };
   } finally {
+    await end();
     proxy.close();
     killApp(world.root, 'shop');
     await world.close();

@@ -196,9 +196,13 @@ async function playAll(name: RealProxyName, seed: number) {
   for (const [kind, all] of times) {
     all.sort((a, b) => a - b);
     const [middle, most] = [all[Math.floor(all.length / 2)], all.at(-1)];
-    process.stdout.write(`(${name}: ${all.length} ${kind}: ${middle} ms, ${most} at most)\n`);
+    process.stdout.write(
+      `(${all.length} ${kind} found behind ${name}: after ${middle} ms, ${most} at most)\n`,
+    );
   }
-  process.stdout.write(`(${name}: ${toBeFound} to be found, missed: ${missed.join(', ') || 0})\n`);
+  process.stdout.write(
+    `(${toBeFound} to be found behind ${name}, missed: ${missed.join(', ') || 0})\n`,
+  );
   return { missed, toBeFound };
 }
 

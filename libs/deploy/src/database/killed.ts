@@ -2,6 +2,7 @@
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState, StartedMigration } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { word } from '@runner/common/text/shell';
 import { reported } from '../report/reporter.ts';
 import { describeExit } from '../run/child.ts';
@@ -22,8 +23,8 @@ export async function leftByAKill(
   const { op, address } = context;
   const left = startedOn(context, address.fingerprint);
   if (!left) return undefined;
-  const [app, { version, at }] = left;
-  const what = `the migration of ${version} of ${app.app}, begun at ${at}, was killed`;
+  const [app, started] = left;
+  const what = wordsOf(app.app, started);
   const found = answer ?? (await askApplied(context, what));
   if (app.app !== op.app.app || found === 'no')
     changeApp({ io: op.io, paths: op.paths, command: 'deploy', app: app.app }, (state) => ({
@@ -32,6 +33,24 @@ export async function leftByAKill(
     }));
   if (found === 'no' || app.app !== op.app.app) return undefined;
   return `${what}; ${answer ? 'an operator' : 'applied'} says that it is in`;
+}
+
+/** The same before anything is built, for an app that no command can answer for; undefined: it may go on. */
+export function undecided(
+  { app, migrating }: AppState,
+  { migrate }: DeployFile,
+  answer: KilledAnswer | undefined,
+): StepFailure | undefined {
+  if (!migrating || !migrate || migrate.applied !== undefined || answer) return undefined;
+  return unanswered(wordsOf(app, migrating), app);
+}
+
+const wordsOf = (app: string, { version, at }: StartedMigration) =>
+  `the migration of ${version} of ${app}, begun at ${at}, was killed`;
+
+function unanswered(what: string, app: string): StepFailure {
+  const hint = `look into the database, then runner deploy ${word(app)} --migrated yes|no`;
+  return new StepFailure('migrate', `migrate: ${what}: ${hint}`, { blame: 'operator' });
 }
 
 function startedOn(
@@ -47,14 +66,11 @@ function startedOn(
 async function askApplied(context: MigrationContext, what: string): Promise<KilledAnswer> {
   const { op, rules } = context;
   const { applied } = rules;
-  const hint = `look into the database, then runner deploy ${word(op.app.app)} --migrated yes|no`;
-  if (applied === undefined)
-    throw new StepFailure('migrate', `migrate: ${what}: ${hint}`, { blame: 'operator' });
+  if (applied === undefined) throw unanswered(what, op.app.app);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),
   );
   if (exit.code === 0) return 'yes';
   if (exit.code === 1) return 'no';
-  const words = `migrate: ${what}; \`${applied}\` ${describeExit(exit, rules.timeout)}: ${hint}`;
-  throw new StepFailure('migrate', words, { blame: 'operator' });
+  throw unanswered(`${what}; \`${applied}\` ${describeExit(exit, rules.timeout)}`, op.app.app);
 }

@@ -7,6 +7,7 @@ import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
 import { sourceOf } from '../git/open.ts';
 import type { GitSource } from '../git/source.ts';
@@ -98,13 +99,14 @@ async function unreadyFor(
   op: Operation,
   { wanted: { commit }, contents }: FetchedCommit,
   source: GitSource,
-  { trigger }: DeployRequest,
+  { trigger, migrated }: DeployRequest,
 ): Promise<StepFailure | undefined> {
   if (contents instanceof StepFailure) return undefined;
   const { file } = contents;
   const { app } = op.app;
   const set = op.secrets.today(file.instances[0]?.name ?? '').map(({ name }) => name);
-  const unready = await preflight(op, { app, source, commit, file, set });
+  const unready =
+    (await preflight(op, { app, source, commit, file, set })) ?? undecided(op.app, file, migrated);
   if (unready && trigger === 'fetch' && isSameFailure(op.app, commit, op.redact(unready.message)))
     throw new Failure('not_ready', op.redact(unready.message));
   return unready;
