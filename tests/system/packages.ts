@@ -113,6 +113,8 @@ export async function bringItsNode({ step, type, shows }: Server, version: strin
   await type('mv /usr/bin/node /usr/bin/node.away');
   assert.match(await type('runner --version'), version);
   assert.match(await type('runner list'), /shop .*v8/);
+  // The timers of the packages before it may have started them five times in ten seconds.
+  await type('systemctl reset-failed runner-fetch.service runner-notify.service');
   await type('systemctl start runner-fetch.service runner-notify.service');
   await shows('v8');
   await type('mv /usr/bin/node.away /usr/bin/node');
