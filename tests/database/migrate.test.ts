@@ -124,6 +124,44 @@ test('a rollback over what removes is refused with the way to restore, unless it
   assert.is(await world.page(), 'v1');
 });
 
+test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({
+  world,
+  database,
+}) => {
+  const more = ', rehearse: false';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': "update orders set note = 'second';" };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /the database may have changed, whether a version from before works with it is not known: it was not rehearsed/,
+  );
+  assert.is(world.events().at(-1)?.migration, 'unknown');
+  const again = await ship({ world, database, version: 'v3', migrations, more });
+  assert.is(again.status, 0, again.stderr);
+  assert.not.match(again.stderr, /may have changed/);
+  assert.is(world.events().at(-1)?.migration, undefined);
+  assert.is((await rollback(world, '--to', 'v2')).status, 0);
+  const refused = await rollback(world, '--to', 'v1');
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, /runner rollback shop --accept-schema v1 \(schema_changed\)/);
+});
+
+test('a command that does not use the variable is found in its rehearsal', async ({
+  world,
+  database,
+}) => {
+  const deploy = deployFile(
+    world.port,
+    `migrate: "sqlite3 ${database} 'create table extra(a)'"\n`,
+  ).replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+  await world.push('v1', { deploy });
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(done.stderr, /migrate: the command does not use DATABASE_URL: its rehearsal/);
+});
+
 test('a migration that fails leaves the version before, and says which statement', async ({
   world,
   database,

@@ -1,9 +1,9 @@
 /** A migration that was killed: it is never run again blindly. */
-import { changeApp } from '@runner/common/apps/change';
 import type { AppState, StartedMigration } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { word } from '@runner/common/text/shell';
+import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
@@ -25,13 +25,13 @@ export async function leftByAKill(
   if (!left) return undefined;
   const [app, started] = left;
   const what = wordsOf(app.app, started);
+  // Only its own app can answer.
+  if (app.app !== op.app.app) throw unanswered(what, app.app);
   const found = answer ?? (await askApplied(context, what));
-  if (app.app !== op.app.app || found === 'no')
-    changeApp({ io: op.io, paths: op.paths, command: 'deploy', app: app.app }, (state) => ({
-      ...state,
-      migrating: null,
-    }));
-  if (found === 'no' || app.app !== op.app.app) return undefined;
+  if (found === 'no') {
+    changeOwnState(op, (state) => ({ ...state, migrating: null }));
+    return undefined;
+  }
   return `${what}; ${answer ? 'an operator' : 'applied'} says that it is in`;
 }
 

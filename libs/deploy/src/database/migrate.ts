@@ -21,8 +21,8 @@ import { type MigrationContext, stepFor } from './context.ts';
 import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
 import { lockDatabase } from './lock.ts';
-import { rehearseSchema } from './rehearse.ts';
-import { lookAtSchema, type SchemaFinding, sinceLook, worseOf } from './schema.ts';
+import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
+import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
 
 /** Characters of the line that says how to restore. */
 const RESTORE_MAX = 300;
@@ -62,7 +62,7 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const { op, rules, address } = context;
   const before = await lookAtSchema(address);
   const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
-  if ((await lookAtSchema(address)).text !== before.text)
+  if (expected.isSameSchema && (await lookAtSchema(address)).text !== before.text)
     throw new StepFailure(
       'migrate',
       `migrate: the command does not use ${rules.database}: its rehearsal on a copy changed the database itself; make it use the variable, or set rehearse: false`,
@@ -76,7 +76,7 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
-    const found = worseOf(expected, sinceLook(before, await lookAtSchema(address)));
+    const found = worseOf(expected, before, await lookAtSchema(address));
     // What was ended half way may be in.
     if (!exit.timedOut && !exit.interrupted) remember(context, found, restore);
     if (succeeded(exit)) return found;
@@ -95,10 +95,14 @@ function commandOf({ op, rules: { run, first } }: MigrationContext): string {
   return isFirst ? (first ?? run) : run;
 }
 
-const NOT_REHEARSED: SchemaFinding = { verdict: 'additive', reasons: [], isSame: false };
+const NOT_REHEARSED: RehearsalResult = {
+  verdict: 'unknown',
+  reasons: ['it was not rehearsed'],
+  rewrites: [],
+};
 
 /** What the migration does to a copy of the schema. */
-async function rehearse(context: MigrationContext): Promise<SchemaFinding> {
+async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
   const { op, target, rules, address } = context;
   const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
   const run = async (url: string) => {

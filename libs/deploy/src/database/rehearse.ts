@@ -17,16 +17,18 @@ export interface SchemaRehearsal {
   readonly signal: AbortSignal;
 }
 
-/** What a migration does to a copy; `isSame` if it is nothing. */
-interface RehearsalResult extends SchemaVerdict {
-  readonly isSame: boolean;
+/** What a migration does to a copy. */
+export interface RehearsalResult extends SchemaVerdict {
+  /** It changes nothing; undefined: no one knows. */
+  readonly isSame?: boolean;
+  /** It does not change the schema; undefined: no one knows. */
+  readonly isSameSchema?: boolean;
 }
 
 const plainly = (verdict: SchemaVerdict['verdict'], reason: string): RehearsalResult => ({
   verdict,
   reasons: [reason],
   rewrites: [],
-  isSame: false,
 });
 
 /** One run on a copy of its own. undefined: the migration failed on the rows of ours. */
@@ -52,8 +54,9 @@ async function attempt(
       const after = await readCatalogue(scratch.address, { signal });
       const isLarge = address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
       const touched = isLarge ? 'unknown' : await watch.touched(after);
-      const isSame = touched.length === 0 && JSON.stringify(before) === JSON.stringify(after);
-      return { ...compareCatalogues(before, after, touched), isSame };
+      const isSameSchema = JSON.stringify(before) === JSON.stringify(after);
+      const isSame = isSameSchema && touched.length === 0;
+      return { ...compareCatalogues(before, after, touched), isSame, isSameSchema };
     } finally {
       watch.close();
     }

@@ -4,49 +4,73 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { DatabaseAddress } from './address.ts';
 import { type Catalogue, readCatalogue } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
+import { isBookkeeping } from './scratch.ts';
+import { quoted } from './seed.ts';
+import { query } from './tools.ts';
 
 /** What a migration does to a schema, and so whether a version from before still works with it. */
 export interface SchemaFinding {
   readonly verdict: SchemaWay;
   /** In words. */
   readonly reasons: readonly string[];
-  /** It changes nothing. */
-  readonly isSame?: boolean;
+  /** It changes nothing; undefined: no one knows. */
+  readonly isSame?: boolean | undefined;
 }
 
 /** The schema at a moment; without a catalogue it could not be read, and why. */
 export interface SchemaLook {
   readonly catalogue?: Catalogue;
   readonly text: string;
+  /** How many migrations the tables of their tools note; empty without such a table. */
+  readonly notes: string;
 }
 
 export async function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook> {
   try {
-    const catalogue = await readCatalogue(address);
-    return { catalogue, text: JSON.stringify(catalogue) };
+    const { entries } = await readCatalogue(address);
+    // The app itself may truncate a table meanwhile, which gives it another file.
+    const catalogue = {
+      entries: entries.map((each) => (each.kind === 'table' ? { ...each, made: '' } : each)),
+    };
+    const notes = await notesIn(address, catalogue);
+    return { catalogue, text: JSON.stringify(catalogue), notes };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { text: error.message };
+    return { text: error.message, notes: '' };
   }
 }
 
-/** What has changed between two looks. */
-export function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding {
+async function notesIn(address: DatabaseAddress, { entries }: Catalogue): Promise<string> {
+  const counts = entries
+    .filter(({ kind, name }) => kind === 'table' && isBookkeeping(name))
+    .map(({ name }) => `SELECT count(*) FROM ${quoted(address.kind, name)}`);
+  return counts.length === 0 ? '' : (await query(address, counts.join(' UNION ALL '))).join(' ');
+}
+
+/** What has changed between two looks, of which rows are not known. */
+function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding {
   if (!before.catalogue || !after.catalogue)
     return { verdict: 'unknown', reasons: [before.catalogue ? after.text : before.text] };
   const found = compareCatalogues(before.catalogue, after.catalogue, []);
-  return { ...found, isSame: before.text === after.text };
+  return { ...found, isSame: before.text === after.text && before.notes === after.notes };
 }
 
 const ORDER: readonly SchemaWay[] = ['additive', 'unknown', 'broken'];
 
-/** Both together: what one of them finds counts. */
-export function worseOf(one: SchemaFinding, other: SchemaFinding): SchemaFinding {
-  const verdict = ORDER[Math.max(ORDER.indexOf(one.verdict), ORDER.indexOf(other.verdict))];
-  const isSaid = (words: string) => one.reasons.some((each) => each.includes(words));
+/** What was expected and what has changed: the worse of them counts. */
+export function worseOf(
+  expected: SchemaFinding,
+  before: SchemaLook,
+  after: SchemaLook,
+): SchemaFinding {
+  const found = sinceLook(before, after);
+  const verdict = ORDER[Math.max(ORDER.indexOf(expected.verdict), ORDER.indexOf(found.verdict))];
+  const isSaid = (words: string) => expected.reasons.some((each) => each.includes(words));
+  // Where nothing was rehearsed, the tools' own tables tell whether anything was run.
+  const wasSame = expected.isSame ?? after.notes !== '';
   return {
     verdict: verdict as SchemaWay,
-    reasons: [...one.reasons, ...other.reasons.filter((words) => !isSaid(words))],
-    isSame: Boolean(one.isSame && other.isSame),
+    reasons: [...expected.reasons, ...found.reasons.filter((words) => !isSaid(words))],
+    isSame: Boolean(found.isSame) && wasSame,
   };
 }

@@ -20,11 +20,12 @@ export interface ScratchRequest extends ToolLimits {
 }
 
 /** What migration tools note. Without these rows they would run every migration again. */
-export const BOOKKEEPING =
-  `schema_migrations ar_internal_metadata django_migrations django_content_type
+const BOOKKEEPING = `schema_migrations ar_internal_metadata django_migrations django_content_type
 auth_permission migrations migrations_lock typeorm_metadata _prisma_migrations __drizzle_migrations
 knex_migrations knex_migrations_lock alembic_version flyway_schema_history goose_db_version SequelizeMeta
 schema_version phinxlog doctrine_migration_versions`.split(/\s+/);
+/** Whether a table, with or without its schema, is one of them. */
+export const isBookkeeping = (table: string) => BOOKKEEPING.includes(table.replace(/^.*\./, ''));
 /** The same, as a list of SQL. */
 export const BOOKKEEPING_LIST = `(${BOOKKEEPING.map((name) => `'${name}'`).join(', ')})`;
 

@@ -1,15 +1,13 @@
 /** A row in each table of a copy, so that a migration that goes through rows finds one. */
 import type { DatabaseAddress } from './address.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
-import { BOOKKEEPING } from './scratch.ts';
+import { isBookkeeping } from './scratch.ts';
 import { query, type ToolLimits } from './tools.ts';
 
 /** Names of the tables, without those of migration tools. */
 export const tablesOf = ({ entries }: Catalogue) =>
   entries
-    .filter(
-      ({ kind, name }) => kind === 'table' && !BOOKKEEPING.includes(name.replace(/^.*\./, '')),
-    )
+    .filter(({ kind, name }) => kind === 'table' && !isBookkeeping(name))
     .map(({ name }) => name);
 /** The columns of a table. */
 export const columnsOf = ({ entries }: Catalogue, table: string) =>
