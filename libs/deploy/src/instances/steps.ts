@@ -67,6 +67,8 @@ function starting(
   const first = isBeside ? 'start' : 'switch';
   const at = { instance: instance.name, slot };
   let started: Started | undefined;
+  // The way back to a version that was kept running needs one write of the journal, that of `traffic`.
+  const isWarm = isBeside && !isFresh && isRunning(op, target);
   const take = async () => {
     if (!isFresh && isRunning(op, target)) started = unobserved;
     else await takePlace(op, target, isFresh);
@@ -77,19 +79,26 @@ function starting(
   };
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [
-    { ...at, stage: first, title: title?.(first, target), isTouched: !isBeside, run: take },
+    {
+      ...at,
+      stage: first,
+      title: title?.(first, target),
+      isTouched: !isBeside,
+      isBrief: isWarm,
+      run: take,
+    },
     {
       ...at,
       stage: 'start',
       title: title?.('start', target),
-      isBrief: start.type === 'none',
+      isBrief: isWarm || start.type === 'none',
       run,
     },
     {
       ...at,
       stage: 'health',
       title: title?.('health', target),
-      isBrief: !target.file.health && slot === undefined,
+      isBrief: isWarm || (!target.file.health && slot === undefined),
       run: check,
     },
   ];

@@ -123,9 +123,9 @@ function earlierThan(
   state: InstanceState,
   isKept: (each: Deployed) => boolean,
 ): Deployed | undefined {
-  const { current } = state;
-  return keptOf(state, isKept).find(
-    (each) => current && each.commit !== current.commit && isOlder(each, current),
+  const { current, previous } = state;
+  return previous.find(
+    (each) => current && each.commit !== current.commit && isOlder(each, current) && isKept(each),
   );
 }
 
