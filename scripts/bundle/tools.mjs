@@ -35,7 +35,7 @@ const OURS = {
   ].map((name) => `libs/deploy/src/${name}.ts`),
   extract: ['extract', 'baseline-file'].map((name) => `libs/extract/src/${name}.ts`),
   nats: ['libs/fleet/src/broker/nats.ts'],
-  backup: ['backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),
+  backup: ['age', 'backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),
   notify: [
     ...['channels/preview', 'deliver/send', 'deliver/flush', 'digest/digest', 'setup/setup'],
     ...['status/status', 'status/text', 'status/trial'],

@@ -33,9 +33,9 @@ export const rooms = new Map([
 export const libraries = new Map([
   ['libs/common', []],
   ['libs/extract', ['libs/common']],
-  ['libs/deploy', ['libs/common', 'libs/extract']],
-  ['libs/history', ['libs/common']],
   ['libs/backup', ['libs/common']],
+  ['libs/deploy', ['libs/common', 'libs/extract', 'libs/backup']],
+  ['libs/history', ['libs/common']],
   ['libs/fleet', ['libs/common']],
 ]);
 

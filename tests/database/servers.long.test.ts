@@ -6,28 +6,9 @@ import { findBytes, findSecret } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld } from '../deploys/world.ts';
+import { TOOL } from './tool.ts';
 
 const test = suite('migrations of a server');
-
-/** A small tool for migrations, which prints the URL as such tools do. */
-const TOOL = `const { execFileSync } = require('node:child_process');
-const { readdirSync, readFileSync } = require('node:fs');
-const url = new URL(process.env.DATABASE_URL.replace('mysql+pymysql', 'mysql'));
-console.log('migrating ' + process.env.DATABASE_URL);
-const [user, password, name] = [url.username, url.password, url.pathname.slice(1)].map(decodeURIComponent);
-const isPostgres = url.protocol.startsWith('postgres');
-const env = { ...process.env, PGPASSWORD: password, MYSQL_PWD: password };
-const args = isPostgres
-  ? ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-h', url.hostname, '-p', url.port, '-U', user, '-d', name]
-  : ['--no-defaults', '-N', '-B', '--protocol=tcp', '-h', url.hostname, '-P', url.port, '-u', user, name];
-const sql = (input) => execFileSync(isPostgres ? 'psql' : 'mariadb', args, { env, input, encoding: 'utf8' }).trim();
-sql('create table if not exists schema_migrations(version varchar(20))');
-for (const file of readdirSync('migrations').sort()) {
-  if (sql("select 1 from schema_migrations where version = '" + file + "'") === '1') continue;
-  sql(readFileSync('migrations/' + file, 'utf8'));
-  sql("insert into schema_migrations values ('" + file + "')");
-}
-`;
 
 async function check(databases: TestDatabases): Promise<void> {
   const world = await makeWorld();

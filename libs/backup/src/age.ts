@@ -1,8 +1,19 @@
 /** Encryption in the format of age: https://age-encryption.org/v1. */
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { Decrypter, Encrypter } from 'age-encryption';
+import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age-encryption';
 import type { Key } from './key.ts';
 import { unreadable } from './tar.ts';
+
+/** A new age identity. */
+export const newIdentity = (): Promise<string> => generateIdentity();
+
+/** Encrypts a stream for the holder of an identity. */
+export async function encryptedFor(
+  bytes: AsyncIterable<Uint8Array>,
+  identity: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  return encrypted(bytes, { recipients: [await identityToRecipient(identity)] });
+}
 
 /** Encrypts a stream. Throws `usage` if a recipient is invalid. */
 export async function encrypted(

@@ -106,8 +106,17 @@ async function write(
     }
     return;
   }
-  const path = resolve(io.cwd, to);
-  const temporary = `${path}.${io.pid}.tmp`;
+  await writeStream(resolve(io.cwd, to), io.pid, chunks, wrote);
+}
+
+/** Writes a file of the owner alone, as a whole or not at all; on return it survives a power cut. */
+export async function writeStream(
+  path: string,
+  pid: number,
+  chunks: AsyncIterable<Uint8Array>,
+  wrote: (length: number) => void,
+): Promise<void> {
+  const temporary = `${path}.${pid}.tmp`;
   let isThere = false;
   try {
     requireReplaceable(path);

@@ -94,6 +94,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['steps', 'How long each stage took: stage and ms'],
   ['migration', 'How the version before gets on with the database: additive, broken, unknown'],
   ['migration_reasons', 'Why'],
+  ['migration_restore', 'How to restore the backup that was made before the migration'],
+  ['database_backup', 'The backup of the database that was restored with a rollback'],
   ['gap_ms', 'Longest time without an answer to the probes, in milliseconds'],
   ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],

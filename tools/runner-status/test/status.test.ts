@@ -240,7 +240,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     usage: {},
     windows: null,
     checks: null,
-    disk: { releases: 0, mirror: 0, shared: 0, logs: 0, home: 0, total: 0 },
+    disk: { releases: 0, mirror: 0, shared: 0, logs: 0, home: 0, database: 0, total: 0 },
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
     tags: null,

@@ -8,7 +8,9 @@ import type { Secret } from '../secrets/secret.ts';
 import { sealingKeys } from '../tokens/borrow.ts';
 import { requireKeyring } from '../tokens/keyring.ts';
 import { keyIdOf, open, seal } from '../tokens/vault.ts';
+import { databaseKeyAgain } from './database-key.ts';
 import {
+  emptyFile,
   fieldOf,
   readSecrets,
   type SealedSecret,
@@ -30,12 +32,6 @@ export interface NewSecret {
 
 /** Bytes of all values of one app: the kernel limits an environment to 2 MiB. */
 const TOTAL_MAX = 1_048_576;
-
-function emptyFile(app: string): SecretsFile {
-  const { randomBytes } = process.getBuiltinModule('node:crypto');
-  const salt = randomBytes(16).toString('base64url');
-  return { version: 1, app, salt, secrets: [], started: [], starting: [] };
-}
 
 /** Sets variables, all or none. Throws `usage` if they are too much for an environment. */
 export function setSecrets({ io, paths }: Server, name: string, added: readonly NewSecret[]): void {
@@ -159,12 +155,14 @@ export function resealSecrets({ io, paths }: Server, app: string): number {
   };
   const resealAll = (list: readonly StartedWith[]) =>
     list.map((each) => ({ ...each, secrets: each.secrets.map(reseal) }));
+  const key = databaseKeyAgain(file, keyring);
   const resealed = {
     ...file,
+    ...key,
     secrets: file.secrets.map(reseal),
     started: resealAll(file.started),
     starting: resealAll(file.starting),
   };
-  if (count > 0) writeSecrets(paths, resealed, io.now());
+  if (count > 0 || key.database_key !== file.database_key) writeSecrets(paths, resealed, io.now());
   return count;
 }

@@ -40,11 +40,20 @@ export interface SecretsFile {
   started: StartedWith[];
   /** What a running deploy starts them with; becomes `started` when it succeeds. */
   starting: StartedWith[];
+  /** The key of the backups of its database, sealed. */
+  database_key?: string;
   [field: string]: unknown;
 }
 
 /** Bytes: a value may have 64 KiB, and each is kept up to three times for each instance. */
 const FILE_MAX = 67_108_864;
+
+/** The file of an app that has none. */
+export function emptyFile(app: string): SecretsFile {
+  const { randomBytes } = process.getBuiltinModule('node:crypto');
+  const salt = randomBytes(16).toString('base64url');
+  return { version: 1, app, salt, secrets: [], started: [], starting: [] };
+}
 
 /** Reads the file of an app; undefined if it never had secrets. Throws `state_malformed`. */
 export function readSecrets(paths: Paths, app: string): SecretsFile | undefined {
@@ -90,7 +99,7 @@ export function writeSecrets(paths: Paths, file: SecretsFile, now: Date): void {
   makeFolder(paths.secretsDir, 0o700);
   sweepStrays(paths.secretsDir, now);
   const isEmpty = [file.secrets, file.started, file.starting].every(({ length }) => length === 0);
-  if (isEmpty) removeIfThere(paths.secrets(file.app));
+  if (isEmpty && file.database_key === undefined) removeIfThere(paths.secrets(file.app));
   else writeWhole(paths.secrets(file.app), `${JSON.stringify(file, null, 2)}\n`);
 }
 

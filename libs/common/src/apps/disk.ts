@@ -2,7 +2,7 @@
 import { folderNamesIn, isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 
-export const DISK_PARTS = ['releases', 'mirror', 'shared', 'logs', 'home'] as const;
+export const DISK_PARTS = ['releases', 'mirror', 'shared', 'logs', 'home', 'database'] as const;
 type DiskPart = (typeof DISK_PARTS)[number];
 
 /** Bytes on the disk; null: not counted in time. */
@@ -18,6 +18,7 @@ export function diskOf(paths: Paths, app: string, timeout: number): Disk {
     shared: instances.map(({ shared }) => shared),
     logs: [paths.deployLogs(app), ...instances.map(({ run }) => run)],
     home: [own.home],
+    database: [own.databaseBackups],
   };
   const sizes = sizesOf(Object.values(folders).flat(), timeout);
   const sum = (part: DiskPart) => total(folders[part].map((path) => sizes.get(path) ?? null));

@@ -89,6 +89,7 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('has a malformed section');
   if (value.migrations !== undefined && !isMigrations(value.migrations))
     throw bad('has a malformed section');
+  if (!isBackups(value.database_backups ?? [])) throw bad('has a malformed section');
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
@@ -99,6 +100,14 @@ function isMigrations(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.every((each) => hasShape(each, shape) && Array.isArray(each.reasons))
+  );
+}
+
+function isBackups(value: unknown): boolean {
+  const shape = ['deploy_id', 'at', 'database', 'variable'];
+  return (
+    Array.isArray(value) &&
+    value.every((each) => hasShape(each, shape) && Array.isArray(each.migrations))
   );
 }
 

@@ -101,6 +101,8 @@ export interface Deploying {
   partial?: boolean;
   /** What it put into empty places of `shared/`, below that folder, and a hash of what it looked like. */
   seeds?: { shared: string; path: string; print: string }[];
+  /** The backup of the database that it restores; what was there before is in a backup of its own. */
+  database?: string;
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }
@@ -193,6 +195,8 @@ export interface StartedMigration extends RanVersion {
   /** Fingerprint of the database. */
   database: string;
   at: string;
+  /** The backup that is being restored; absent: it is a migration. */
+  backup?: string;
 }
 
 /** A migration that has changed a database, and whether a version from before still works with it. */
@@ -204,6 +208,24 @@ export interface Migration extends RanVersion {
   reasons: string[];
   /** How to restore the backup that was made before it. */
   restore?: string;
+  /** When a restore took it away, in ISO 8601. */
+  gone?: string;
+}
+
+/** A sealed copy of a database, made before a migration or a restore. */
+export interface DatabaseBackup {
+  /** Of the deploy or rollback that made it; its file has this name. */
+  deploy_id: string;
+  at: string;
+  /** Fingerprint of the database, and the variable that has its URL. */
+  database: string;
+  variable: string;
+  /** Bytes of the database and of the file, and how long it took, in ms. */
+  size: number;
+  bytes: number;
+  ms: number;
+  /** The migrations that were in, by their deploys. */
+  migrations: string[];
 }
 
 /**
@@ -280,5 +302,7 @@ export interface AppState {
   migrating?: StartedMigration | null;
   /** What has changed the database, the oldest first. */
   migrations?: Migration[];
+  /** The oldest first; the file of one may have been removed. */
+  database_backups?: DatabaseBackup[];
   [field: string]: unknown;
 }

@@ -15,6 +15,7 @@ const SHOWN = [
   ...['instances', 'failures', 'attempts', 'held', 'last_failure', 'last_rollback_failure'],
   ...['deploying', 'last_checked', 'head', 'check_failed', 'require_checks', 'stopped', 'paused'],
   ...['restored', 'watch', 'watched', 'migrating', 'migrations'],
+  'database_backups',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

@@ -83,6 +83,10 @@ export interface DeployEvent {
   /** At the end: how a version from before gets on with the database that was migrated, and why. */
   migration?: SchemaWay;
   migration_reasons?: string[];
+  /** How to restore the backup that was made before the migration. */
+  migration_restore?: string;
+  /** Of a manual rollback: the backup of the database that was restored with it. */
+  database_backup?: string;
   /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
   error?: string;

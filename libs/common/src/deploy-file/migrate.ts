@@ -10,7 +10,7 @@ export interface MigrationRules {
   readonly first: string | undefined;
   /** Name of the variable that has the URL of the database. */
   readonly database: string;
-  /** A command that backs the database up; its last line says how to restore it. */
+  /** A command that backs the database up; its last line says how to restore it. `auto`: runner does. */
   readonly backup: string | undefined;
   /** Whether the migration is tried on a copy of the schema first. */
   readonly isRehearsed: boolean;
@@ -39,7 +39,9 @@ export const MIGRATE_SCHEMA: Schema = {
           wanted: 'the name of a variable',
           description: 'Variable that has the URL of the database [default: DATABASE_URL]',
         },
-        backup: line('A command that backs the database up; its last line says how to restore it'),
+        backup: line(
+          'auto: sealed, beside the releases; or a command, whose last line says how to restore it',
+        ),
         rehearse: {
           type: 'string',
           enum: ['schema', 'false'],
@@ -56,11 +58,12 @@ export const MIGRATE_SCHEMA: Schema = {
 export function migrationOf(given: unknown): MigrationRules | undefined {
   if (given === undefined) return undefined;
   const section = given instanceof Map ? given : new Map<string, unknown>([['run', given]]);
+  const backup = section.get('backup') as string | undefined;
   return {
     run: section.get('run') as string,
     first: section.get('first') as string | undefined,
     database: (section.get('database') ?? DEFAULTS.database) as string,
-    backup: section.get('backup') as string | undefined,
+    backup: backup === 'false' ? undefined : backup,
     isRehearsed: section.get('rehearse') !== 'false',
     applied: section.get('applied') as string | undefined,
     timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),

@@ -57,6 +57,9 @@ export interface AppPaths {
   release(name: string): string;
   /** `.deploy.yml` with which a release was made; empty: without one. */
   fileOf(release: string): string;
+  /** Folder of the sealed backups of its database. */
+  readonly databaseBackups: string;
+  databaseBackup(id: string): string;
   instance(name: string): InstancePaths;
 }
 
@@ -117,6 +120,8 @@ function appPaths(dir: string): AppPaths {
     baseline: join(dir, 'baseline.json'),
     watch: join(dir, 'watch.json'),
     release: (name) => join(dir, 'releases', name),
+    databaseBackups: join(dir, 'database'),
+    databaseBackup: (id) => join(dir, 'database', `${id}.age`),
     fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),
     instance: (name) => {
       const instance = join(dir, 'instances', name);

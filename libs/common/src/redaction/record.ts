@@ -25,6 +25,8 @@ const NAMES = new Set([
     'gap_ms',
     'migration',
     'migration_reasons',
+    'migration_restore',
+    'database_backup',
     'changes',
     'count',
     'subjects',

@@ -1,7 +1,7 @@
 /** The URL of a database, as the tools of web frameworks write it. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** A database that is known by its URL. */
@@ -89,6 +89,13 @@ function fileOf(url: string, cwd: string): string {
   return !existsSync(absolute) && existsSync(relative) ? relative : absolute;
 }
 
+/** Without links: a file in `shared/` is the same in each release. */
+function plainPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const folder = dirname(path);
+  return existsSync(folder) ? join(realpathSync(folder), basename(path)) : path;
+}
+
 /** Reads a URL; a relative file is one in `cwd`. Throws `config_invalid`, without the URL. */
 export function databaseAddress(url: string, cwd: string): DatabaseAddress {
   const scheme = /^([a-z\d]+)(?:\+[a-z\d_]+)?:/i.exec(url)?.[1]?.toLowerCase() ?? '';
@@ -96,7 +103,7 @@ export function databaseAddress(url: string, cwd: string): DatabaseAddress {
   if (!kind) throw invalid('does not begin with postgres:, mysql:, mariadb:, sqlite: or file:');
   const server = kind === 'sqlite' ? undefined : serverOf(url, kind);
   const name = server?.name ?? fileOf(url, cwd);
-  const place = [kind, server?.host ?? '', server?.port ?? '', name];
+  const place = [kind, server?.host ?? '', server?.port ?? '', server ? name : plainPath(name)];
   const hash = createHash('sha256').update(place.join('\0')).digest('hex');
   return { kind, url, name, fingerprint: hash.slice(0, 16) };
 }

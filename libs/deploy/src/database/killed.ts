@@ -8,6 +8,7 @@ import { reported } from '../report/reporter.ts';
 import { describeExit } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
 import { type MigrationContext, stepFor } from './context.ts';
+import { restoreLine } from './restore.ts';
 
 /** What an operator says of one that was killed: it is in, or it is not. */
 export type KilledAnswer = 'yes' | 'no';
@@ -26,8 +27,8 @@ export async function leftByAKill(
   const [app, started] = left;
   const what = wordsOf(app.app, started);
   // Only its own app can answer.
-  if (app.app !== op.app.app) throw unanswered(what, app.app);
-  const found = answer ?? (await askApplied(context, what));
+  if (app.app !== op.app.app) throw unanswered(what, app.app, started);
+  const found = answer ?? (await askApplied(context, started, what));
   if (found === 'no') {
     changeOwnState(op, (state) => ({ ...state, migrating: null }));
     return undefined;
@@ -41,15 +42,20 @@ export function undecided(
   { migrate }: DeployFile,
   answer: KilledAnswer | undefined,
 ): StepFailure | undefined {
-  if (!migrating || !migrate || migrate.applied !== undefined || answer) return undefined;
-  return unanswered(wordsOf(app, migrating), app);
+  if (!migrating || !migrate || answer) return undefined;
+  if (migrate.applied !== undefined && migrating.backup === undefined) return undefined;
+  return unanswered(wordsOf(app, migrating), app, migrating);
 }
 
-const wordsOf = (app: string, { version, at }: StartedMigration) =>
-  `the migration of ${version} of ${app}, begun at ${at}, was killed`;
+const wordsOf = (app: string, { version, at, backup }: StartedMigration) =>
+  `the ${backup === undefined ? 'migration' : 'restore'} of ${version} of ${app}, begun at ${at}, was killed`;
 
-function unanswered(what: string, app: string): StepFailure {
-  const hint = `look into the database, then runner deploy ${word(app)} --migrated yes|no`;
+function unanswered(what: string, app: string, started: StartedMigration): StepFailure {
+  const { version, backup } = started;
+  const hint =
+    backup === undefined
+      ? `look into the database, then runner deploy ${word(app)} --migrated yes|no`
+      : `run it once more: ${restoreLine({ app }, version, backup)}`;
   return new StepFailure('migrate', `migrate: ${what}: ${hint}`, { blame: 'operator' });
 }
 
@@ -63,14 +69,20 @@ function startedOn(
 }
 
 /** Asks the command that looks into the tool's own table. */
-async function askApplied(context: MigrationContext, what: string): Promise<KilledAnswer> {
+async function askApplied(
+  context: MigrationContext,
+  started: StartedMigration,
+  what: string,
+): Promise<KilledAnswer> {
   const { op, rules } = context;
   const { applied } = rules;
-  if (applied === undefined) throw unanswered(what, op.app.app);
+  if (applied === undefined || started.backup !== undefined)
+    throw unanswered(what, op.app.app, started);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),
   );
   if (exit.code === 0) return 'yes';
   if (exit.code === 1) return 'no';
-  throw unanswered(`${what}; \`${applied}\` ${describeExit(exit, rules.timeout)}`, op.app.app);
+  const asked = `\`${applied}\` ${describeExit(exit, rules.timeout)}`;
+  throw unanswered(`${what}; ${asked}`, op.app.app, started);
 }

@@ -1,7 +1,7 @@
 /** The lock of a database: apps, instances and deploys whose URL leads to one database share it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holderFor, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
-import type { Deploy } from '../journal/operation.ts';
+import type { Operation } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
 
@@ -10,7 +10,7 @@ const POLL = 300;
 
 /** Waits for at most `patience` ms. Throws a StepFailure. */
 export async function lockDatabase(
-  { io, paths, app, reporter, signal }: Deploy,
+  { io, paths, app, reporter, signal }: Operation,
   { fingerprint }: DatabaseAddress,
   patience: number,
 ): Promise<Lock> {

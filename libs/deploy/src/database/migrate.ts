@@ -17,11 +17,13 @@ import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
+import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
+import { lineToNow } from './restore.ts';
 import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
 
 /** Characters of the line that says how to restore. */
@@ -119,11 +121,15 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
   }
 }
 
-/** Returns how to restore it: the last line that the command prints. */
+/** Returns how to restore it: of a command the last line that it prints. */
 async function backUp(context: MigrationContext): Promise<string | undefined> {
-  const { op, rules } = context;
-  const { backup } = rules;
+  const { op, rules, address } = context;
+  const { backup, database: variable, timeout } = rules;
   if (backup === undefined) return undefined;
+  if (backup === 'auto') {
+    await makeBackup(op, { address, variable, timeout });
+    return lineToNow(op.app, op.deployId);
+  }
   const run = () => runStep(op.log, op.signal, { ...stepFor(context, backup), label: 'backup' });
   const output = await reported(op.reporter, `back up: ${backup}`, run);
   const last = output.trim().split('\n').at(-1) ?? '';

@@ -58,16 +58,23 @@ const DROPS = {
   mysql: (name: string) => `DROP DATABASE IF EXISTS ${name};`,
 };
 
+const SETTINGS = {
+  postgres: `SELECT format('TEMPLATE template0 ENCODING %L LC_COLLATE %L LC_CTYPE %L',
+    pg_encoding_to_char(encoding), datcollate, datctype) FROM pg_database WHERE datname = current_database()`,
+  mysql: `SELECT CONCAT('CHARACTER SET ', @@character_set_database, ' COLLATE ', @@collation_database)`,
+};
+
+/** What `CREATE DATABASE` needs for one like this. */
+export async function settingsOf(address: DatabaseAddress, limits: ToolLimits = {}) {
+  const [[settings = ''] = []] = await query(address, SETTINGS[address.kind as 'mysql'], limits);
+  return settings;
+}
+
 async function createOn(address: DatabaseAddress, kind: 'postgres' | 'mysql', limits: ToolLimits) {
   // Another user's copy cannot be dropped, and is not ours.
   for (const [name = ''] of await query(address, LISTS[kind], limits))
     if (isLeft(name)) await query(address, DROPS[kind](name), limits).catch(() => {});
-  const about = {
-    postgres: `SELECT format('TEMPLATE template0 ENCODING %L LC_COLLATE %L LC_CTYPE %L',
-      pg_encoding_to_char(encoding), datcollate, datctype) FROM pg_database WHERE datname = current_database()`,
-    mysql: `SELECT CONCAT('CHARACTER SET ', @@character_set_database, ' COLLATE ', @@collation_database)`,
-  }[kind];
-  const [[settings = ''] = []] = await query(address, about, limits);
+  const settings = await settingsOf(address, limits);
   for (let tries = 0; ; tries += 1) {
     const name = freshName();
     try {

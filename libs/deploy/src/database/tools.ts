@@ -1,7 +1,9 @@
 /** A database's own command line tools. A password is in their environment, never in an argument. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { pipeline, Readable } from 'node:stream';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { onPath } from '../instances/drivers/availability.ts';
 import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
 
 /** Longest answer of a tool, in bytes, and longest time, in ms. */
@@ -17,20 +19,24 @@ export interface ToolLimits {
   readonly timeout?: number | undefined;
   /** Statements after one that failed still run. */
   readonly isForced?: boolean;
+  /** Takes what the tool prints, instead of an answer. */
+  output?(bytes: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
 /** What a tool gets: arguments before and after the database, and its stdin. */
 interface ToolWords {
   readonly args: readonly string[];
   readonly after?: readonly string[];
-  readonly input?: string;
+  /** If it throws, the tool is killed: an input that is cut short has no end. */
+  readonly input?: string | AsyncIterable<Uint8Array | string>;
 }
 
 /** The programs of a kind: the first that is installed is used. */
-export type DatabaseTool = 'client' | 'dump';
+export type DatabaseTool = 'client' | 'dump' | 'archive';
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'postgres client': ['psql'],
   'postgres dump': ['pg_dump'],
+  'postgres archive': ['pg_restore'],
   'mysql client': ['mariadb', 'mysql'],
   'mysql dump': ['mariadb-dump', 'mysqldump'],
   'sqlite client': ['sqlite3'],
@@ -64,28 +70,60 @@ function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
   return ['--no-defaults', ...place, ...tcp, ...more.filter((each): each is string => !!each)];
 }
 
-function collected(child: ChildProcess, limits: ToolLimits, file: string): Promise<Buffer> {
+/** Feeds a tool. */
+function feed(child: ChildProcess, input: ToolWords['input'], kill: (why: unknown) => void): void {
+  const { stdin } = child;
+  if (!stdin) return;
+  // It may end before it has read everything.
+  stdin.on('error', () => {});
+  if (typeof input !== 'object') {
+    stdin.end(input);
+    return;
+  }
+  async function* whole() {
+    try {
+      yield* input as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      kill(error);
+      throw error;
+    }
+  }
+  pipeline(Readable.from(whole()), stdin, () => {});
+}
+
+function collected(
+  child: ChildProcess,
+  input: ToolWords['input'],
+  limits: ToolLimits,
+  file: string,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let [size, errors, ended] = [0, '', ''];
-  const kill = (why: string) => {
-    ended ||= why;
+  let [size, errors] = [0, ''];
+  let ended: unknown;
+  const kill = (why: unknown) => {
+    ended ??= why;
     child.kill('SIGKILL');
   };
   const abort = () => kill('was interrupted');
   const timer = setTimeout(() => kill('took too long'), limits.timeout ?? PATIENCE);
   limits.signal?.addEventListener('abort', abort, { once: true });
   if (limits.signal?.aborted) abort();
-  child.stdout?.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > ANSWER_MAX) kill('answers with more than 64 MiB');
-    else chunks.push(chunk);
-  });
+  feed(child, input, kill);
+  const taken = limits.output?.(child.stdout as Readable).catch(kill);
+  if (!taken)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > ANSWER_MAX) kill('answers with more than 64 MiB');
+      else chunks.push(chunk);
+    });
   child.stderr?.on('data', (chunk: Buffer) => {
     errors = (errors + chunk.toString('utf8')).slice(0, 65_536);
   });
   return new Promise<Buffer>((resolve, reject) => {
     child.once('error', () => reject(new Failure('program_not_found', `${file} is not installed`)));
-    child.once('close', (code) => {
+    child.once('close', async (code) => {
+      await taken;
+      if (ended !== undefined && typeof ended !== 'string') return reject(ended);
       const words = ended ? `${file} ${ended}` : `${file}: ${sentenceIn(errors)}`;
       if (code === 0 || (limits.isForced && !ended)) resolve(Buffer.concat(chunks));
       else reject(new Failure(limits.signal?.aborted ? 'interrupted' : 'setup_failed', words));
@@ -113,31 +151,27 @@ export async function runTool(
 ): Promise<string> {
   const { kind, name } = address;
   const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
-  const [file = '', other] = PROGRAMS[`${kind} ${tool}`] ?? [];
+  const programs = PROGRAMS[`${kind} ${tool}`] ?? [];
+  const { PATH = '' } = process.env;
+  const file = programs.find((each) => onPath(each, { PATH })) ?? programs[0] ?? '';
   const own = kind === 'mysql' && server ? mysqlArgs(server) : [];
   const last = kind === 'postgres' ? [] : [name];
   const secret = server?.password ?? '';
-  const run = (program: string) => {
-    const child = spawn(program, [...own, ...args, ...last, ...after], {
-      cwd: '/',
-      env: {
-        PATH: process.env.PATH,
-        LC_ALL: 'C.UTF-8',
-        ...(server && kind !== 'sqlite' ? environmentOf(kind, server) : {}),
-      },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    // It may end before it has read everything.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-    return collected(child, limits, program);
-  };
-  const answer = run(file).catch((error: Failure) => {
-    if (error.code === 'program_not_found' && other) return run(other);
-    if (secret === '' || !error.message.includes(secret)) throw error;
-    throw new Failure(error.code, error.message.replaceAll(secret, '***'));
+  const child = spawn(file, [...own, ...args, ...last, ...after], {
+    cwd: '/',
+    env: {
+      PATH,
+      LC_ALL: 'C.UTF-8',
+      ...(server && kind !== 'sqlite' ? environmentOf(kind, server) : {}),
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
-  return (await answer).toString('utf8');
+  try {
+    return (await collected(child, input, limits, file)).toString('utf8');
+  } catch (error) {
+    const isShown = error instanceof Failure && secret !== '' && error.message.includes(secret);
+    throw isShown ? new Failure(error.code, error.message.replaceAll(secret, '***')) : error;
+  }
 }
 
 const [FIELD, RECORD] = ['\x1f', '\x1e'];

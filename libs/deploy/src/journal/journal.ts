@@ -141,6 +141,11 @@ export function noteSeeds(op: Operation, seeds: NonNullable<Journal['seeds']>): 
   if (op.journal && seeds.length > 0) write(op, { ...op.journal, seeds });
 }
 
+/** Notes that it restores a backup of the database from here on. */
+export function noteRestore(op: Operation, backup: string): void {
+  if (op.journal) write(op, { ...op.journal, database: backup });
+}
+
 /** Records why it fails: undoing takes time, and a kill must not lose the cause. */
 export function markFailed(op: Operation, error: StepFailure): void {
   const { stage, blame } = error;

@@ -122,11 +122,17 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   };
 }
 
+/** Why it was rolled back, and the backup of the database that was restored with it. */
+interface RollbackFacts {
+  readonly reason?: string | undefined;
+  readonly database?: string | undefined;
+}
+
 /** `reason`: absent if an operator rolled back. */
 export function rollbackSucceeded(
   op: Operation,
   moves: readonly KeptMove[],
-  reason?: string,
+  { reason, database }: RollbackFacts,
 ): OperationEnding {
   const { duration_ms } = spent(op);
   return {
@@ -136,6 +142,7 @@ export function rollbackSucceeded(
       reason: reason ?? reasonOf(move),
       from_commit: move.from.commit,
       duration_ms,
+      ...(database !== undefined && { database_backup: database }),
       ...subjectOf(move.to.changes),
     })),
     state: (app) => rolledBackState(app, moves, { now: op.io.now(), by: op.user, reason }),
@@ -191,7 +198,9 @@ function gapOf(seen: Seen | undefined): EventFields {
 
 function migrationOf(op: Operation): EventFields {
   const own = migrationBy(op);
-  return own ? { migration: own.verdict, migration_reasons: own.reasons } : {};
+  if (!own) return {};
+  const { verdict: migration, reasons: migration_reasons, restore } = own;
+  return { migration, migration_reasons, ...(restore && { migration_restore: restore }) };
 }
 
 /** The subject of a version's own commit: the newest of those that it brought. */

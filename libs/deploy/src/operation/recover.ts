@@ -163,7 +163,11 @@ function arrivedIn(op: Operation, journal: Journal, name: string): SlotState | u
 async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
   const { paths, app, instances } = op;
   if (journal.rollback) {
-    conclude(op, rollbackSucceeded({ ...op, trigger: 'manual' }, recordedMoves(app)), records);
+    conclude(
+      op,
+      rollbackSucceeded({ ...op, trigger: 'manual' }, recordedMoves(app), journal),
+      records,
+    );
     return requireApp(paths, app.app);
   }
   const release = activeRelease(paths, app.app, instances[0] as string);

@@ -6,6 +6,7 @@ import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { folderNamesIn } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
+import { undoRestore } from '../database/restore.ts';
 import { placedRelease } from '../instances/current-link.ts';
 import { finishRequests } from '../instances/drain.ts';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -38,12 +39,14 @@ export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
   }
   const order = journal.touched ?? [];
   touched.sort((a, b) => order.indexOf(b.name) - order.indexOf(a.name));
-  const stopped = await makeWay(calm, touched);
+  const isReplaced = journal.database !== undefined;
+  const stopped = await makeWay(calm, touched, isReplaced);
+  const lost = isReplaced ? await databaseBack(calm, journal, touched) : undefined;
   const moves: Undone[] = [];
   for (const each of touched) {
     const { name: instance, to, wasSwitched } = each;
     const running = stopped.includes(instance) ? undefined : each.running;
-    const problem = await restored(calm, journal, { ...each, running });
+    const problem = lost ?? (await restored(calm, journal, { ...each, running }));
     moves.push({ instance, from: journal, to, problem, wasSwitched });
   }
   // What could not be stopped may still use them.
@@ -121,17 +124,35 @@ export async function stopUnused(op: Operation, name: string): Promise<void> {
   }
 }
 
-/** Stops instances that have a port which another one is to have again. Returns those that are. */
-async function makeWay(op: Operation, touched: readonly Touched[]): Promise<string[]> {
+/** Stops instances that have a port which another one is to have again, or all. Returns those that are. */
+async function makeWay(
+  op: Operation,
+  touched: readonly Touched[],
+  isForAll: boolean,
+): Promise<string[]> {
   const running = touched.flatMap((each) => each.running ?? []);
   const next = touched.flatMap(({ name, to }) => (to && keptTarget(op, name, to)) ?? []);
   const stopped: string[] = [];
-  for (const target of inTheWay(running, next)) {
+  for (const target of isForAll ? running : inTheWay(running, next)) {
     // If it fails, its restoring tries again, and reports why.
     const failure = await failureOf('start', () => driverFor(target.start).stop(target));
     if (!failure) stopped.push(target.instance.name);
   }
   return stopped;
+}
+
+/** Restores what the database was before a rollback replaced it. Returns why that failed. */
+async function databaseBack(
+  op: Operation,
+  journal: Journal,
+  touched: readonly Touched[],
+): Promise<string | undefined> {
+  const [first] = touched;
+  const target = first?.to && keptTarget(op, first.name, first.to);
+  if (!target || !first?.to) return undefined;
+  const { to } = first;
+  const failure = await failureOf('migrate', () => undoRestore(op, journal, to, target));
+  return failure && op.redact(failure.message);
 }
 
 /**

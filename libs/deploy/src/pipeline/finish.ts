@@ -5,6 +5,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { migrationBy, migrationWords } from '../database/done.ts';
+import { unneededBackups } from '../database/kept.ts';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { addressesOf } from '../instances/address.ts';
@@ -85,7 +86,9 @@ function unswitchedOf({ step, moves }: Failed): string | undefined {
 /** What keeps running may not work with the database as the migration has left it. */
 function withSchema(op: Deploy, error: StepFailure): StepFailure {
   const own = migrationBy(op);
-  return own && own.verdict !== 'additive' ? withEnding(error, `; ${migrationWords(own)}`) : error;
+  if (!own || own.verdict === 'additive') return error;
+  const restore = own.restore === undefined ? '' : `; to restore what was before: ${own.restore}`;
+  return withEnding(error, `; ${migrationWords(own)}${restore}`);
 }
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
@@ -163,7 +166,8 @@ function prune(op: Deploy, failure?: { readonly failed: string | undefined }): v
       const problems = pruneReleases(appPaths, now, stay);
       for (const problem of problems) reporter.note(problem);
     }
-    for (const path of oldLogs(paths, app, log.path)) removeIfThere(path);
+    const unneeded = unneededBackups(paths.app(app), requireApp(paths, app));
+    for (const path of [...oldLogs(paths, app, log.path), ...unneeded]) removeIfThere(path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     reporter.note(`old releases or logs could not be removed: ${why}`);

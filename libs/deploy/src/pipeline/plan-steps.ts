@@ -41,9 +41,11 @@ export function stepsOf(file: DeployFile, version: string): string[] {
 
 function migrationStep({ migrate }: DeployFile): string[] {
   if (!migrate) return [];
-  const { run, database, isRehearsed } = migrate;
+  const { run, database, isRehearsed, backup } = migrate;
   const first = isRehearsed ? ', first on a copy of its schema' : '';
-  return [`migrate the database of ${database}${first}: ${run}`];
+  const saved =
+    backup === undefined ? [] : [`back up the database of ${database}, if it changes: ${backup}`];
+  return [...saved, `migrate the database of ${database}${first}: ${run}`];
 }
 
 /** With it, what drains runs on until its end. */

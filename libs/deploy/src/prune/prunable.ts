@@ -5,6 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { folderNamesIn, isThere, namesIn } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
+import { unneededBackups } from '../database/kept.ts';
 import { activeRelease } from '../instances/current-link.ts';
 import { slotReleases, unfinishedReleases, unusedReleases } from '../release/folder.ts';
 import { leftoversOf } from '../remove/remove.ts';
@@ -20,6 +21,7 @@ export function prunableOf(paths: Paths, app: AppState): string[] {
   const releases = deploying ? [] : unneededReleases(paths, app);
   return [
     ...releases.map((name) => own.release(name)),
+    ...(deploying ? [] : unneededBackups(own, app)),
     ...unfinishedReleases(own),
     ...oldLogs(paths, app.app, log),
   ];

@@ -5,6 +5,8 @@
 import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { usage } from '@runner/common/foundation/failure';
+import { restoreLine, restoreSteps } from '../database/restore.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
@@ -85,6 +87,8 @@ export async function rollBack(
   choice: RollbackChoice,
   notify?: NotifyChoice,
 ): Promise<RollbackOutcome> {
+  if (choice.database !== undefined && choice.instance !== undefined)
+    throw usage('the database is of all instances: leave out --instance');
   const { moves, staying } = planRollback(op.paths, op.app, choice);
   if (!choice.force) refuseBorder(op.paths, op.app.app, moves);
   refuseSchema(op, moves, choice);
@@ -102,11 +106,15 @@ export async function rollBack(
     ...(channels !== undefined && { notify: channels }),
   });
   secretsStarting(op, names);
+  const { database } = choice;
   function* steps() {
-    yield* activation(op, targetsOf(op, moves), wayOf(moves));
+    const targets = targetsOf(op, moves);
+    const [target] = targets;
+    if (target && database !== undefined) yield* restoreSteps(op, target, to, database);
+    yield* activation(op, targets, wayOf(moves));
   }
   const failed = await execute(op, steps());
-  if (!failed) conclude(op, rollbackSucceeded(op, moves, choice.reason));
+  if (!failed) conclude(op, rollbackSucceeded(op, moves, choice));
   return {
     app: op.app.app,
     from_version: from.version,
@@ -118,9 +126,15 @@ export async function rollBack(
       version: versionLabel(move.to, [move.from]),
     })),
     ...(isRestart(moves[0]) && { restarted: true as const }),
+    ...(database !== undefined && !failed && { database: wayBack(op, from, database) }),
     ...(failed ? failure(op, moves, failed) : { result: 'rolled_back', version: to.version }),
     duration_ms: op.clock.total,
   };
+}
+
+/** The backup that was restored, and the line that undoes it. */
+function wayBack({ app, deployId }: Operation, { version }: KeptMove['from'], restored: string) {
+  return { restored, undo: restoreLine(app, version, deployId) };
 }
 
 /** What is started again while it may still serve is started beside itself. */

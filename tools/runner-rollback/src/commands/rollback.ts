@@ -24,6 +24,10 @@ export const rollback = command({
       placeholder: 'VERSION',
       about: 'Go back to this version although the database has changed since',
     },
+    database: {
+      placeholder: 'BACKUP',
+      about: 'Bring the database back, too: stops the app and restores this backup',
+    },
     force: { about: 'Allow a version without traffic; change the proxy first' },
     ...ID_OPTIONS,
     ...EVENTS_OPTION,
@@ -50,6 +54,7 @@ export const rollback = command({
         notify: !options['no-notify'],
         force: options.force,
         acceptSchema: options['accept-schema'],
+        database: options.database,
         ...(canAsk(io) && {
           confirm: (words: string) =>
             /^y(es)?$/i.test(ask(io, `${harmlessLine(words)}. Go back? [y/N]`).trim()),
@@ -67,14 +72,17 @@ export const rollback = command({
     }
   },
   human(outcome: RollbackOutcome, style) {
-    const { app, result, version, from_version: from, deploy_id: id } = outcome;
+    const { app, result, version, from_version: from, deploy_id: id, database } = outcome;
     const name = style.bold(harmlessLine(app));
+    const undo = database
+      ? `The database is that of ${harmlessLine(database.restored)}; to undo this: ${database.undo}\n`
+      : '';
     if (result === 'rolled_back' && outcome.restarted) {
-      return `${style.green('Started')} ${harmlessLine(from)} of ${name} again [${id}]\n`;
+      return `${style.green('Started')} ${harmlessLine(from)} of ${name} again [${id}]\n${undo}`;
     }
     if (result === 'unchanged') return unchangedText(outcome);
     if (result === 'rolled_back') {
-      return `${style.green('Rolled back')} ${name}${movesText(outcome)} [${id}]\n`;
+      return `${style.green('Rolled back')} ${name}${movesText(outcome)} [${id}]\n${undo}`;
     }
     const now = outcome.rollback_error
       ? `${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`

@@ -1,0 +1,183 @@
+/**
+ * Sealed backups of a database, made before a migration and before a restore, and read back once they are
+ * written: of PostgreSQL an archive of pg_dump, of MySQL the text of its dump, of SQLite the file.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, rmSync, statfsSync, statSync } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip, createGzip } from 'node:zlib';
+import { decrypted, encryptedFor, newIdentity } from '@runner/backup/age';
+import { writeStream } from '@runner/backup/backup';
+import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
+import type { DatabaseBackup } from '@runner/common/apps/state';
+import { isThere, makeFolder } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { Secret } from '@runner/common/secrets/secret';
+import { sizeText } from '@runner/common/text/size';
+import { durationText } from '@runner/common/text/time';
+import { changeOwnState } from '../journal/journal.ts';
+import type { Operation } from '../journal/operation.ts';
+import { reported } from '../report/reporter.ts';
+import { StepFailure } from '../run/step.ts';
+import type { DatabaseAddress } from './address.ts';
+import { query, runTool } from './tools.ts';
+
+/** Backups that an app remembers: more than releases are kept. */
+const REMEMBERED = 100;
+/** Bytes of a database in a ms, until one was measured. */
+const PACE = 20_000;
+
+/** Of which database, and how long its tool may take, in ms. */
+export interface BackupSource {
+  readonly address: DatabaseAddress;
+  readonly variable: string;
+  readonly timeout: number;
+}
+
+const SIZES = {
+  postgres: 'SELECT pg_database_size(current_database())',
+  mysql:
+    'SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
+};
+
+async function sizeOf(address: DatabaseAddress): Promise<number> {
+  const { kind, name } = address;
+  if (kind === 'sqlite') return statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  const [[size = '0'] = []] = await query(address, SIZES[kind]);
+  return Number(size);
+}
+
+/** Makes a backup with the name of this operation, after saying how large it is. Throws a StepFailure. */
+export async function makeBackup(op: Operation, source: BackupSource): Promise<DatabaseBackup> {
+  const { paths, app, deployId: deploy_id } = op;
+  const own = paths.app(app.app);
+  const { address, variable } = source;
+  const size = await sizeOf(address);
+  makeFolder(own.databaseBackups, 0o700);
+  const { bavail, bsize } = statfsSync(own.databaseBackups);
+  if (bavail * bsize < size) {
+    const words = `${sizeText(bavail * bsize)} are free, the database has ${sizeText(size)}`;
+    throw new StepFailure('migrate', `migrate: not enough space for its backup: ${words}`, {
+      blame: 'server',
+    });
+  }
+  const { database_backups: known = [], migrations = [] } = app;
+  const measured = known.findLast(({ ms, size: bytes }) => ms > 0 && bytes > 0);
+  const time = measured ? (size * measured.ms) / measured.size : size / PACE;
+  const about = durationText(Math.max(1, Math.round(time / 1000)) * 1000);
+  const began = op.io.elapsed();
+  const at = op.io.now().toISOString();
+  const title = `back up the database: ${sizeText(size)}, about ${about}`;
+  const bytes = await reported(op.reporter, title, () => write(op, source));
+  const backup: DatabaseBackup = {
+    deploy_id,
+    at,
+    database: address.fingerprint,
+    variable,
+    size,
+    bytes,
+    ms: Math.round(op.io.elapsed() - began),
+    migrations: migrations.filter(({ gone }) => !gone).map((each) => each.deploy_id),
+  };
+  changeOwnState(op, (now) => {
+    const kept = (now.database_backups ?? []).filter(
+      (each) => each.deploy_id !== deploy_id && isThere(own.databaseBackup(each.deploy_id)),
+    );
+    return { ...now, database_backups: [...kept, backup].slice(-REMEMBERED) };
+  });
+  return backup;
+}
+
+/** Writes the file and reads it back; its bytes. */
+async function write(op: Operation, { address, timeout }: BackupSource): Promise<number> {
+  const { paths, app, deployId, io } = op;
+  const key =
+    openDatabaseKey(op, app.app) ?? keepDatabaseKey(op, app.app, new Secret(await newIdentity()));
+  const path = paths.app(app.app).databaseBackup(deployId);
+  const written = createHash('sha256');
+  let bytes = 0;
+  const save = async (dump: AsyncIterable<Uint8Array>) => {
+    const packed = packedAs(address, hashing(dump, written));
+    await writeStream(path, io.pid, await encryptedFor(packed, key.reveal()), (length) => {
+      bytes += length;
+    });
+  };
+  try {
+    await dumpTo(address, { signal: op.signal, timeout, output: save }, `${path}.${io.pid}.tmp`);
+    const read = createHash('sha256');
+    for await (const _ of hashing(openBackup(op, address, deployId), read));
+    if (written.digest('hex') !== read.digest('hex'))
+      throw new Failure('backup_unreadable', 'the backup cannot be read back as it was written');
+    return bytes;
+  } catch (error) {
+    rmSync(path, { force: true });
+    if (!(error instanceof Failure)) throw error;
+    const blame = op.signal.aborted ? 'operator' : 'server';
+    const words = `migrate: the database could not be backed up: ${op.redact(error.message)}`;
+    throw new StepFailure('migrate', words, { blame });
+  }
+}
+
+type DumpLimits = Required<Pick<Parameters<typeof runTool>[3] & object, 'output' | 'timeout'>> & {
+  readonly signal: AbortSignal;
+};
+
+async function dumpTo(address: DatabaseAddress, limits: DumpLimits, path: string): Promise<void> {
+  const { kind } = address;
+  if (kind === 'postgres') {
+    const args = ['-Fc', '-Z1', '-w', '--lock-wait-timeout=5s'];
+    await runTool(address, 'dump', { args }, limits);
+    return;
+  }
+  if (kind === 'mysql') {
+    const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0'];
+    const all = ['--routines', '--triggers', '--events', '--hex-blob', '--no-tablespaces'];
+    const how = ['--single-transaction', '--quick', '--default-character-set=utf8mb4'];
+    await runTool(address, 'dump', { args: [...loose, ...all, ...how] }, limits);
+    return;
+  }
+  const copy = `${path}.sqlite`;
+  try {
+    await query(address, `VACUUM INTO '${copy.replaceAll("'", "''")}'`, {
+      signal: limits.signal,
+      timeout: limits.timeout,
+    });
+    await limits.output(createReadStream(copy));
+  } finally {
+    rmSync(copy, { force: true });
+  }
+}
+
+async function* hashing(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+/** An archive of PostgreSQL is compressed already. */
+function packedAs(
+  { kind }: DatabaseAddress,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  if (kind === 'postgres') return bytes;
+  return pipeline(Readable.from(bytes), createGzip({ level: 1 }), () => {});
+}
+
+/** The bytes of a backup, each authenticated. Throws `backup_unreadable`, and what opening a secret throws. */
+export async function* openBackup(
+  op: Operation,
+  { kind }: DatabaseAddress,
+  id: string,
+): AsyncGenerator<Uint8Array> {
+  const { paths, app } = op;
+  const key = openDatabaseKey(op, app.app);
+  if (!key) throw new Failure('backup_unreadable', 'the key of the backups is not there');
+  const sealed = createReadStream(paths.app(app.app).databaseBackup(id));
+  const plain = decrypted(sealed, { identity: key.reveal() });
+  if (kind === 'postgres') yield* plain;
+  else yield* pipeline(Readable.from(plain), createGunzip(), () => {});
+}

@@ -1,0 +1,127 @@
+/** Puts a backup into its database, in place of all that is there. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { writeStream } from '@runner/backup/backup';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Operation } from '../journal/operation.ts';
+import { type DatabaseAddress, otherDatabase } from './address.ts';
+import { type BackupSource, openBackup } from './backup.ts';
+import { settingsOf } from './scratch.ts';
+import { quoted } from './seed.ts';
+import { query, runTool } from './tools.ts';
+
+/** Schemas that stay: those of others, and public, which each database has. */
+const KEPT_SCHEMAS = `SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+  AND (nspname = 'public' OR NOT pg_has_role(nspowner, 'USAGE'))`;
+
+/** Drops what the user owns but extensions: a backup of pg_dump drops only what it has itself. */
+const DROP_ALL = `DO $drop$
+DECLARE one record;
+BEGIN
+  FOR one IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+    AND nspname NOT IN (${KEPT_SCHEMAS}) LOOP
+    EXECUTE format('DROP SCHEMA %I CASCADE', one.nspname);
+  END LOOP;
+  FOR one IN
+    SELECT * FROM (
+      SELECT c.oid, relowner AS owner, nspname, CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
+        WHEN 'S' THEN 'SEQUENCE' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END AS what,
+        format('%I.%I', nspname, relname) AS name, CASE relkind WHEN 'S' THEN 2 ELSE 1 END AS turn
+      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+      UNION ALL
+      SELECT p.oid, proowner, nspname, 'ROUTINE', p.oid::regprocedure::text, 3
+      FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
+      UNION ALL
+      SELECT t.oid, typowner, nspname, 'TYPE', format('%I.%I', nspname, typname), 4
+      FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace LEFT JOIN pg_class c ON c.oid = typrelid
+      WHERE typtype IN ('e', 'd', 'r') OR c.relkind = 'c'
+    ) every WHERE nspname IN (${KEPT_SCHEMAS}) AND pg_has_role(owner, 'USAGE')
+      AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = every.oid AND d.deptype = 'e')
+    ORDER BY turn LOOP
+    EXECUTE format('DROP %s IF EXISTS %s CASCADE', one.what, one.name);
+  END LOOP;
+  PERFORM lo_unlink(oid) FROM pg_largeobject_metadata WHERE pg_has_role(lomowner, 'USAGE');
+END $drop$;
+`;
+
+/** Entries of an archive that stay as they are, with the schemas and extensions that stay. */
+const STAYING =
+  /^\d+; \d+ \d+ (?:COMMENT - EXTENSION |(?:SCHEMA - |COMMENT - SCHEMA |ACL - SCHEMA )(\S+) )/;
+
+/** One transaction: an input that ends early is undone. */
+async function intoPostgres(op: Operation, source: BackupSource, id: string): Promise<void> {
+  const { address, timeout } = source;
+  const kept = (await query(address, KEPT_SCHEMAS)).map(([name]) => name);
+  const limits = { timeout };
+  const all = await runTool(
+    address,
+    'archive',
+    { args: ['-l'], input: openBackup(op, address, id) },
+    limits,
+  );
+  const entries = all.split('\n').filter((line) => {
+    const [whole, schema] = STAYING.exec(line) ?? [];
+    return whole === undefined || (schema !== undefined && !kept.includes(schema));
+  });
+  const list = `${op.paths.app(op.app.app).databaseBackup(id)}.list`;
+  writeFileSync(list, entries.join('\n'), { mode: 0o600 });
+  async function* statements() {
+    yield `\\set ON_ERROR_STOP 1\nBEGIN;\nSET LOCAL lock_timeout = 5000;\n${DROP_ALL}`;
+    const pass = new PassThrough();
+    const output = (bytes: AsyncIterable<Uint8Array>) => pipeline(bytes, pass);
+    const words = { args: ['-L', list, '-f', '-'], input: openBackup(op, address, id) };
+    const done = runTool(address, 'archive', words, { ...limits, output });
+    done.catch((error) => pass.destroy(error));
+    yield* pass;
+    await done;
+    yield '\nCOMMIT;\n';
+  }
+  const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];
+  try {
+    await runTool(address, 'client', { args, input: statements() }, limits);
+  } finally {
+    rmSync(list, { force: true });
+  }
+}
+
+/** MySQL has no transactions for tables: what is ended half way has to be done once more. */
+async function intoMysql(op: Operation, { address, timeout }: BackupSource, id: string) {
+  const name = quoted('mysql', address.name);
+  const settings = await settingsOf(address);
+  async function* statements() {
+    yield `DROP DATABASE ${name};\nCREATE DATABASE ${name} ${settings};\nUSE ${name};\n`;
+    yield* openBackup(op, address, id);
+  }
+  const args = ['--default-character-set=utf8mb4'];
+  await runTool(address, 'client', { args, input: statements() }, { timeout });
+}
+
+/** The file stays the one that it is: what has it open sees the change. */
+async function intoSqlite(op: Operation, { address, timeout }: BackupSource, id: string) {
+  const path = `${op.paths.app(op.app.app).databaseBackup(id)}.sqlite`;
+  const limits = { timeout };
+  try {
+    await writeStream(path, op.io.pid, openBackup(op, address, id), () => {});
+    const [[found] = []] = await query(
+      otherDatabase(address, path),
+      'PRAGMA integrity_check',
+      limits,
+    );
+    if (found !== 'ok') throw new Failure('backup_unreadable', `it is damaged: ${found}`);
+    await query(address, `.restore '${path.replaceAll("'", "''")}'`, limits);
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+const INTO: Readonly<Record<DatabaseAddress['kind'], typeof intoPostgres>> = {
+  postgres: intoPostgres,
+  mysql: intoMysql,
+  sqlite: intoSqlite,
+};
+
+/** Throws a Failure; then PostgreSQL and SQLite are as they were. */
+export function putBack(op: Operation, source: BackupSource, id: string): Promise<void> {
+  return INTO[source.address.kind](op, source, id);
+}

@@ -1,0 +1,130 @@
+/** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
+import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { versionArgument } from '@runner/common/apps/versions';
+import { isThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import type { Target } from '../instances/drivers/driver.ts';
+import { stopAllOf } from '../instances/stop.ts';
+import { keptTarget } from '../instances/target.ts';
+import { changeOwnState, noteRestore } from '../journal/journal.ts';
+import { type Journal, type Operation, uninterrupted, type Version } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { reported } from '../report/reporter.ts';
+import { StepFailure } from '../run/step.ts';
+import { databaseAddress } from './address.ts';
+import { type BackupSource, makeBackup } from './backup.ts';
+import { lockDatabase } from './lock.ts';
+import { putBack } from './put-back.ts';
+
+/** Longest time for a dump or for putting it back, in ms: longer than anyone waits. */
+const PATIENCE = 6 * 3_600_000;
+
+/** The command that goes back to a version and to a backup. */
+export function restoreLine({ app }: Pick<AppState, 'app'>, version: string, id: string): string {
+  return `runner rollback ${word(app)} --to ${word(version)} --database ${word(id)}`;
+}
+
+/** The same, to what runs now; undefined before the first deploy. */
+export function lineToNow(app: AppState, id: string): string | undefined {
+  const all = Object.values(app.instances).flatMap(({ current }) => current ?? []);
+  const [now] = all;
+  return now && restoreLine(app, versionArgument(now, all), id);
+}
+
+/** Throws `backup_unreadable` if the app has no such backup. */
+export function requireBackup(paths: Paths, app: AppState, id: string): DatabaseBackup {
+  const { database_backups: all = [] } = app;
+  const kept = all.filter((each) => isThere(paths.app(app.app).databaseBackup(each.deploy_id)));
+  const found = kept.find(({ deploy_id }) => deploy_id === id);
+  if (found) return found;
+  const ids = kept.map(({ deploy_id, at }) => `${deploy_id} (${at})`).join(', ');
+  const has = ids === '' ? 'none is kept' : `kept: ${ids}`;
+  const words = `'${app.app}' has no backup '${id.slice(0, 80)}' of its database: ${has}`;
+  throw new Failure('backup_unreadable', words);
+}
+
+/** The steps before the version is started. What the database was until now is backed up first. */
+export function restoreSteps(op: Operation, target: Target, to: Version, id: string): Step[] {
+  const backup = requireBackup(op.paths, op.app, id);
+  const stops = Object.entries(op.app.instances).flatMap(([name, { current }]): Step[] => {
+    const running = current && keptTarget(uninterrupted(op), name, current);
+    if (!running) return [];
+    const run = () => stopAllOf(uninterrupted(op), name, running);
+    return [{ stage: 'switch', title: `stop ${name}`, instance: name, isTouched: true, run }];
+  });
+  return [...stops, { stage: 'migrate', run: () => restore(op, target, to, backup) }];
+}
+
+async function restore(
+  op: Operation,
+  target: Target,
+  to: Version,
+  backup: DatabaseBackup,
+): Promise<void> {
+  await onDatabase(op, target, backup, async (source) => {
+    await makeBackup(op, source);
+    noteRestore(op, backup.deploy_id);
+    await replace(op, source, { to, backup });
+  });
+}
+
+/** Undoes it: the database becomes what it was before the rollback, with all that was written until then. */
+export async function undoRestore(
+  op: Operation,
+  { deploy_id }: Journal,
+  to: Version,
+  target: Target,
+) {
+  const backup = requireBackup(op.paths, requireApp(op.paths, op.app.app), deploy_id);
+  await onDatabase(op, target, backup, (source) => replace(op, source, { to, backup }));
+}
+
+/** Throws a StepFailure. */
+async function onDatabase(
+  op: Operation,
+  target: Target,
+  { variable, database }: DatabaseBackup,
+  body: (source: BackupSource) => Promise<void>,
+): Promise<void> {
+  const address = databaseAddress(target.env[variable] ?? '', target.release);
+  if (address.fingerprint !== database)
+    throw new StepFailure('migrate', `migrate: ${variable} leads to another database now`, {
+      blame: 'operator',
+    });
+  const lock = await lockDatabase(op, address, PATIENCE);
+  try {
+    await body({ address, variable, timeout: PATIENCE });
+  } finally {
+    lock.release();
+  }
+}
+
+/** Puts a backup in; the state says so before and after. Until it is in, nothing is migrated. */
+async function replace(
+  op: Operation,
+  source: BackupSource,
+  { to: { version, commit }, backup }: { readonly to: Version; readonly backup: DatabaseBackup },
+): Promise<void> {
+  const { deploy_id: id, database, migrations: known } = backup;
+  const at = op.io.now().toISOString();
+  const started = { deploy_id: op.deployId, commit, version, at, database, backup: id };
+  changeOwnState(op, (app) => ({ ...app, migrating: started }));
+  try {
+    const title = `restore the database of ${backup.at}`;
+    await reported(op.reporter, title, () => putBack(op, source, id));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
+    throw new StepFailure('migrate', words, { blame: 'server' });
+  }
+  changeOwnState(op, (app) => ({
+    ...app,
+    migrating: null,
+    migrations: (app.migrations ?? []).map(({ gone, ...each }) =>
+      known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at },
+    ),
+  }));
+}

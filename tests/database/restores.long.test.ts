@@ -1,0 +1,181 @@
+/**
+ * The printed line brings version and database back, byte for byte, and can be undone; kills at any moment
+ * leave the one or the other. RESTORES=n changes how many there are of each database.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killApp } from '@runner/testing/app';
+import {
+  sqliteFolder,
+  startMariadb,
+  startPostgres,
+  type TestDatabases,
+} from '@runner/testing/databases';
+import { IS_WHOLE } from '@runner/testing/extent';
+import { randomOf } from '@runner/testing/random';
+import { distFolder, run, shell, start } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld } from '../deploys/world.ts';
+import { TOOL } from './tool.ts';
+
+const test = suite('restores');
+const ROUNDS = Number(process.env.RESTORES ?? (IS_WHOLE ? 67 : 3));
+const MARK = 'a-customer-7c1b9e';
+
+const ONE = {
+  postgres: `create table orders(id serial primary key, note text, total int not null default 1);
+    create type mood as enum ('good', 'bad'); create view all_orders as select * from orders;
+    create function double(a int) returns int language sql as 'select a * 2'; create schema more; create table more.logs(line text);`,
+  mysql: `create table orders(id int primary key auto_increment, note varchar(80), total int not null default 1);
+    create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);`,
+  sqlite: `create table orders(id integer primary key, note text, total int not null default 1);
+    create view all_orders as select * from orders; pragma user_version = 7;`,
+};
+const BREAKING = [
+  'alter table orders add column paid varchar(5); drop view all_orders;',
+  'drop view all_orders; alter table orders rename to purchases;',
+  'delete from orders where id > 1; create table extra(a int); insert into extra values (1); drop view all_orders;',
+];
+
+async function check(databases: TestDatabases): Promise<number> {
+  const world = await makeWorld();
+  const { root } = world;
+  const random = randomOf(7);
+  const url = databases.url('shop');
+  databases.create('shop');
+  const dump = () => dumpOf(databases, url);
+  const ship = async (version: string, migrations: readonly string[]) => {
+    const files = migrations.map((text, at) => [`migrations/${100 + at}.sql`, text]);
+    const deploy = deployFile(world.port, 'migrate: { run: node migrate.js, backup: auto }\n');
+    await world.push(version, {
+      deploy,
+      files: { 'migrate.js': TOOL, ...Object.fromEntries(files) },
+    });
+    return world.deploy();
+  };
+  const line = async (words: string) => {
+    const env = { PATH: `${distFolder()}/bin:${process.env.PATH}` };
+    return shell(words, { root, env });
+  };
+  try {
+    const set = await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
+      root,
+      stdin: url,
+    });
+    assert.is(set.status, 0, set.stderr);
+    const one = [ONE[databases.kind]];
+    assert.is((await ship('v1', one)).status, 0);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const rows = Math.floor(random() * 50) + 1;
+      for (let row = 0; row < rows; row += 1)
+        databases.sql(
+          'shop',
+          `insert into orders(note, total) values ('${MARK} \u00e4 ${random()}', ${row});`,
+        );
+      const before = dump();
+      const version = `v${round + 2}`;
+      const done = await ship(version, [...one, `${BREAKING[round % 3]}\n-- ${round}`]);
+      assert.is(done.status, 0, done.stderr);
+      assert.match(done.stderr, /ok +back up the database: [\d.]+ [KM]iB, about 1\.0 s/);
+      const after = dump();
+      assert.is.not(after, before);
+      const refused = await run('runner-rollback', ['shop'], { root });
+      assert.is(refused.status, 1);
+      const [, way = ''] =
+        /to restore what was before: (runner rollback [^;]+);/.exec(refused.stderr) ?? [];
+      assert.is.not(way, '', refused.stderr);
+      assert.is(world.events().at(-1)?.migration_restore, way);
+      if (round % 3 === 2) {
+        // A kill at any moment leaves both as they were, or both as they are to be.
+        const [tool = '', ...args] = way.split(' ').slice(1);
+        const killed = start(`runner-${tool}`, args, { root });
+        await sleep(random() * 1_500);
+        killed.kill('SIGKILL');
+        await killed.done;
+        const next = await run('runner-restart', ['shop'], { root });
+        assert.is(next.status, 0, next.stderr);
+        const page = await world.page();
+        assert.is(dump(), page === 'v1' ? before : after, `${page} after a kill: ${next.stderr}`);
+      }
+      const back = await line(way);
+      assert.is(back.status, 0, back.stderr);
+      assert.is(await world.page(), 'v1');
+      assert.is(dump(), before);
+      assert.match(back.stdout, /Rolled back shop|Started v1 of shop again/);
+      if (round % 3 === 1) {
+        const rekeyed = await run('runner-tokens', ['rekey'], { root });
+        assert.is(rekeyed.status, 0, rekeyed.stderr);
+        const [, undo = ''] = /to undo this: (runner rollback .+)/.exec(back.stdout) ?? [];
+        const forward = await line(undo);
+        assert.is(forward.status, 0, forward.stderr);
+        assert.is(await world.page(), version);
+        assert.is(dump(), after);
+        const again = await line(way);
+        assert.is(again.status, 0, again.stderr);
+        assert.is(dump(), before);
+      }
+      assert.is(world.state().migrating ?? null, null);
+    }
+    const folder = join(root, 'apps/shop/database');
+    assert.ok(existsSync(folder));
+    assert.equal(
+      readdirSync(folder).filter((name) => !name.endsWith('.age')),
+      [],
+    );
+    assert.equal(findBytes(root, MARK), []);
+    assert.is((await run('runner-audit', ['verify'], { root })).status, 0);
+    return ROUNDS;
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+  }
+}
+
+/** What the database's own tool says of all that is in it. */
+function dumpOf(databases: TestDatabases, url: string): string {
+  const { hostname, port, username, password } = new URL(url.replace('mysql+pymysql', 'mysql'));
+  const secret = decodeURIComponent(password);
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  const [file, ...args] = {
+    postgres: ['pg_dump', '-h', hostname, '-p', port, '-U', username, 'shop'],
+    mysql: [
+      ...[
+        'mariadb-dump',
+        '--no-defaults',
+        '--protocol=tcp',
+        '-h',
+        hostname,
+        '-P',
+        port,
+        '-u',
+        username,
+      ],
+      ...['--skip-dump-date', '--routines', '--triggers', '--events', 'shop'],
+    ],
+    sqlite: ['sqlite3', new URL(url).pathname, '.dump', 'pragma user_version'],
+  }[databases.kind] as [string, ...string[]];
+  const env = { PATH: process.env.PATH, PGPASSWORD: secret, MYSQL_PWD: secret };
+  const text = execFileSync(file, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 });
+  return text.replace(/^\\(?:un)?restrict .*$/gm, '');
+}
+
+for (const [name, begin] of [
+  ['PostgreSQL', startPostgres],
+  ['MariaDB', startMariadb],
+  ['SQLite', sqliteFolder],
+] as const)
+  test(`the printed line restores ${name} byte for byte, with the version before running`, async () => {
+    const databases = await begin();
+    if (!databases) return;
+    try {
+      const rounds = await check(databases);
+      process.stdout.write(`(${rounds} rounds)\n`);
+    } finally {
+      databases.close();
+    }
+  });
+
+test.run();
