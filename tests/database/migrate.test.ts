@@ -1,6 +1,6 @@
 /** A release migrates its database, and a rollback knows what that means. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
@@ -122,6 +122,67 @@ test('a rollback over what removes is refused with the way to restore, unless it
   const accepted = await rollback(world, '--accept-schema', 'v1');
   assert.is(accepted.status, 0, accepted.stderr);
   assert.is(await world.page(), 'v1');
+});
+
+test('one printed line brings version and database back, and one undoes it', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'alter table orders drop column note;' };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /ok +back up the database: 12 KiB, about 1\.0 s/);
+  sql(database, 'insert into orders values (2, 20)');
+  const refused = await rollback(world);
+  const [, line = '', id = ''] =
+    /to restore what was before: (runner rollback shop --to v1 --database ([0-9a-f]{8}));/.exec(
+      refused.stderr,
+    ) ?? [];
+  assert.is.not(line, '', refused.stderr);
+  const none = await rollback(world, '--database', '00000000');
+  assert.match(
+    none.stderr,
+    new RegExp(`'shop' has no backup '00000000' of its database: kept: ${id} \\(.+Z\\)`),
+  );
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+  assert.match(
+    back.stdout,
+    /^Rolled back shop from v2 to v1 .+\nThe database is as of .+Z; to undo this: runner rollback shop --to v2 --database [0-9a-f]{8}\n$/,
+  );
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
+  assert.is(world.events().at(-1)?.database_backup, id);
+  // Its migration is no longer in.
+  const forward = await rollback(world, '--to', 'v2');
+  assert.match(
+    forward.stderr,
+    /v2 needs the migration of v2, which a restore of the database took away; to migrate once more: runner deploy shop --ref [0-9a-f]{40};/,
+  );
+  const [undo = ''] = back.stdout.match(/[0-9a-f]{8}\n$/) ?? [];
+  const undone = await rollback(world, '--to', 'v2', '--database', undo.trim());
+  assert.is(undone.status, 0, undone.stderr);
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v2', '1|10\n2|20']);
+});
+
+test('a version that is not healthy after a restore leaves database and version as they were', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v2', migrations, more });
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  sql(database, 'insert into orders values (2, 20)');
+  const [release = ''] = readdirSync(join(world.root, 'apps/shop/releases')).sort();
+  writeFileSync(join(world.root, 'apps/shop/releases', release, 'server.js'), 'process.exit(7)');
+  const failed = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(failed.status, 1, failed.stderr);
+  assert.match(failed.stderr, /(ok +restore the database as of .+Z .*\n(.*\n)*){2}/);
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v2', '1|10\n2|20']);
+  assert.is(world.state().migrating, null);
 });
 
 test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({

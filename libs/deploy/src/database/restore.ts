@@ -113,7 +113,7 @@ async function replace(
   const started = { deploy_id: op.deployId, commit, version, at, database, backup: id };
   changeOwnState(op, (app) => ({ ...app, migrating: started }));
   try {
-    const title = `restore the database of ${backup.at}`;
+    const title = `restore the database as of ${backup.at}`;
     await reported(op.reporter, title, () => putBack(op, source, id));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

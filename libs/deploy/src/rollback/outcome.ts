@@ -17,8 +17,8 @@ export interface RollbackOutcome {
   earlier_version?: string | null;
   /** The active version was started again; nothing was switched. */
   restarted?: true;
-  /** The backup of the database that was restored, and the command that undoes it. */
-  database?: { restored: string; undo: string };
+  /** The backup of the database that was restored, its time, and the command that undoes it. */
+  database?: { restored: string; at: string; undo: string };
   duration_ms: number;
   error?: string;
   /** Why the version that was active could not be restored either; the exit status is 3 then. */

@@ -6,7 +6,7 @@ import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { usage } from '@runner/common/foundation/failure';
-import { restoreLine, restoreSteps } from '../database/restore.ts';
+import { requireBackup, restoreLine, restoreSteps } from '../database/restore.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
@@ -133,8 +133,9 @@ export async function rollBack(
 }
 
 /** The backup that was restored, and the line that undoes it. */
-function wayBack({ app, deployId }: Operation, { version }: KeptMove['from'], restored: string) {
-  return { restored, undo: restoreLine(app, version, deployId) };
+function wayBack({ paths, app, deployId }: Operation, { version }: KeptMove['from'], id: string) {
+  const { at } = requireBackup(paths, app, id);
+  return { restored: id, at, undo: restoreLine(app, version, deployId) };
 }
 
 /** What is started again while it may still serve is started beside itself. */

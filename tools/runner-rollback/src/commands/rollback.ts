@@ -75,7 +75,7 @@ export const rollback = command({
     const { app, result, version, from_version: from, deploy_id: id, database } = outcome;
     const name = style.bold(harmlessLine(app));
     const undo = database
-      ? `The database is that of ${harmlessLine(database.restored)}; to undo this: ${database.undo}\n`
+      ? `The database is as of ${harmlessLine(database.at)}; to undo this: ${database.undo}\n`
       : '';
     if (result === 'rolled_back' && outcome.restarted) {
       return `${style.green('Started')} ${harmlessLine(from)} of ${name} again [${id}]\n${undo}`;
