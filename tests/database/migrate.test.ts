@@ -185,6 +185,44 @@ test('a version that is not healthy after a restore leaves database and version 
   assert.is(world.state().migrating, null);
 });
 
+test('the version before, tried on a full copy by its own check, says whether it works', async ({
+  world,
+  database,
+}) => {
+  const file = '${DATABASE_URL#sqlite:}';
+  const check = (words: string) => `, rehearse: full, check: 'sqlite3 -bail "${file}" "${words}"'`;
+  const writing = check('insert into orders(id, total) values (null, 1)');
+  await ship({ world, database, version: 'v1', more: writing });
+  const drop = { '001': 'alter table orders drop column note;' };
+  const proven = await ship({ world, database, version: 'v2', migrations: drop, more: writing });
+  assert.is(proven.status, 0, proven.stderr);
+  assert.match(proven.stderr, /ok +rehearse on a full copy: [\d.]+ KiB, about 1\.0 s/);
+  assert.match(
+    proven.stderr,
+    /the version before was tried on a copy and works with it: removes column orders\.note/,
+  );
+  assert.is(world.events().at(-1)?.migration, 'proven');
+  assert.is(sql(database, 'select count(*) from orders'), '1');
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  assert.match(
+    back.stderr,
+    /the database stays as v2 has made it, on a copy of which v1 was tried\n/,
+  );
+  const more = check('select * from orders');
+  const reading = { ...drop, '002': 'alter table orders add column paid text;' };
+  await ship({ world, database, version: 'v3', migrations: reading, more });
+  const unproven = { ...reading, '003': 'alter table orders drop column paid;' };
+  const read = await ship({ world, database, version: 'v4', migrations: unproven, more: writing });
+  assert.match(read.stderr, /the check of the version before writes nothing: it proves nothing/);
+  assert.is(world.events().at(-1)?.migration, 'broken');
+  const renamed = { ...unproven, '004': 'alter table orders rename to purchases;' };
+  const failed = await ship({ world, database, version: 'v5', migrations: renamed, more });
+  assert.is(failed.status, 0, failed.stderr);
+  assert.match(failed.stderr, /the check of v4 fails on the migrated copy: `sqlite3 .+ status 1/);
+  assert.is(world.events().at(-1)?.migration, 'broken');
+});
+
 test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({
   world,
   database,

@@ -6,7 +6,7 @@ import { findBytes, findSecret } from '@runner/testing/secret-search';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld } from '../deploys/world.ts';
-import { TOOL } from './tool.ts';
+import { CHECK, TOOL } from './tool.ts';
 
 const test = suite('migrations of a server');
 
@@ -16,11 +16,11 @@ async function check(databases: TestDatabases): Promise<void> {
   const url = databases.url('shop');
   const password = decodeURIComponent(new URL(url.replace(/^\w+\+?\w*:/, 'http:')).password);
   databases.create('shop');
-  const ship = async (version: string, migrations: Record<string, string>) => {
+  const ship = async (version: string, migrations: Record<string, string>, more = '') => {
     const files = Object.entries(migrations).map(([name, text]) => [`migrations/${name}`, text]);
     await world.push(version, {
-      deploy: deployFile(world.port, 'migrate: node migrate.js\n'),
-      files: { 'migrate.js': TOOL, ...Object.fromEntries(files) },
+      deploy: deployFile(world.port, `migrate: { run: node migrate.js${more} }\n`),
+      files: { 'migrate.js': TOOL, 'check.js': CHECK, ...Object.fromEntries(files) },
     });
     return world.deploy(['--verbose']);
   };
@@ -56,11 +56,29 @@ async function check(databases: TestDatabases): Promise<void> {
     const fourth = await ship('v4', { '1.sql': one, '2.sql': two, '3.sql': three, '4.sql': four });
     assert.is(migrationOf(), 'unknown', fourth.stderr);
     assert.match(fourth.stderr, /changes rows of orders/);
-    const failing = await ship('v5', { '5.sql': 'alter table nothing add column a int;' });
+    const full = ', rehearse: full, check: node check.js';
+    const five = 'alter table orders add column mail varchar(20);';
+    const all = { '1.sql': one, '2.sql': two, '3.sql': three, '4.sql': four, '5.sql': five };
+    await ship('v4.1', all, full);
+    const six = 'alter table orders drop column mail;';
+    const sixth = await ship('v4.2', { ...all, '6.sql': six }, full);
+    assert.is(migrationOf(), 'proven', sixth.stderr);
+    assert.is(databases.sql('shop', 'select count(*) from orders').stdout.trim(), '1');
+    const returned = await rollback();
+    assert.is(returned.status, 0, returned.stderr);
+    const seven = 'alter table orders add column must int not null;';
+    const emptied = `delete from orders; ${seven}`;
+    const seventh = await ship('v4.3', { ...all, '6.sql': six, '7.sql': emptied }, full);
+    assert.match(seventh.stderr, /the check of v4\.1 fails on the migrated copy/);
+    assert.is(migrationOf(), 'broken');
+    const failing = await ship('v5', { '8.sql': 'alter table nothing add column a int;' });
     assert.is(failing.status, 1);
-    assert.is(await world.page(), 'v4');
+    assert.is(await world.page(), 'v4.3');
     said.push(
-      ...[first, second, third, fourth, failing].flatMap((each) => [each.stdout, each.stderr]),
+      ...[first, second, third, fourth, sixth, seventh, failing].flatMap((each) => [
+        each.stdout,
+        each.stderr,
+      ]),
     );
     for (const form of [password, encodeURIComponent(password)]) {
       assert.equal(findBytes(root, form), []);

@@ -1,7 +1,6 @@
 /** The migrations of the apps of these tests. */
 
-/** What a small tool for migrations does on each of the databases; it prints the URL as such tools do. */
-export const TOOL = `const { execFileSync } = require('node:child_process');
+const CLIENT = `const { execFileSync } = require('node:child_process');
 const { readdirSync, readFileSync } = require('node:fs');
 console.log('migrating ' + process.env.DATABASE_URL);
 const isFile = process.env.DATABASE_URL.startsWith('file:');
@@ -15,10 +14,17 @@ const args = isPostgres
 const program = isFile ? 'sqlite3' : isPostgres ? 'psql' : 'mariadb';
 const words = isFile ? ['-bail', url.pathname] : args;
 const sql = (input) => execFileSync(program, words, { env, input, encoding: 'utf8' }).trim();
-sql('create table if not exists schema_migrations(version varchar(20))');
+`;
+
+/** What a small tool for migrations does on each of the databases; it prints the URL as such tools do. */
+export const TOOL = `${CLIENT}sql('create table if not exists schema_migrations(version varchar(20))');
 for (const file of readdirSync('migrations').sort()) {
   if (sql("select 1 from schema_migrations where version = '" + file + "'") === '1') continue;
   sql(readFileSync('migrations/' + file, 'utf8'));
   sql("insert into schema_migrations values ('" + file + "')");
 }
+`;
+
+/** Tries the app: it writes. */
+export const CHECK = `${CLIENT}sql('insert into orders(id, total) values (1000, 1)');
 `;

@@ -208,6 +208,9 @@ export interface Migration extends RanVersion {
   reasons: string[];
   /** How to restore the backup that was made before it. */
   restore?: string;
+  /** Of `proven`: the commit of the version that was tried, and what counts for others. */
+  tried?: string;
+  otherwise?: SchemaWay;
   /** When a restore took it away, in ISO 8601. */
   gone?: string;
 }
@@ -229,10 +232,10 @@ export interface DatabaseBackup {
 }
 
 /**
- * How a version from before a migration gets on with the schema: it needs nothing that is gone, it does,
- * or no one knows.
+ * How a version from before a migration gets on with the database: it was tried, it needs nothing that is
+ * gone, it does, or no one knows.
  */
-export type SchemaWay = 'additive' | 'broken' | 'unknown';
+export type SchemaWay = 'proven' | 'additive' | 'broken' | 'unknown';
 
 /** What a watch found: `not_judged` if there was too little to see, or it was ended early. */
 export type WatchVerdict = 'good' | 'bad' | 'not_judged';

@@ -12,8 +12,11 @@ export interface MigrationRules {
   readonly database: string;
   /** A command that backs the database up; its last line says how to restore it. `auto`: runner does. */
   readonly backup: string | undefined;
-  /** Whether the migration is tried on a copy of the schema first. */
+  /** Whether the migration is tried on a copy first, of the schema or of all. */
   readonly isRehearsed: boolean;
+  readonly isFull: boolean;
+  /** A command of this version that tries it on a copy that the next one has migrated. */
+  readonly check: string | undefined;
   /** A command that exits with 0 if the migrations of the release are in, and with 1 if not. */
   readonly applied: string | undefined;
   /** Of each of the commands, in ms. */
@@ -44,9 +47,13 @@ export const MIGRATE_SCHEMA: Schema = {
         ),
         rehearse: {
           type: 'string',
-          enum: ['schema', 'false'],
-          description: 'false: not tried on a copy of the schema first [default: schema]',
+          enum: ['schema', 'full', 'false'],
+          description:
+            'What is copied to try the migration first; false: it is not tried [default: schema]',
         },
+        check: line(
+          'A command that tries this version, on a full copy that the next one has migrated: 0 if it works',
+        ),
         applied: line('A command that exits with 0 if the migrations are in, with 1 if not'),
         timeout: duration('Time limit of each of its commands [default: 10m]'),
       },
@@ -65,6 +72,8 @@ export function migrationOf(given: unknown): MigrationRules | undefined {
     database: (section.get('database') ?? DEFAULTS.database) as string,
     backup: backup === 'false' ? undefined : backup,
     isRehearsed: section.get('rehearse') !== 'false',
+    isFull: section.get('rehearse') === 'full',
+    check: section.get('check') as string | undefined,
     applied: section.get('applied') as string | undefined,
     timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
   };

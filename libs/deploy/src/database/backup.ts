@@ -9,7 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { decrypted, encryptedFor, newIdentity } from '@runner/backup/age';
 import { writeStream } from '@runner/backup/backup';
 import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
-import type { DatabaseBackup } from '@runner/common/apps/state';
+import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
@@ -47,28 +47,39 @@ async function sizeOf(address: DatabaseAddress): Promise<number> {
   return Number(size);
 }
 
+/** What is about to be copied: bytes, and in words with the time that it will take. */
+export async function sizeWords(app: AppState, address: DatabaseAddress) {
+  const size = await sizeOf(address);
+  const measured = app.database_backups?.findLast(({ ms, size: bytes }) => ms > 0 && bytes > 0);
+  const time = measured ? (size * measured.ms) / measured.size : size / PACE;
+  const about = durationText(Math.max(1, Math.round(time / 1000)) * 1000);
+  return { size, words: `${sizeText(size)}, about ${about}` };
+}
+
+/** Throws a StepFailure unless a folder has space for a copy. */
+export function requireSpace(folder: string, size: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= size) return;
+  const words = `${sizeText(bavail * bsize)} are free, the database has ${sizeText(size)}`;
+  throw new StepFailure('migrate', `migrate: not enough space for a copy: ${words}`, {
+    blame: 'server',
+  });
+}
+
 /** Makes a backup with the name of this operation, after saying how large it is. Throws a StepFailure. */
 export async function makeBackup(op: Operation, source: BackupSource): Promise<DatabaseBackup> {
   const { paths, app, deployId: deploy_id } = op;
   const own = paths.app(app.app);
   const { address, variable } = source;
-  const size = await sizeOf(address);
+  const { size, words } = await sizeWords(app, address);
   makeFolder(own.databaseBackups, 0o700);
-  const { bavail, bsize } = statfsSync(own.databaseBackups);
-  if (bavail * bsize < size) {
-    const words = `${sizeText(bavail * bsize)} are free, the database has ${sizeText(size)}`;
-    throw new StepFailure('migrate', `migrate: not enough space for its backup: ${words}`, {
-      blame: 'server',
-    });
-  }
-  const { database_backups: known = [], migrations = [] } = app;
-  const measured = known.findLast(({ ms, size: bytes }) => ms > 0 && bytes > 0);
-  const time = measured ? (size * measured.ms) / measured.size : size / PACE;
-  const about = durationText(Math.max(1, Math.round(time / 1000)) * 1000);
+  requireSpace(own.databaseBackups, size);
+  const { migrations = [] } = app;
   const began = op.io.elapsed();
   const at = op.io.now().toISOString();
-  const title = `back up the database: ${sizeText(size)}, about ${about}`;
-  const bytes = await reported(op.reporter, title, () => write(op, source));
+  const bytes = await reported(op.reporter, `back up the database: ${words}`, () =>
+    write(op, source),
+  );
   const backup: DatabaseBackup = {
     deploy_id,
     at,

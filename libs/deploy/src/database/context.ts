@@ -16,7 +16,7 @@ export interface MigrationContext {
 
 /** A command of the section, as a hook runs. */
 export function stepFor(
-  { op, target, rules }: MigrationContext,
+  { op, target, rules }: Pick<MigrationContext, 'op' | 'target' | 'rules'>,
   command: string,
   more: Record<string, string> = {},
 ) {

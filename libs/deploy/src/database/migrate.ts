@@ -10,6 +10,7 @@ import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { removeTree } from '@runner/common/files/tree-change';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Target } from '../instances/drivers/driver.ts';
+import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -17,7 +18,7 @@ import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
-import { makeBackup } from './backup.ts';
+import { makeBackup, requireSpace, sizeWords } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
@@ -88,7 +89,8 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     throw new StepFailure('migrate', headline, { blame, output, ended: { title, exit, part } });
   };
   const found = await reported(op.reporter, title, run);
-  if (!found.isSame) say(op, migrationWords(found));
+  if (!found.isSame)
+    say(op, migrationWords({ ...found, ...(found.isProven && { verdict: 'proven' }) }));
 }
 
 /** At the first deploy of the app, `first` if there is one. */
@@ -103,7 +105,7 @@ const NOT_REHEARSED: RehearsalResult = {
   rewrites: [],
 };
 
-/** What the migration does to a copy of the schema. */
+/** What the migration does to a copy, of the schema or of all. */
 async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
   const { op, target, rules, address } = context;
   const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
@@ -113,12 +115,34 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
     return { ok: succeeded(exit), words: describeExit(exit, rules.timeout) };
   };
   try {
-    return await reported(op.reporter, 'rehearse on a copy of the schema', () =>
-      rehearseSchema({ address, temporary, run, signal: op.signal }),
+    const { isFull, timeout } = rules;
+    const { size, words } = isFull ? await sizeWords(op.app, address) : { size: 0, words: '' };
+    if (address.kind === 'sqlite') requireSpace(temporary, size);
+    const what = isFull ? `full copy: ${words}` : 'copy of the schema';
+    const about = { address, temporary, run, signal: op.signal, ...trialOf(context) };
+    return await reported(op.reporter, `rehearse on a ${what}`, () =>
+      rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) }),
     );
   } finally {
     removeTree(temporary);
   }
+}
+
+/** How the version that runs now is tried on a copy: by its own command, in its own folder. */
+function trialOf({ op, target, rules }: MigrationContext) {
+  const { name } = target.instance;
+  const current = op.app.instances[name]?.current;
+  const old = current && keptTarget(op, name, current);
+  const command = old?.file.migrate?.check;
+  if (!old || command === undefined) return {};
+  const { database } = old.file.migrate as MigrationRules;
+  const check = async (url: string) => {
+    const step = stepFor({ op, target: old, rules }, command, { [database]: url });
+    const { exit } = await tryStep(op.log, op.signal, { ...step, label: 'check' });
+    const words = `the check of ${current.version} fails on the migrated copy: \`${command}\` ${describeExit(exit, rules.timeout)}`;
+    return { ok: succeeded(exit), words };
+  };
+  return { check };
 }
 
 /** Returns how to restore it: of a command the last line that it prints. */
@@ -138,13 +162,20 @@ async function backUp(context: MigrationContext): Promise<string | undefined> {
 
 /** Notes what a migration has done; one that changed nothing is forgotten. */
 function remember(
-  { op }: MigrationContext,
-  { verdict, reasons, isSame }: SchemaFinding,
+  { op, target }: MigrationContext,
+  { verdict, reasons, isSame, isProven }: SchemaFinding,
   restore: string | undefined,
 ): void {
   const { commit, version, deployId: deploy_id } = op;
   const at = op.io.now().toISOString();
-  const own = { verdict, reasons: reasons.map(op.redact), ...(restore && { restore }) };
+  const tried = op.app.instances[target.instance.name]?.current?.commit;
+  const own = {
+    ...(isProven && tried
+      ? { verdict: 'proven' as const, tried, otherwise: verdict }
+      : { verdict }),
+    reasons: reasons.map(op.redact),
+    ...(restore && { restore }),
+  };
   const migration: Migration = { deploy_id, commit, version, at, ...own };
   changeOwnState(op, (app) => ({
     ...app,

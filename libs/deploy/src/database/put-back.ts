@@ -1,7 +1,5 @@
 /** Puts a backup into its database, in place of all that is there. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { writeStream } from '@runner/backup/backup';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
@@ -9,7 +7,7 @@ import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { type BackupSource, openBackup } from './backup.ts';
 import { settingsOf } from './scratch.ts';
 import { quoted } from './seed.ts';
-import { query, runTool } from './tools.ts';
+import { outputOf, query, runTool } from './tools.ts';
 
 /** Schemas that stay: those of others, and public, which each database has. */
 const KEPT_SCHEMAS = `SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
@@ -68,13 +66,8 @@ async function intoPostgres(op: Operation, source: BackupSource, id: string): Pr
   writeFileSync(list, entries.join('\n'), { mode: 0o600 });
   async function* statements() {
     yield `\\set ON_ERROR_STOP 1\nBEGIN;\nSET LOCAL lock_timeout = 5000;\n${DROP_ALL}`;
-    const pass = new PassThrough();
-    const output = (bytes: AsyncIterable<Uint8Array>) => pipeline(bytes, pass);
     const words = { args: ['-L', list, '-f', '-'], input: openBackup(op, address, id) };
-    const done = runTool(address, 'archive', words, { ...limits, output });
-    done.catch((error) => pass.destroy(error));
-    yield* pass;
-    await done;
+    yield* outputOf(address, 'archive', words, limits);
     yield '\nCOMMIT;\n';
   }
   const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];

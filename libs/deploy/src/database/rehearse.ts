@@ -15,6 +15,10 @@ export interface SchemaRehearsal {
   /** Runs the migration of the app on the database at a URL; `words` say why it failed. */
   run(url: string): Promise<{ ok: boolean; words: string }>;
   readonly signal: AbortSignal;
+  /** On a copy with all rows; each tool may take this long, in ms. */
+  readonly full?: { readonly timeout: number } | undefined;
+  /** Tries the version before on the migrated copy; absent: there is no command for it. */
+  check?(url: string): Promise<{ ok: boolean; words: string }>;
 }
 
 /** What a migration does to a copy. */
@@ -23,6 +27,8 @@ export interface RehearsalResult extends SchemaVerdict {
   readonly isSame?: boolean;
   /** It does not change the schema; undefined: no one knows. */
   readonly isSameSchema?: boolean;
+  /** The version before was tried on the copy and works. */
+  readonly isProven?: boolean;
 }
 
 const plainly = (verdict: SchemaVerdict['verdict'], reason: string): RehearsalResult => ({
@@ -36,8 +42,9 @@ async function attempt(
   rehearsal: SchemaRehearsal,
   isSeeded: boolean,
 ): Promise<RehearsalResult | undefined> {
-  const { address, temporary, run, signal } = rehearsal;
-  const scratch = await makeScratch(address, { temporary, signal });
+  const { address, temporary, run, signal, full } = rehearsal;
+  const limits = { temporary, signal, ...(full && { isFull: true, timeout: full.timeout }) };
+  const scratch = await makeScratch(address, limits);
   try {
     const before = await readCatalogue(scratch.address, { signal });
     const watch = await watchRows(scratch.address, before, {
@@ -52,16 +59,46 @@ async function attempt(
       if (problem) return plainly('unknown', problem);
       if (!ok) return isSeeded ? undefined : plainly('broken', `the rehearsal failed: ${words}`);
       const after = await readCatalogue(scratch.address, { signal });
-      const isLarge = address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
+      const isLarge = !full && address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
       const touched = isLarge ? 'unknown' : await watch.touched(after);
       const isSameSchema = JSON.stringify(before) === JSON.stringify(after);
       const isSame = isSameSchema && touched.length === 0;
-      return { ...compareCatalogues(before, after, touched), isSame, isSameSchema };
+      const found = { ...compareCatalogues(before, after, touched), isSame, isSameSchema };
+      return isSame || !full ? found : await tried(rehearsal, scratch.address, found);
     } finally {
       watch.close();
     }
   } finally {
     await scratch.drop();
+  }
+}
+
+/** Tries the version before on the migrated copy. A check that writes nothing proves nothing. */
+async function tried(
+  { address, check, signal, full }: SchemaRehearsal,
+  copy: DatabaseAddress,
+  found: RehearsalResult,
+): Promise<RehearsalResult> {
+  const add = (words: string) => ({ ...found, reasons: [...found.reasons, words] });
+  if (!check) return add('the version before has no check: it was not tried');
+  const limits = { signal, timeout: full?.timeout };
+  const now = await readCatalogue(copy, limits);
+  const watch = await watchRows(copy, now, {
+    ...limits,
+    isSeeded: false,
+    production: address.name,
+  });
+  try {
+    const { ok, words } = await check(watch.url);
+    if (signal.aborted) throw new Failure('interrupted', 'interrupted');
+    if (!ok) return { ...found, verdict: 'broken', reasons: [words, ...found.reasons] };
+    const touched = await watch.touched(await readCatalogue(copy, limits));
+    const hasWritten = touched !== 'unknown' && touched.length > 0 && !watch.problem();
+    if (!hasWritten)
+      return add('the check of the version before writes nothing: it proves nothing');
+    return { ...found, isProven: true };
+  } finally {
+    watch.close();
   }
 }
 
@@ -72,7 +109,7 @@ export async function rehearseSchema(
   const begin = performance.now();
   const ms = () => Math.round(performance.now() - begin);
   try {
-    const isServer = rehearsal.address.kind !== 'sqlite';
+    const isServer = rehearsal.address.kind !== 'sqlite' && !rehearsal.full;
     const seeded = isServer ? await attempt(rehearsal, true) : undefined;
     const verdict = seeded ?? (await attempt(rehearsal, false));
     return { ...(verdict ?? plainly('unknown', 'the rehearsal has no result')), ms: ms() };

@@ -38,6 +38,7 @@ const others = (list: readonly string[], without: readonly string[]) =>
   list.filter((name) => !without.includes(name));
 
 const TRIGGERS = `
+DROP SCHEMA IF EXISTS runner_rehearsal CASCADE;
 CREATE SCHEMA runner_rehearsal;
 CREATE TABLE runner_rehearsal.touched (name text, oid oid);
 CREATE TABLE runner_rehearsal.watched (name text, oid oid, reads bigint);

@@ -15,6 +15,8 @@ export interface SchemaFinding {
   readonly reasons: readonly string[];
   /** It changes nothing; undefined: no one knows. */
   readonly isSame?: boolean | undefined;
+  /** The version before was tried on a copy, and works. */
+  readonly isProven?: boolean | undefined;
 }
 
 /** The schema at a moment; without a catalogue it could not be read, and why. */
@@ -66,11 +68,13 @@ export function worseOf(
   const found = sinceLook(before, after);
   const verdict = ORDER[Math.max(ORDER.indexOf(expected.verdict), ORDER.indexOf(found.verdict))];
   const isSaid = (words: string) => expected.reasons.some((each) => each.includes(words));
+  const isNew = found.reasons.some((words) => !isSaid(words));
   // Where nothing was rehearsed, the tools' own tables tell whether anything was run.
   const wasSame = expected.isSame ?? after.notes !== '';
   return {
     verdict: verdict as SchemaWay,
     reasons: [...expected.reasons, ...found.reasons.filter((words) => !isSaid(words))],
     isSame: Boolean(found.isSame) && wasSame,
+    isProven: Boolean(expected.isProven) && !isNew,
   };
 }

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { namesDatabase } from './relay.ts';
-import { query, runTool, type ToolLimits } from './tools.ts';
+import { outputOf, query, runTool, type ToolLimits } from './tools.ts';
 
 /** A copy that is removed after use. */
 export interface ScratchDatabase {
@@ -17,6 +17,8 @@ export interface ScratchDatabase {
 export interface ScratchRequest extends ToolLimits {
   /** Folder of the file of SQLite. */
   readonly temporary: string;
+  /** With all rows. */
+  readonly isFull?: boolean;
 }
 
 /** What migration tools note. Without these rows they would run every migration again. */
@@ -89,7 +91,9 @@ async function createOn(address: DatabaseAddress, kind: 'postgres' | 'mysql', li
   }
 }
 
-async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: ToolLimits) {
+const INTO_POSTGRES = ['-X', '-q', '-w', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', '-'];
+
+async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: ScratchRequest) {
   const [[servers = ''] = []] = await query(from, 'SELECT count(*) FROM pg_foreign_server', limits);
   // A copy of a foreign table would write into the other server.
   if (servers !== '0') throw new Failure('not_configured', 'the database has foreign servers');
@@ -105,36 +109,55 @@ async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: 
     const input = await runTool(from, 'dump', { args: [...wait, ...without, ...args] }, limits);
     // The new database has the schema public already.
     const sql = input.replace(/^CREATE SCHEMA public;$/m, '');
-    const run = ['-X', '-q', '-w', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', '-'];
-    await runTool(to, 'client', { args: run, input: sql }, limits);
+    await runTool(to, 'client', { args: INTO_POSTGRES, input: sql }, limits);
   };
+  if (limits.isFull) {
+    await load(['--section=pre-data']);
+    const all = [...wait, ...without, '-a'];
+    const input = outputOf(from, 'dump', { args: all }, limits);
+    await runTool(to, 'client', { args: INTO_POSTGRES, input }, limits);
+    // With the keys: all rows are there.
+    await load(['--section=post-data']);
+    return;
+  }
   await load(['-s']);
   if (noted.length > 0) await load(['-a', ...noted.map(([name]) => `--table=${name}`)]);
 }
 
-async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: ToolLimits) {
+async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: ScratchRequest) {
   // `loose`: only the program of MySQL knows these.
   const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0', '--no-tablespaces'];
   const common = [...loose, '--skip-lock-tables', '--skip-comments', '--skip-add-drop-table'];
-  const shape = [...common, '--no-data', '--routines', '--triggers', '--skip-events'];
-  const dumped = await runTool(from, 'dump', { args: shape }, limits);
-  const schema = dumped
-    .replace(/ DEFINER\s*=\s*`[^`]*`@`[^`]*`/g, '')
-    .replace(/^\/\*M?!999999.*$/m, '');
-  // What names its own database would, as a copy, change production.
-  if (namesDatabase(from.name).test(schema))
-    throw new Failure('not_configured', 'a view, trigger or procedure names its own database');
-  await runTool(to, 'client', { args: ['--default-character-set=utf8mb4'], input: schema }, limits);
+  const into = ['--default-character-set=utf8mb4'];
+  const shaped = async (args: readonly string[]) => {
+    const dumped = await runTool(from, 'dump', { args: [...common, '--no-data', ...args] }, limits);
+    const schema = dumped
+      .replace(/ DEFINER\s*=\s*`[^`]*`@`[^`]*`/g, '')
+      .replace(/^\/\*M?!999999.*$/m, '');
+    // What names its own database would, as a copy, change production.
+    if (namesDatabase(from.name).test(schema))
+      throw new Failure('not_configured', 'a view, trigger or procedure names its own database');
+    await runTool(to, 'client', { args: into, input: schema }, limits);
+  };
+  const rows = [...common, '--no-create-info', '--skip-triggers', '--single-transaction'];
+  if (limits.isFull) {
+    await shaped(['--routines', '--skip-triggers', '--skip-events']);
+    const input = outputOf(from, 'dump', { args: [...rows, '--quick', '--hex-blob'] }, limits);
+    await runTool(to, 'client', { args: into, input }, limits);
+    // Last: they would run for each row.
+    await shaped(['--no-create-info', '--triggers', '--skip-events']);
+    return;
+  }
+  await shaped(['--routines', '--triggers', '--skip-events']);
   const noted = await query(
     from,
     `SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ${BOOKKEEPING_LIST}`,
     limits,
   );
   if (noted.length === 0) return;
-  const rows = [...common, '--no-create-info', '--skip-triggers', '--single-transaction'];
   const after = noted.map(([name = '']) => name);
   const input = await runTool(from, 'dump', { args: rows, after }, limits);
-  await runTool(to, 'client', { args: ['--default-character-set=utf8mb4'], input }, limits);
+  await runTool(to, 'client', { args: into, input }, limits);
 }
 
 /** SQLite has no triggers for statements without rows: a small file is copied with its rows. */
@@ -150,8 +173,8 @@ async function copyFile(from: DatabaseAddress, request: ScratchRequest): Promise
   try {
     // An empty file: VACUUM INTO takes it, and only the owner reads it.
     writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
-    const isSmall = statSync(from.name).size <= COPY_MAX;
-    if (isSmall) await query(from, `VACUUM INTO '${file.replaceAll("'", "''")}'`, request);
+    const isWhole = request.isFull || statSync(from.name).size <= COPY_MAX;
+    if (isWhole) await query(from, `VACUUM INTO '${file.replaceAll("'", "''")}'`, request);
     else await loadSqlite(from, address, request);
     return { address, drop };
   } catch (error) {

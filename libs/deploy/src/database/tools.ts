@@ -1,6 +1,7 @@
 /** A database's own command line tools. A password is in their environment, never in an argument. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { pipeline, Readable } from 'node:stream';
+import { PassThrough, pipeline, Readable } from 'node:stream';
+import { pipeline as piped } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
@@ -172,6 +173,21 @@ export async function runTool(
     const isShown = error instanceof Failure && secret !== '' && error.message.includes(secret);
     throw isShown ? new Failure(error.code, error.message.replaceAll(secret, '***')) : error;
   }
+}
+
+/** What a tool prints, as it comes. Throws as `runTool`, at its end. */
+export async function* outputOf(
+  address: DatabaseAddress,
+  tool: DatabaseTool,
+  words: ToolWords,
+  limits: ToolLimits = {},
+): AsyncGenerator<Uint8Array> {
+  const pass = new PassThrough();
+  const output = (bytes: AsyncIterable<Uint8Array>) => piped(bytes, pass);
+  const done = runTool(address, tool, words, { ...limits, output });
+  done.catch((error) => pass.destroy(error));
+  yield* pass;
+  await done;
 }
 
 const [FIELD, RECORD] = ['\x1f', '\x1e'];

@@ -86,7 +86,7 @@ function unswitchedOf({ step, moves }: Failed): string | undefined {
 /** What keeps running may not work with the database as the migration has left it. */
 function withSchema(op: Deploy, error: StepFailure): StepFailure {
   const own = migrationBy(op);
-  if (!own || own.verdict === 'additive') return error;
+  if (!own || own.verdict === 'additive' || own.verdict === 'proven') return error;
   const restore = own.restore === undefined ? '' : `; to restore what was before: ${own.restore}`;
   return withEnding(error, `; ${migrationWords(own)}${restore}`);
 }

@@ -41,8 +41,8 @@ export function stepsOf(file: DeployFile, version: string): string[] {
 
 function migrationStep({ migrate }: DeployFile): string[] {
   if (!migrate) return [];
-  const { run, database, isRehearsed, backup } = migrate;
-  const first = isRehearsed ? ', first on a copy of its schema' : '';
+  const { run, database, isRehearsed, isFull, backup } = migrate;
+  const first = isRehearsed ? `, first on a ${isFull ? 'full copy' : 'copy of its schema'}` : '';
   const saved =
     backup === undefined ? [] : [`back up the database of ${database}, if it changes: ${backup}`];
   return [...saved, `migrate the database of ${database}${first}: ${run}`];

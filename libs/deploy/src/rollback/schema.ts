@@ -38,7 +38,7 @@ export function refuseSchema(
     const isAccepted =
       acceptSchema !== undefined &&
       (acceptSchema === version || acceptSchema === release || isCommit(acceptSchema, commit));
-    if (way === 'additive' || isAccepted) say(op, words);
+    if (way === 'proven' || way === 'additive' || isAccepted) say(op, words);
     else if (way === 'unknown' && (op.trigger === 'watch' || confirm?.(words))) say(op, words);
     else {
       const restore = lost
@@ -63,9 +63,14 @@ function migrationsIn({ paths, app }: Operation, database: string | undefined): 
   );
 }
 
-/** The migrations since a version was deployed, the newest first. */
+/** The migrations since a version was deployed, the newest first, and what each means for it. */
 function crossedBy(all: readonly Migration[], { to }: KeptMove): Migration[] {
-  return all.filter(({ at, gone }) => !gone && at > to.deployed_at).reverse();
+  return all
+    .filter(({ at, gone }) => !gone && at > to.deployed_at)
+    .map((each) =>
+      each.tried === to.commit ? each : { ...each, verdict: each.otherwise ?? each.verdict },
+    )
+    .reverse();
 }
 
 /** A migration that was in when the version was deployed. */
@@ -82,7 +87,7 @@ function restoreOf({ paths, app }: Operation, crossed: readonly Migration[], ver
 
 function worstOf(crossed: readonly Migration[]): SchemaWay | undefined {
   const found = new Set(crossed.map(({ verdict }) => verdict));
-  return (['broken', 'unknown', 'additive'] as const).find((way) => found.has(way));
+  return (['broken', 'unknown', 'additive', 'proven'] as const).find((way) => found.has(way));
 }
 
 function wordsFor(version: string, crossed: readonly Migration[], way: SchemaWay): string {
@@ -90,6 +95,8 @@ function wordsFor(version: string, crossed: readonly Migration[], way: SchemaWay
   const since = own.map((each) => each.version).join(', ');
   const reasons = own.flatMap((each) => each.reasons).slice(0, 5);
   const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`;
+  if (way === 'proven')
+    return `the database stays as ${since} has made it, on a copy of which ${version} was tried`;
   if (way === 'additive')
     return `the database stays as ${since} has made it, which ${version} works with${why}`;
   if (way === 'broken')
