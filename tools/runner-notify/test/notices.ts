@@ -27,6 +27,7 @@ export const NOTICE: Notice = {
   changes: undefined,
   commit: '',
   stage: '',
+  database: '',
   user: '',
   server: '',
   duration: '',

@@ -229,4 +229,21 @@ test('a group that has become a supergroup is followed, for later records too, a
   assert.is(chats.bot.requests.length, 4);
 });
 
+test('a deploy that migrated the database, and a rollback that restored it, say so', async () => {
+  const reasons = { migration: 'broken', migration_reasons: ['removes column orders.note'] };
+  await chats.send(
+    [
+      event('DeploySuccess', reasons),
+      event('RollbackSuccess', { ...ROLLBACK, database_backup: '3f9c2d7e' }),
+    ],
+    ['--channel', 'telegram'],
+  );
+  const texts = chats.bot.messages.map(({ payload }) => String((payload as { text: string }).text));
+  assert.match(
+    String(texts[0]),
+    /\*Version:\* `v1\.3\.0`\n\*Database:\* changed, a version from before does not work with it\n/,
+  );
+  assert.match(String(texts[1]), /\n\*Database:\* restored from the backup 3f9c2d7e\n/);
+});
+
 test.run();

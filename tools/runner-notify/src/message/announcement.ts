@@ -109,17 +109,22 @@ function rowsOf(notice: Notice): Detail[] {
     const rows = notice.restarted
       ? [row('Version', notice.version)]
       : [row('From', from), row('To', notice.version)];
-    rows.push(row('Reason', notice.reason || 'not given'), deploy);
+    rows.push(row('Reason', notice.reason || 'not given'), ...databaseOf(notice), deploy);
     return notice.instance === 'default' ? [...project, ...rows] : [...project, instance, ...rows];
   }
   const rows = [...project, instance, row('Version', notice.version), ...changesOf(notice)];
   if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
+  rows.push(...databaseOf(notice));
   if (notice.user) rows.push(row('By', notice.user));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
   if (notice.blocked)
     rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
   return rows;
+}
+
+function databaseOf({ database }: Notice): Detail[] {
+  return database === '' ? [] : [{ label: 'Database', phrase: [database] }];
 }
 
 /** The changes, if the record has them. */

@@ -3,6 +3,8 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
+import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
+import type { SchemaWay } from '@runner/common/apps/state';
 import {
   type EventType,
   isStateEvent,
@@ -68,6 +70,8 @@ export interface Notice extends NoticeSubject {
   readonly server: string;
   /** The commits of the deploy. */
   readonly changes: CommitChanges | undefined;
+  /** What a deploy or a rollback did to the database of the app; as a rule empty. */
+  readonly database: string;
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;
   /** Of a failure: its commit is not tried again until the next push. */
@@ -135,6 +139,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     ...(kind === 'RollbackSuccess' && isRestarted(fields) && { restarted: true }),
     commit: field('commit'),
     stage: field('stage'),
+    database: databaseWords(field('migration'), field('database_backup')),
     user: field('user'),
     server: field('server'),
     duration: durationText(fields.duration_ms),
@@ -143,6 +148,13 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     error: error?.summary ?? '',
     log: error?.log,
   };
+}
+
+function databaseWords(migration: string, backup: string): string {
+  if (backup !== '') return `restored from the backup ${backup}`;
+  return Object.hasOwn(SCHEMA_WORDS, migration)
+    ? `changed, ${SCHEMA_WORDS[migration as SchemaWay]}`
+    : '';
 }
 
 /** Telegram drops Unicode line separators silently: they become line ends. */

@@ -47,6 +47,7 @@ function eventOf(notice: Notice, text: string): Fields {
     commit: notice.commit,
     user: notice.user,
     server: notice.server,
+    database: notice.database,
     error: notice.error,
   };
   return {
