@@ -223,6 +223,40 @@ test('the version before, tried on a full copy by its own check, says whether it
   assert.is(world.events().at(-1)?.migration, 'broken');
 });
 
+test('a contract runs once, when no version from before is kept', async ({ world, database }) => {
+  const file = '${DATABASE_URL#sqlite:}';
+  const more = `, rehearse: false, backup: auto, contract: 'sqlite3 -bail "${file}" "alter table orders drop column note"'`;
+  const keeping = async (version: string, with_ = '') => {
+    const deploy = deployFile(world.port, `keep: 2\nmigrate: { run: sh migrate.sh${with_} }\n`);
+    const of = deploy.replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+    const files = { 'migrate.sh': TOOL, 'migrations/000.sql': 'select 1;\n' };
+    await world.push(version, { deploy: of, files });
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+    return done.stderr;
+  };
+  const columns = () => sql(database, "select group_concat(name) from pragma_table_info('orders')");
+  await keeping('v1');
+  assert.not.match(await keeping('v2', more), /contract/);
+  assert.is(columns(), 'id,note,total');
+  const third = await keeping('v3', more);
+  assert.match(third, /ok +contract of v2: sqlite3/);
+  assert.match(
+    third,
+    /to restore what was before the contract: runner rollback shop --to v3 --database [0-9a-f]{8}-contract\n/,
+  );
+  assert.is(columns(), 'id,total');
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  // That of v2, which is kept, has run.
+  assert.not.match(await keeping('v4', more), /contract/);
+  // It fails now: the column is gone.
+  assert.match(
+    await keeping('v5', more),
+    /the deploy succeeded, but contract of v4: sqlite3 .+ ended with status 1/,
+  );
+});
+
 test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({
   world,
   database,

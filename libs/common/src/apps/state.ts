@@ -197,6 +197,8 @@ export interface StartedMigration extends RanVersion {
   at: string;
   /** The backup that is being restored; absent: it is a migration. */
   backup?: string;
+  /** It is the `contract` of its deploy. */
+  contract?: true;
 }
 
 /** A migration that has changed a database, and whether a version from before still works with it. */
@@ -305,6 +307,8 @@ export interface AppState {
   migrating?: StartedMigration | null;
   /** What has changed the database, the oldest first. */
   migrations?: Migration[];
+  /** The deploy whose `contract` was run last. */
+  contracted?: string | null;
   /** The oldest first; the file of one may have been removed. */
   database_backups?: DatabaseBackup[];
   [field: string]: unknown;

@@ -16,6 +16,7 @@ const SHOWN = [
   ...['deploying', 'last_checked', 'head', 'check_failed', 'require_checks', 'stopped', 'paused'],
   ...['restored', 'watch', 'watched', 'migrating', 'migrations'],
   'database_backups',
+  'contracted',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

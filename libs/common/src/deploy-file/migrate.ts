@@ -19,6 +19,8 @@ export interface MigrationRules {
   readonly check: string | undefined;
   /** A command that exits with 0 if the migrations of the release are in, and with 1 if not. */
   readonly applied: string | undefined;
+  /** A command that removes what only versions from before this one need. */
+  readonly contract: string | undefined;
   /** Of each of the commands, in ms. */
   readonly timeout: number;
 }
@@ -55,6 +57,9 @@ export const MIGRATE_SCHEMA: Schema = {
           'A command that tries this version, on a full copy that the next one has migrated: 0 if it works',
         ),
         applied: line('A command that exits with 0 if the migrations are in, with 1 if not'),
+        contract: line(
+          'Removes what only versions from before need; run once none of them is kept any more',
+        ),
         timeout: duration('Time limit of each of its commands [default: 10m]'),
       },
     },
@@ -74,6 +79,7 @@ export function migrationOf(given: unknown): MigrationRules | undefined {
     isRehearsed: section.get('rehearse') !== 'false',
     isFull: section.get('rehearse') === 'full',
     check: section.get('check') as string | undefined,
+    contract: section.get('contract') as string | undefined,
     applied: section.get('applied') as string | undefined,
     timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
   };

@@ -29,8 +29,10 @@ export async function leftByAKill(
   // Only its own app can answer.
   if (app.app !== op.app.app) throw unanswered(what, app.app, started);
   const found = answer ?? (await askApplied(context, started, what));
-  if (found === 'no') {
-    changeOwnState(op, (state) => ({ ...state, migrating: null }));
+  const isContract = started.contract === true;
+  if (found === 'no' || isContract) {
+    const contracted = { ...(isContract && found === 'yes' && { contracted: started.deploy_id }) };
+    changeOwnState(op, (state) => ({ ...state, migrating: null, ...contracted }));
     return undefined;
   }
   return `${what}; ${answer ? 'an operator' : 'applied'} says that it is in`;
@@ -43,12 +45,13 @@ export function undecided(
   answer: KilledAnswer | undefined,
 ): StepFailure | undefined {
   if (!migrating || !migrate || answer) return undefined;
-  if (migrate.applied !== undefined && migrating.backup === undefined) return undefined;
+  const isAsked = !migrating.backup && !migrating.contract;
+  if (migrate.applied !== undefined && isAsked) return undefined;
   return unanswered(wordsOf(app, migrating), app, migrating);
 }
 
-const wordsOf = (app: string, { version, at, backup }: StartedMigration) =>
-  `the ${backup === undefined ? 'migration' : 'restore'} of ${version} of ${app}, begun at ${at}, was killed`;
+const wordsOf = (app: string, { version, at, backup, contract }: StartedMigration) =>
+  `the ${contract ? 'contract' : backup === undefined ? 'migration' : 'restore'} of ${version} of ${app}, begun at ${at}, was killed`;
 
 function unanswered(what: string, app: string, started: StartedMigration): StepFailure {
   const { version, backup } = started;
@@ -76,7 +79,7 @@ async function askApplied(
 ): Promise<KilledAnswer> {
   const { op, rules } = context;
   const { applied } = rules;
-  if (applied === undefined || started.backup !== undefined)
+  if (applied === undefined || started.backup !== undefined || started.contract)
     throw unanswered(what, op.app.app, started);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),

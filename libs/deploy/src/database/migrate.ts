@@ -146,7 +146,7 @@ function trialOf({ op, target, rules }: MigrationContext) {
 }
 
 /** Returns how to restore it: of a command the last line that it prints. */
-async function backUp(context: MigrationContext): Promise<string | undefined> {
+export async function backUp(context: MigrationContext): Promise<string | undefined> {
   const { op, rules, address } = context;
   const { backup, database: variable, timeout } = rules;
   if (backup === undefined) return undefined;

@@ -123,6 +123,7 @@ async function replace(
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,
+    contracted: null,
     migrations: (app.migrations ?? []).map(({ gone, ...each }) =>
       known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at },
     ),

@@ -4,6 +4,7 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { contractIfDue } from '../database/contract.ts';
 import { migrationBy, migrationWords } from '../database/done.ts';
 import { unneededBackups } from '../database/kept.ts';
 import type { Contents } from '../git/contents.ts';
@@ -134,6 +135,7 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
   await stopRemoved(uninterrupted(op), leaving(op.app, op.instances, op));
   await keepBaseline(op);
   prune(op);
+  await contractIfDue(calm);
   await tidyMirrorAnyway(op);
   return { ...outcome, result: 'deployed' };
 }

@@ -1,0 +1,75 @@
+/**
+ * `contract` of a release removes what no version from before it needs any more. It runs once, after the
+ * deploy that leaves no older version to go back to.
+ */
+import type { AppState, Deployed } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { isThere } from '@runner/common/files/read';
+import { keptTarget } from '../instances/target.ts';
+import { changeOwnState } from '../journal/journal.ts';
+import { type Deploy, say } from '../journal/operation.ts';
+import { reported } from '../report/reporter.ts';
+import { describeExit, succeeded } from '../run/child.ts';
+import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
+import { databaseAddress } from './address.ts';
+import { type MigrationContext, stepFor } from './context.ts';
+import { lockDatabase } from './lock.ts';
+import { backUp } from './migrate.ts';
+
+/** Runs it where it is due. A failure is noted, and the next deploy tries again. */
+export async function contractIfDue(op: Deploy): Promise<void> {
+  const app = requireApp(op.paths, op.app.app);
+  const oldest = oldestKept(op, app);
+  if (!oldest || app.contracted === oldest.deploy_id || app.migrating) return;
+  const [name = ''] = Object.keys(app.instances);
+  // A backup of its own, beside that of the migration.
+  const own = { ...op, app, deployId: `${op.deployId}-contract` };
+  const target = keptTarget(own, name, oldest);
+  const rules = target?.file.migrate;
+  if (!target || rules?.contract === undefined) return;
+  try {
+    const address = databaseAddress(target.env[rules.database] ?? '', target.release);
+    await contract({ op: own, target, rules, address }, rules.contract, oldest);
+  } catch (error) {
+    op.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'migrate').message}`);
+  }
+}
+
+function oldestKept({ paths }: Deploy, { app, instances }: AppState): Deployed | undefined {
+  return Object.values(instances)
+    .flatMap(({ current, previous }) => [current ?? [], previous].flat())
+    .filter(({ release }) => isThere(paths.app(app).release(release)))
+    .sort((a, b) => (a.deployed_at < b.deployed_at ? -1 : 1))[0];
+}
+
+async function contract(
+  context: MigrationContext,
+  command: string,
+  { commit, version, deploy_id }: Deployed,
+): Promise<void> {
+  const { op, rules, address } = context;
+  const lock = await lockDatabase(op, address, rules.timeout);
+  try {
+    const restore = await backUp(context);
+    const at = op.io.now().toISOString();
+    const started = { commit, version, at, database: address.fingerprint, contract: true as const };
+    changeOwnState(op, (app) => ({ ...app, migrating: { ...started, deploy_id } }));
+    const title = `contract of ${version}: ${command}`;
+    await reported(op.reporter, title, async () => {
+      const { exit } = await tryStep(op.log, op.signal, stepFor(context, command));
+      const isDone = succeeded(exit);
+      // What was ended half way may be in.
+      if (!exit.timedOut && !exit.interrupted)
+        changeOwnState(op, (app) => ({
+          ...app,
+          migrating: null,
+          ...(isDone && { contracted: deploy_id }),
+        }));
+      if (!isDone)
+        throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);
+    });
+    if (restore !== undefined) say(op, `to restore what was before the contract: ${restore}`);
+  } finally {
+    lock.release();
+  }
+}
