@@ -1,8 +1,11 @@
 /** Deploys that migrate a PostgreSQL and a MariaDB server; the password is nowhere to be read afterwards. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import { startMariadb, startPostgres, type TestDatabases } from '@runner/testing/databases';
 import { run } from '@runner/testing/run';
 import { findBytes, findSecret } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld } from '../deploys/world.ts';
@@ -93,6 +96,60 @@ async function check(databases: TestDatabases): Promise<void> {
   }
 }
 
+/** Two servers with one database: never two migrations at once, and both know what the one did. */
+async function checkTwo(databases: TestDatabases): Promise<void> {
+  const worlds = [await makeWorld(), await makeWorld()];
+  databases.create('pair');
+  const log = join(temporaryFolder('pair'), 'log');
+  const slow = `${TOOL}require('node:fs').appendFileSync(${JSON.stringify(log)}, 'end\\n');`;
+  const tool = `require('node:fs').appendFileSync(${JSON.stringify(log)}, 'begin\\n'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);${slow}`;
+  const ship = async (version: string, migrations: Record<string, string>) =>
+    Promise.all(
+      worlds.map(async (world) => {
+        const files = Object.entries(migrations).map(([name, text]) => [
+          `migrations/${name}`,
+          text,
+        ]);
+        await world.push(version, {
+          deploy: deployFile(world.port, 'migrate: { run: node migrate.js, rehearse: false }\n'),
+          files: { 'migrate.js': tool, ...Object.fromEntries(files) },
+        });
+        return world.deploy();
+      }),
+    );
+  try {
+    for (const { root } of worlds)
+      await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
+        root,
+        stdin: databases.url('pair'),
+      });
+    const one = 'create table orders(id int primary key, note varchar(20));';
+    const done = [
+      ...(await ship('v1', { '1.sql': one })),
+      ...(await ship('v2', { '1.sql': one, '2.sql': 'alter table orders drop column note;' })),
+    ];
+    for (const each of done) assert.is(each.status, 0, each.stderr);
+    assert.is(readFileSync(log, 'utf8'), 'begin\nend\n'.repeat(4));
+    assert.match(
+      done.map(({ stderr }) => stderr).join(''),
+      /the database is being migrated: a deploy on another server; waiting/,
+    );
+    for (const { root } of worlds) {
+      const refused = await run('runner-rollback', ['shop'], { root });
+      assert.is(refused.status, 1);
+      assert.match(
+        refused.stderr,
+        /v1 does not work with the database that v2 has changed: .*removes column orders\.note/,
+      );
+    }
+  } finally {
+    for (const world of worlds) {
+      killApp(world.root, 'shop');
+      await world.close();
+    }
+  }
+}
+
 for (const [name, start] of [
   ['PostgreSQL', startPostgres],
   ['MariaDB', startMariadb],
@@ -102,6 +159,7 @@ for (const [name, start] of [
     if (!databases) return;
     try {
       await check(databases);
+      await checkTwo(databases);
     } finally {
       databases.close();
     }

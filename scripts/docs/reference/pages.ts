@@ -92,7 +92,10 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['previous_version', 'The version that was active before'],
   ['duration_ms', 'How long it took, in milliseconds'],
   ['steps', 'How long each stage took: stage and ms'],
-  ['migration', 'How the version before gets on with the database: proven, additive, broken, unknown'],
+  [
+    'migration',
+    'How the version before gets on with the database: proven, additive, broken, unknown',
+  ],
   ['migration_reasons', 'Why'],
   ['migration_restore', 'How to restore the backup that was made before the migration'],
   ['database_backup', 'The backup of the database that was restored with a rollback'],

@@ -57,6 +57,8 @@ export interface AppPaths {
   release(name: string): string;
   /** `.deploy.yml` with which a release was made; empty: without one. */
   fileOf(release: string): string;
+  /** The schema of its database, as the last deploy left it. */
+  readonly schema: string;
   /** Folder of the sealed backups of its database. */
   readonly databaseBackups: string;
   databaseBackup(id: string): string;
@@ -120,6 +122,7 @@ function appPaths(dir: string): AppPaths {
     baseline: join(dir, 'baseline.json'),
     watch: join(dir, 'watch.json'),
     release: (name) => join(dir, 'releases', name),
+    schema: join(dir, 'schema.json'),
     databaseBackups: join(dir, 'database'),
     databaseBackup: (id) => join(dir, 'database', `${id}.age`),
     fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),

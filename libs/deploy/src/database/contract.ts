@@ -13,6 +13,7 @@ import { describeExit, succeeded } from '../run/child.ts';
 import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { type MigrationContext, stepFor } from './context.ts';
+import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
 
@@ -58,6 +59,7 @@ async function contract(
     await reported(op.reporter, title, async () => {
       const { exit } = await tryStep(op.log, op.signal, stepFor(context, command));
       const isDone = succeeded(exit);
+      forgetLook(op);
       // What was ended half way may be in.
       if (!exit.timedOut && !exit.interrupted)
         changeOwnState(op, (app) => ({

@@ -4,24 +4,61 @@ import { holderFor, holderOf, type Lock, takeLock } from '@runner/common/files/l
 import type { Operation } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { openSession } from './session-lock.ts';
 
 /** Between two attempts, in ms. */
 const POLL = 300;
 
 /** Waits for at most `patience` ms. Throws a StepFailure. */
 export async function lockDatabase(
-  { io, paths, app, reporter, signal }: Operation,
-  { fingerprint }: DatabaseAddress,
+  op: Operation,
+  address: DatabaseAddress,
   patience: number,
-): Promise<Lock> {
-  const path = paths.databaseLock(fingerprint);
+): Promise<Pick<Lock, 'release'>> {
+  const { io, paths, app } = op;
+  const path = paths.databaseLock(address.fingerprint);
   const holder = { ...holderFor(io, `migrate ${app.app}`) };
   const until = io.elapsed() + patience;
+  const own = await polled(
+    op,
+    until,
+    async () => takeLock(path, 0, holder),
+    () => {
+      const { command = 'another deploy' } = holderOf(path);
+      return command;
+    },
+  );
+  const session = openSession(address);
+  const release = () => {
+    session?.release();
+    own.release();
+  };
+  try {
+    if (session)
+      await polled(
+        op,
+        until,
+        async () => ((await session.isTaken()) ? undefined : true),
+        () => 'a deploy on another server',
+      );
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return { release };
+}
+
+/** Asks until there is an answer. Throws a StepFailure. */
+async function polled<T>(
+  { io, reporter, signal }: Operation,
+  until: number,
+  ask: () => Promise<T | undefined>,
+  holder: () => string,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const lock = takeLock(path, 0, holder);
-    if (lock) return lock;
-    const { command = 'another deploy' } = holderOf(path);
-    const words = `the database is being migrated: ${command}`;
+    const found = await ask();
+    if (found !== undefined) return found;
+    const words = `the database is being migrated: ${holder()}`;
     if (signal.aborted) throw refused('migrate: was interrupted');
     if (io.elapsed() >= until) throw refused(`migrate: ${words}`);
     if (attempt === 2) reporter.note(`${words}; waiting`);

@@ -22,6 +22,7 @@ import { makeBackup, requireSpace, sizeWords } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
+import { keepLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { lineToNow } from './restore.ts';
@@ -54,8 +55,10 @@ async function migrate(
   const lock = await lockDatabase(op, address, rules.timeout);
   try {
     const isIn = await leftByAKill(context, answer);
-    if (isIn) remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined);
-    else await migrateLocked(context);
+    if (isIn) {
+      keepLook(op, address, await lookAtSchema(address));
+      remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined);
+    } else await migrateLocked(context);
   } finally {
     lock.release();
   }
@@ -79,7 +82,10 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
-    const found = worseOf(expected, before, await lookAtSchema(address));
+    const after = await lookAtSchema(address);
+    const own = worseOf(expected, before, after);
+    const found = withOthers(op, address, before, own);
+    keepLook(op, address, after);
     // What was ended half way may be in.
     if (!exit.timedOut && !exit.interrupted) remember(context, found, restore);
     if (succeeded(exit)) return found;

@@ -16,6 +16,7 @@ import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { type BackupSource, makeBackup } from './backup.ts';
+import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { putBack } from './put-back.ts';
 
@@ -120,6 +121,7 @@ async function replace(
     const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
     throw new StepFailure('migrate', words, { blame: 'server' });
   }
+  forgetLook(op);
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,

@@ -50,7 +50,7 @@ async function notesIn(address: DatabaseAddress, { entries }: Catalogue): Promis
 }
 
 /** What has changed between two looks, of which rows are not known. */
-function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding {
+export function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding {
   if (!before.catalogue || !after.catalogue)
     return { verdict: 'unknown', reasons: [before.catalogue ? after.text : before.text] };
   const found = compareCatalogues(before.catalogue, after.catalogue, []);
@@ -59,6 +59,10 @@ function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding {
 
 const ORDER: readonly SchemaWay[] = ['additive', 'unknown', 'broken'];
 
+export function worseOfTwo(one: SchemaWay, other: SchemaWay): SchemaWay {
+  return ORDER.indexOf(one) > ORDER.indexOf(other) ? one : other;
+}
+
 /** What was expected and what has changed: the worse of them counts. */
 export function worseOf(
   expected: SchemaFinding,
@@ -66,13 +70,12 @@ export function worseOf(
   after: SchemaLook,
 ): SchemaFinding {
   const found = sinceLook(before, after);
-  const verdict = ORDER[Math.max(ORDER.indexOf(expected.verdict), ORDER.indexOf(found.verdict))];
   const isSaid = (words: string) => expected.reasons.some((each) => each.includes(words));
   const isNew = found.reasons.some((words) => !isSaid(words));
   // Where nothing was rehearsed, the tools' own tables tell whether anything was run.
   const wasSame = expected.isSame ?? after.notes !== '';
   return {
-    verdict: verdict as SchemaWay,
+    verdict: worseOfTwo(expected.verdict, found.verdict),
     reasons: [...expected.reasons, ...found.reasons.filter((words) => !isSaid(words))],
     isSame: Boolean(found.isSame) && wasSame,
     isProven: Boolean(expected.isProven) && !isNew,

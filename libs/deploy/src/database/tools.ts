@@ -68,7 +68,13 @@ function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
   const more = [user && `--user=${user}`, authority && `--ssl-ca=${authority}`];
   // The host localhost would mean the socket, whatever the port is.
   const tcp = host === 'localhost' && port !== '3306' ? ['--protocol=tcp'] : [];
-  return ['--no-defaults', ...place, ...tcp, ...more.filter((each): each is string => !!each)];
+  return [
+    '--no-defaults',
+    '--loose-connect-timeout=10',
+    ...place,
+    ...tcp,
+    ...more.filter((each): each is string => !!each),
+  ];
 }
 
 /** Feeds a tool. */
@@ -143,13 +149,12 @@ function sentenceIn(errors: string): string {
   return harmlessLine(words.trim());
 }
 
-/** Runs a tool with `input`; the answer is what it prints. Throws a Failure without secrets. */
-export async function runTool(
+/** Starts a tool on a database, with all three pipes. */
+export function startTool(
   address: DatabaseAddress,
   tool: DatabaseTool,
-  { args, after = [], input = '' }: ToolWords,
-  limits: ToolLimits = {},
-): Promise<string> {
+  { args, after = [] }: ToolWords,
+): { readonly child: ChildProcess; readonly file: string; readonly secret: string } {
   const { kind, name } = address;
   const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
   const programs = PROGRAMS[`${kind} ${tool}`] ?? [];
@@ -157,7 +162,6 @@ export async function runTool(
   const file = programs.find((each) => onPath(each, { PATH })) ?? programs[0] ?? '';
   const own = kind === 'mysql' && server ? mysqlArgs(server) : [];
   const last = kind === 'postgres' ? [] : [name];
-  const secret = server?.password ?? '';
   const child = spawn(file, [...own, ...args, ...last, ...after], {
     cwd: '/',
     env: {
@@ -167,8 +171,19 @@ export async function runTool(
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  return { child, file, secret: server?.password ?? '' };
+}
+
+/** Runs a tool with `input`; the answer is what it prints. Throws a Failure without secrets. */
+export async function runTool(
+  address: DatabaseAddress,
+  tool: DatabaseTool,
+  words: ToolWords,
+  limits: ToolLimits = {},
+): Promise<string> {
+  const { child, file, secret } = startTool(address, tool, words);
   try {
-    return (await collected(child, input, limits, file)).toString('utf8');
+    return (await collected(child, words.input, limits, file)).toString('utf8');
   } catch (error) {
     const isShown = error instanceof Failure && secret !== '' && error.message.includes(secret);
     throw isShown ? new Failure(error.code, error.message.replaceAll(secret, '***')) : error;

@@ -1,0 +1,51 @@
+/**
+ * The schema as the last deploy left it, in `apps/<app>/schema.json`: what another server, or a person, has
+ * changed since counts for the versions from before, too.
+ */
+import { readTextIfThere, removeIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import type { Operation } from '../journal/operation.ts';
+import type { DatabaseAddress } from './address.ts';
+import { type SchemaFinding, type SchemaLook, sinceLook, worseOfTwo } from './schema.ts';
+
+/** Bytes. */
+const LOOK_MAX = 67_108_864;
+
+interface LastLook extends SchemaLook {
+  /** Fingerprint of the database. */
+  readonly database: string;
+}
+
+/** Keeps how it is now. */
+export function keepLook({ paths, app }: Operation, address: DatabaseAddress, look: SchemaLook) {
+  const kept: LastLook = { ...look, database: address.fingerprint };
+  if (!look.catalogue) forgetLook({ paths, app });
+  else writeWhole(paths.app(app.app).schema, JSON.stringify(kept));
+}
+
+/** What follows is no one else's change. */
+export function forgetLook({ paths, app }: Pick<Operation, 'paths' | 'app'>): void {
+  removeIfThere(paths.app(app.app).schema);
+}
+
+/** What a migration has done, and what others have since the last deploy. */
+export function withOthers(
+  { paths, app }: Operation,
+  address: DatabaseAddress,
+  before: SchemaLook,
+  own: SchemaFinding,
+): SchemaFinding {
+  const text = readTextIfThere(paths.app(app.app).schema, LOOK_MAX);
+  const last = text === undefined ? undefined : (JSON.parse(text) as LastLook);
+  if (last?.database !== address.fingerprint || !before.catalogue) return own;
+  const others = sinceLook(last, before);
+  if (others.isSame) return own;
+  const isNoted = last.text === before.text;
+  const verdict = isNoted ? ('unknown' as const) : others.verdict;
+  const reasons = isNoted ? ['another server has run migrations'] : others.reasons;
+  return {
+    verdict: worseOfTwo(own.verdict, verdict),
+    reasons: [...own.reasons, ...reasons.filter((words) => !own.reasons.includes(words))],
+    isSame: false,
+  };
+}
