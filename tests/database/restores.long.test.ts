@@ -28,7 +28,8 @@ const MARK = 'a-customer-7c1b9e';
 const ONE = {
   postgres: `create table orders(id serial primary key, note text, total int not null default 1);
     create type mood as enum ('good', 'bad'); create view all_orders as select * from orders;
-    create function double(a int) returns int language sql as 'select a * 2'; create schema more; create table more.logs(line text);`,
+    create function double(a int) returns int language sql as 'select a * 2'; create schema more; create table more.logs(line text);
+    insert into more.logs select string_agg(md5(random()::text), '') from generate_series(1, 60000);`,
   mysql: `create table orders(id int primary key auto_increment, note varchar(80), total int not null default 1);
     create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);`,
   sqlite: `create table orders(id integer primary key, note text, total int not null default 1);

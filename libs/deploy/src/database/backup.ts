@@ -189,6 +189,10 @@ export async function* openBackup(
   if (!key) throw new Failure('backup_unreadable', 'the key of the backups is not there');
   const sealed = createReadStream(paths.app(app.app).databaseBackup(id));
   const plain = decrypted(sealed, { identity: key.reveal() });
-  if (kind === 'postgres') yield* plain;
-  else yield* pipeline(Readable.from(plain), createGunzip(), () => {});
+  try {
+    if (kind === 'postgres') yield* plain;
+    else yield* pipeline(Readable.from(plain), createGunzip(), () => {});
+  } finally {
+    sealed.destroy();
+  }
 }

@@ -1,7 +1,7 @@
 /** A database's own command line tools. A password is in their environment, never in an argument. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { PassThrough, pipeline, Readable } from 'node:stream';
-import { pipeline as piped } from 'node:stream/promises';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
@@ -77,25 +77,28 @@ function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
   ];
 }
 
-/** Feeds a tool. */
-function feed(child: ChildProcess, input: ToolWords['input'], kill: (why: unknown) => void): void {
-  const { stdin } = child;
+/** Feeds a tool, which may end before it has read everything. Throws what the input throws. */
+async function feed({ stdin }: ChildProcess, input: ToolWords['input']): Promise<void> {
   if (!stdin) return;
-  // It may end before it has read everything.
   stdin.on('error', () => {});
   if (typeof input !== 'object') {
     stdin.end(input);
     return;
   }
-  async function* whole() {
-    try {
-      yield* input as AsyncIterable<Uint8Array>;
-    } catch (error) {
-      kill(error);
-      throw error;
-    }
+  for await (const chunk of input) {
+    if (stdin.destroyed) return;
+    if (stdin.write(chunk)) continue;
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        stdin.off('drain', go);
+        stdin.off('close', go);
+        resolve();
+      };
+      stdin.once('drain', go);
+      stdin.once('close', go);
+    });
   }
-  pipeline(Readable.from(whole()), stdin, () => {});
+  stdin.end();
 }
 
 function collected(
@@ -115,7 +118,7 @@ function collected(
   const timer = setTimeout(() => kill('took too long'), limits.timeout ?? PATIENCE);
   limits.signal?.addEventListener('abort', abort, { once: true });
   if (limits.signal?.aborted) abort();
-  feed(child, input, kill);
+  const fed = feed(child, input).catch(kill);
   const taken = limits.output?.(child.stdout as Readable).catch(kill);
   if (!taken)
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -129,7 +132,7 @@ function collected(
   return new Promise<Buffer>((resolve, reject) => {
     child.once('error', () => reject(new Failure('program_not_found', `${file} is not installed`)));
     child.once('close', async (code) => {
-      await taken;
+      await Promise.all([taken, fed]);
       if (ended !== undefined && typeof ended !== 'string') return reject(ended);
       const words = ended ? `${file} ${ended}` : `${file}: ${sentenceIn(errors)}`;
       if (code === 0 || (limits.isForced && !ended)) resolve(Buffer.concat(chunks));
@@ -198,7 +201,7 @@ export async function* outputOf(
   limits: ToolLimits = {},
 ): AsyncGenerator<Uint8Array> {
   const pass = new PassThrough();
-  const output = (bytes: AsyncIterable<Uint8Array>) => piped(bytes, pass);
+  const output = (bytes: AsyncIterable<Uint8Array>) => pipeline(bytes, pass);
   const done = runTool(address, tool, words, { ...limits, output });
   done.catch((error) => pass.destroy(error));
   yield* pass;
