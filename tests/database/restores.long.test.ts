@@ -16,9 +16,11 @@ import { IS_WHOLE } from '@runner/testing/extent';
 import { randomOf } from '@runner/testing/random';
 import { distFolder, run, shell, start } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
+import { request } from '@runner/testing/traffic-proxy';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld } from '../deploys/world.ts';
+import { makeTrafficWorld } from '../traffic/world.ts';
 import { TOOL } from './tool.ts';
 
 const test = suite('restores');
@@ -162,6 +164,61 @@ function dumpOf(databases: TestDatabases, url: string): string {
   const text = execFileSync(file, args, { env, encoding: 'utf8', maxBuffer: 1 << 28 });
   return text.replace(/^\\(?:un)?restrict .*$/gm, '');
 }
+
+test('with traffic, and of a stopped app, version and database come back together', async () => {
+  const databases = sqliteFolder();
+  if (!databases) return;
+  const world = await makeTrafficWorld();
+  const { root } = world;
+  const more = (command: string) =>
+    `traffic: { type: socket, drain: 2s }\nmigrate: { run: '${command}', backup: auto }\n`;
+  const sqlite = (words: string) => `sqlite3 "\${DATABASE_URL#file:}" "${words}"`;
+  const columns = () =>
+    databases
+      .sql('shop', "select group_concat(name) from pragma_table_info('orders')")
+      .stdout.trim();
+  const version = async () => (await request(world.proxy.port)).version;
+  try {
+    databases.create('shop');
+    databases.sql(
+      'shop',
+      'create table orders(id int, note text); insert into orders values (1, null);',
+    );
+    const url = databases.url('shop');
+    await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], { root, stdin: url });
+    assert.is((await world.ship('v1', 'good', more('true'))).status, 0);
+    const done = await world.ship(
+      'v2',
+      'good',
+      more(sqlite('alter table orders drop column note')),
+    );
+    assert.is(done.status, 0, done.stderr);
+    assert.equal([columns(), await version()], ['id', 'v2']);
+    const [{ deploy_id: id } = { deploy_id: '' }] = world.state().database_backups as {
+      deploy_id: string;
+    }[];
+    const back = await world.runner('rollback', 'shop', '--to', 'v1', '--database', id);
+    assert.is(back.status, 0, back.stderr);
+    assert.equal([columns(), await version()], ['id,note', 'v1']);
+    assert.is((await world.runner('stop', 'shop')).status, 0);
+    const undo = /--database ([0-9a-f]{8})\n$/.exec(back.stdout)?.[1] ?? '';
+    const forward = await world.runner('rollback', 'shop', '--to', 'v2', '--database', undo);
+    assert.is(forward.status, 0, forward.stderr);
+    assert.equal([columns(), await version()], ['id', 'v2']);
+    const again = await world.ship(
+      'v3',
+      'good',
+      more(sqlite('alter table orders add column paid text')),
+    );
+    assert.is(again.status, 0, again.stderr);
+    assert.is(world.events().at(-1)?.migration, 'additive');
+    assert.is((await world.runner('rollback', 'shop')).status, 0);
+    assert.is(await version(), 'v2');
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+  }
+});
 
 for (const [name, begin] of [
   ['PostgreSQL', startPostgres],
