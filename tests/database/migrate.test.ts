@@ -255,6 +255,36 @@ test('a contract runs once, when no version from before is kept', async ({ world
     await keeping('v5', more),
     /the deploy succeeded, but contract of v4: sqlite3 .+ ended with status 1/,
   );
+  // Those of the last deploy and of its contract: the others no version is from before.
+  assert.is(readdirSync(join(world.root, 'apps/shop/database')).length, 2);
+});
+
+test('a deploy that fails after its migration names the way back to what still runs', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const deploy = deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`)
+    .replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `)
+    .replace('exec node server.js', 'exit 7');
+  const files = {
+    'migrate.sh': TOOL,
+    'migrations/000.sql': 'select 1;\n',
+    'migrations/001.sql': 'alter table orders drop column note;\n',
+  };
+  await world.push('v2', { deploy, files });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1);
+  const [, id = ''] =
+    /removes column orders\.note; to restore what was before: runner rollback shop --to v1 --database ([0-9a-f]{8})/.exec(
+      failed.stderr,
+    ) ?? [];
+  assert.is.not(id, '', failed.stderr);
+  assert.is(sql(database, 'select * from orders'), '1|10');
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
 });
 
 test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({
