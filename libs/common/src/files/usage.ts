@@ -12,6 +12,8 @@ export interface Usage {
   up_s: number;
   /** Resident memory of all of them, in bytes. */
   memory: number;
+  /** Of that what they share with no file, in bytes: it is free once they have ended. */
+  own: number;
 }
 
 /** Clock ticks a second, as Linux reports them on every platform. */
@@ -23,14 +25,16 @@ export function usageOf(known: readonly number[]): Usage | undefined {
   const start = pid === undefined ? undefined : startTimeOf(pid);
   if (pid === undefined || start === undefined) return undefined;
   const sessions = new Set(known.flatMap((each) => sessionOf(each) ?? []));
-  const memory = readdirSync('/proc')
+  const texts = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((each) => known.includes(each) || sessions.has(sessionOf(each) ?? 0))
-    .map((each) => Number(/^VmRSS:\s*(\d+) kB/m.exec(textOf(`/proc/${each}/status`))?.[1] ?? 0))
-    .reduce((sum, kilobytes) => sum + kilobytes * 1024, 0);
+    .map((each) => textOf(`/proc/${each}/status`));
+  const sum = (field: RegExp) =>
+    texts.reduce((all, text) => all + Number(field.exec(text)?.[1] ?? 0) * 1024, 0);
   const sinceBoot = Number(textOf('/proc/uptime').split(' ')[0]);
-  return { pid, up_s: Math.max(0, Math.round(sinceBoot - Number(start) / TICKS)), memory };
+  const [memory, own] = [sum(/^VmRSS:\s*(\d+) kB/m), sum(/^RssAnon:\s*(\d+) kB/m)];
+  return { pid, up_s: Math.max(0, Math.round(sinceBoot - Number(start) / TICKS)), memory, own };
 }
 
 /** Empty if the process has ended. */

@@ -68,6 +68,11 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   }
 }
 
+/** Between two writes of what has been found, in ms; at once if a source finds something else. */
+const SHOW_EVERY = 5_000;
+/** Between two countings of the memory that is kept, in ms: it goes through all processes. */
+const COUNT_EVERY = 20_000;
+
 /** A release that is watched. */
 interface Watched {
   readonly op: Operation;
@@ -90,23 +95,34 @@ function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[
 function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgement | undefined> {
   const { op, watch } = watched;
   const left = Date.parse(watch.until) - op.io.now().getTime();
+  let [warm, counted]: [number | null, number] = [null, Number.NEGATIVE_INFINITY];
+  let [shown, written] = ['', Number.NEGATIVE_INFINITY];
   return lookUntil(op, sources, left, async () => {
     const app = findApp(op.paths, op.app.app);
     if (!isInWatch(app, watch)) return false;
-    await show(watched, sources, app as AppState);
+    if (!isKeptWarm(app as AppState)) warm = null;
+    else if (op.io.elapsed() - counted >= COUNT_EVERY) {
+      counted = op.io.elapsed();
+      warm = await warmBytes(op, app as AppState);
+    }
+    const findings = sources.map(({ finding }) => finding).join();
+    if (findings !== shown || op.io.elapsed() - written >= SHOW_EVERY) {
+      [shown, written] = [findings, op.io.elapsed()];
+      show(watched, sources, warm);
+    }
     await keepMemory(op, app as AppState);
     return true;
   });
 }
 
-async function show(
+function show(
   { op, watch, rules }: Watched,
   sources: readonly WatchSource[],
-  app: AppState,
-): Promise<void> {
+  warm_bytes: number | null,
+): void {
   const { version, deploy_id, since, until } = watch;
   writeProgress(op.paths, {
-    app: app.app,
+    app: op.app.app,
     version,
     deploy_id,
     since,
@@ -117,7 +133,7 @@ async function show(
       finding,
       words: op.redact(words),
     })),
-    warm_bytes: isKeptWarm(app) ? await warmBytes(op, app) : null,
+    warm_bytes,
   });
 }
 

@@ -1,6 +1,5 @@
 /** Looking at a release: each source at its own pace, until one of them is sure or the time is over. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProxyMark } from '@runner/common/apps/state';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -12,8 +11,8 @@ import { requestSources } from './requests.ts';
 import { processSource } from './running.ts';
 import { type Judgement, judge, type WatchSource } from './source.ts';
 
-/** Between two looks at the clock of the sources, in ms. */
-const TICK = 50;
+/** Shortest time between two looks at the clock of the sources, in ms. */
+const TICK = 10;
 /** Between two calls of what comes each second, in ms. */
 const SECOND = 1_000;
 
@@ -62,6 +61,7 @@ export async function lookUntil(
   const until = io.elapsed() + time;
   const due = new Map<WatchSource, number>();
   const busy = new Set<WatchSource>();
+  let wake = () => {};
   let called = Number.NEGATIVE_INFINITY;
   const one = async (source: WatchSource) => {
     busy.add(source);
@@ -71,6 +71,7 @@ export async function lookUntil(
       // A source that fails finds nothing.
     } finally {
       busy.delete(source);
+      wake();
     }
   };
   for (;;) {
@@ -87,6 +88,15 @@ export async function lookUntil(
       called = now;
       if (!(await each())) return undefined;
     }
-    await sleep(TICK);
+    // Until the next source is due, or one has an answer.
+    const idle = sources.filter((source) => !busy.has(source));
+    const next = Math.min(until, called + SECOND, ...idle.map((source) => due.get(source) ?? now));
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(TICK, next - io.elapsed()));
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }

@@ -11,7 +11,7 @@ import type { Operation } from '../journal/operation.ts';
 /** Longest time for the answer of a supervisor, in ms. */
 const PATIENCE = 2_000;
 
-/** Memory of the versions that are kept running, in bytes; null without one. */
+/** Memory that would be free without the versions that are kept running, in bytes; null without one. */
 export async function warmBytes(op: Operation, { app, instances }: AppState) {
   let sum: number | null = null;
   for (const [name, { draining, slots }] of Object.entries(instances)) {
@@ -24,7 +24,7 @@ export async function warmBytes(op: Operation, { app, instances }: AppState) {
     const status = target && pid === undefined ? driverFor(target.start).status(target) : 'unknown';
     const [answer] = own.length > 0 ? [] : await askAll([status], PATIENCE);
     const usage = usageOf(own.length > 0 ? own : (answer?.pids() ?? []));
-    sum = (sum ?? 0) + (usage?.memory ?? 0);
+    sum = (sum ?? 0) + (usage?.own ?? 0);
   }
   return sum;
 }
