@@ -163,4 +163,16 @@ test('a watcher that was killed is replaced by the next fetch, which finishes wh
   assert.is(world.kinds().filter((kind) => kind === 'WatchFailed').length, 1);
 });
 
+test('a release that follows at once is watched by the watcher of the one before', async ({
+  world,
+}) => {
+  await shipWatched(world, '5m');
+  const done = await world.ship('v3', 'good', `${TRAFFIC}watch: 5m\n`);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, 'the release is being watched: runner watch shop');
+  const file = join(world.root, 'apps/shop/watch.json');
+  const version = () => (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  await until(() => version() === 'v3', 'v3 is not watched');
+});
+
 test.run();

@@ -25,16 +25,20 @@ const MEMORY_MIN = 67_108_864;
 /** Watches what is to be watched of an app until the end, unless another process does. Returns whether it did. */
 export async function carryWatch(request: WatchRequest): Promise<boolean> {
   const { io, paths, app: name } = request;
-  const { watch } = requireApp(paths, name);
-  if (!watch) return false;
   const holder = { pid: io.pid, command: 'watch', since: io.now().toISOString() };
-  const lock = takeLock(paths.watchLock(name), 0, holder);
-  if (!lock) return false;
-  try {
-    await watchRelease(request, watch);
-    return true;
-  } finally {
-    lock.release();
+  // The deploy that ends a watch finds its watcher at work, and starts no other one.
+  for (let last: string | undefined; ; ) {
+    const { watch } = (last === undefined ? requireApp : findApp)(paths, name) ?? {};
+    const isCarried = last !== undefined;
+    if (!watch || watch.deploy_id === last) return isCarried;
+    const lock = takeLock(paths.watchLock(name), 0, holder);
+    if (!lock) return isCarried;
+    try {
+      await watchRelease(request, watch);
+    } finally {
+      lock.release();
+    }
+    last = watch.deploy_id;
   }
 }
 

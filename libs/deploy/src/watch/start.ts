@@ -12,10 +12,11 @@ import { readProgress } from './progress.ts';
 /** Longest wait until a watcher has read the key that this process got from systemd, in ms. */
 const KEY_WAIT = 5_000;
 
-/** Starts the watcher of an app whose release is watched, unless there is one. Returns whether it did. */
+/** Starts the watcher of an app whose release is watched, unless there is one. Returns whether one is at work. */
 export async function startWatcher({ io, paths }: Server, app: string): Promise<boolean> {
   const watch = findApp(paths, app)?.watch;
-  if (!watch || liveHolder(paths.watchLock(app))) return false;
+  if (!watch) return false;
+  if (liveHolder(paths.watchLock(app))) return true;
   const program = join(dirname(io.program), 'runner-watch');
   if (!existsSync(program)) return false;
   const args = [program, app, '--carry', '--root', paths.root];
