@@ -3,67 +3,31 @@
  * written: of PostgreSQL an archive of pg_dump, of MySQL the text of its dump, of SQLite the file.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, rmSync, statfsSync, statSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { decrypted, encryptedFor, newIdentity } from '@runner/backup/age';
 import { writeStream } from '@runner/backup/backup';
 import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
-import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
+import type { DatabaseBackup } from '@runner/common/apps/state';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
-import { sizeText } from '@runner/common/text/size';
-import { durationText } from '@runner/common/text/time';
 import { changeOwnState } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { requireSpace, sizeWords } from './space.ts';
 import { query, runTool } from './tools.ts';
 
 /** Backups that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;
-/** Bytes of a database in a ms, until one was measured. */
-const PACE = 20_000;
-
 /** Of which database, and how long its tool may take, in ms. */
 export interface BackupSource {
   readonly address: DatabaseAddress;
   readonly variable: string;
   readonly timeout: number;
-}
-
-const SIZES = {
-  postgres: 'SELECT pg_database_size(current_database())',
-  mysql:
-    'SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
-};
-
-async function sizeOf(address: DatabaseAddress): Promise<number> {
-  const { kind, name } = address;
-  if (kind === 'sqlite') return statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  const [[size = '0'] = []] = await query(address, SIZES[kind]);
-  return Number(size);
-}
-
-/** What is about to be copied: bytes, and in words with the time that it will take. */
-export async function sizeWords(app: AppState, address: DatabaseAddress) {
-  const size = await sizeOf(address);
-  const measured = app.database_backups?.findLast(({ ms, size: bytes }) => ms > 0 && bytes > 0);
-  const time = measured ? (size * measured.ms) / measured.size : size / PACE;
-  const about = durationText(Math.max(1, Math.round(time / 1000)) * 1000);
-  return { size, words: `${sizeText(size)}, about ${about}` };
-}
-
-/** Throws a StepFailure unless a folder has space for a copy. */
-export function requireSpace(folder: string, size: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize >= size) return;
-  const words = `${sizeText(bavail * bsize)} are free, the database has ${sizeText(size)}`;
-  throw new StepFailure('migrate', `migrate: not enough space for a copy: ${words}`, {
-    blame: 'server',
-  });
 }
 
 /** Makes a backup with the name of this operation, after saying how large it is. Throws a StepFailure. */

@@ -2,9 +2,8 @@
  * `contract` of a release removes what no version from before it needs any more. It runs once, after the
  * deploy that leaves no older version to go back to.
  */
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { isThere } from '@runner/common/files/read';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Deploy, say } from '../journal/operation.ts';
@@ -13,6 +12,7 @@ import { describeExit, succeeded } from '../run/child.ts';
 import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { type MigrationContext, stepFor } from './context.ts';
+import { keptVersions } from './kept.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
@@ -20,7 +20,7 @@ import { backUp } from './migrate.ts';
 /** Runs it where it is due. A failure is noted, and the next deploy tries again. */
 export async function contractIfDue(op: Deploy): Promise<void> {
   const app = requireApp(op.paths, op.app.app);
-  const oldest = oldestKept(op, app);
+  const [oldest] = keptVersions(op.paths.app(app.app), app);
   if (!oldest || app.contracted === oldest.deploy_id || app.migrating) return;
   const [name = ''] = Object.keys(app.instances);
   // A backup of its own, beside that of the migration.
@@ -34,13 +34,6 @@ export async function contractIfDue(op: Deploy): Promise<void> {
   } catch (error) {
     op.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'migrate').message}`);
   }
-}
-
-function oldestKept({ paths }: Deploy, { app, instances }: AppState): Deployed | undefined {
-  return Object.values(instances)
-    .flatMap(({ current, previous }) => [current ?? [], previous].flat())
-    .filter(({ release }) => isThere(paths.app(app).release(release)))
-    .sort((a, b) => (a.deployed_at < b.deployed_at ? -1 : 1))[0];
 }
 
 async function contract(

@@ -4,6 +4,7 @@
  */
 import { readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { jsonObject } from '@runner/common/text/json';
 import type { Operation } from '../journal/operation.ts';
 import type { DatabaseAddress } from './address.ts';
 import { type SchemaFinding, type SchemaLook, sinceLook, worseOfTwo } from './schema.ts';
@@ -36,7 +37,7 @@ export function withOthers(
   own: SchemaFinding,
 ): SchemaFinding {
   const text = readTextIfThere(paths.app(app.app).schema, LOOK_MAX);
-  const last = text === undefined ? undefined : (JSON.parse(text) as LastLook);
+  const last = jsonObject(text ?? '') as LastLook | undefined;
   if (last?.database !== address.fingerprint || !before.catalogue) return own;
   const others = sinceLook(last, before);
   if (others.isSame) return own;

@@ -18,7 +18,7 @@ import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
-import { makeBackup, requireSpace, sizeWords } from './backup.ts';
+import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
@@ -27,6 +27,7 @@ import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { lineToNow } from './restore.ts';
 import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
+import { requireSpace, sizeWords } from './space.ts';
 
 /** Characters of the line that says how to restore. */
 const RESTORE_MAX = 300;

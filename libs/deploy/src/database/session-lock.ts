@@ -16,7 +16,9 @@ const WORDS = {
   // For the time of a transaction: a pool of connections keeps what a session has taken.
   postgres: {
     args: ['-X', '-q', '-A', '-t', '-w', '-f', '-'],
-    first: 'BEGIN;\n',
+    // Without a snapshot: CREATE INDEX CONCURRENTLY waits for those that are held.
+    first:
+      'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0;\n',
     ask: () => `SELECT pg_try_advisory_xact_lock(${KEY});\n`,
     yes: 't',
   },
