@@ -1,5 +1,5 @@
 /** The files that an app prints to: their ends, and what comes. */
-import { closeSync, existsSync, fstatSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { openBelowInstance } from '@runner/common/apps/instance-folder';
@@ -7,6 +7,7 @@ import { SLOTS, type SlotName, slotPaths } from '@runner/common/apps/slots';
 import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { inFolder } from '@runner/common/files/tree';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { InstancePaths } from '@runner/common/foundation/paths';
@@ -104,6 +105,7 @@ export class FollowedFile {
   /** The file that has replaced the open one: after a rotation the next newer, else what has its name. */
   #follower(): number | undefined {
     const { ino } = fstatSync(this.#fd as number);
+    if (orElse(() => statSync(this.#path).ino, undefined) === ino) return undefined;
     let newer: number | undefined;
     for (const name of ROTATED) {
       const fd = openIfThere(this.#path + name);

@@ -1,5 +1,5 @@
 /** The requests in a proxy's access log: of nginx and Caddy, combined or in JSON. */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { readRange } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
@@ -84,12 +84,9 @@ export class AccessLog {
     this.#open();
     const answers = this.#read();
     if (answers.length > 0 || this.#fd === undefined) return answers;
-    const now = openLog(this.#path);
+    const inode = orElse(() => statSync(this.#path).ino, undefined);
+    const now = inode === fstatSync(this.#fd).ino ? undefined : openLog(this.#path);
     if (now === undefined) return answers;
-    if (fstatSync(now).ino === fstatSync(this.#fd).ino) {
-      closeSync(now);
-      return answers;
-    }
     // It was rotated: what came last is read already.
     closeSync(this.#fd);
     [this.#fd, this.#position, this.#rest] = [now, 0, ''];

@@ -73,9 +73,9 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
 }
 
 /** Between two writes of what has been found, in ms; at once if a source finds something else. */
-const SHOW_EVERY = 5_000;
+const SHOW_EVERY = 10_000;
 /** Between two countings of the memory that is kept, in ms: it goes through all processes. */
-const COUNT_EVERY = 20_000;
+const COUNT_EVERY = 60_000;
 
 /** A release that is watched. */
 interface Watched {

@@ -81,8 +81,8 @@ export async function lookUntil(
       due.set(source, now + source.every);
       void one(source);
     }
-    const judgement = judge(sources);
-    if (judgement.verdict === 'bad' || now >= until) return judgement;
+    const isBad = sources.some(({ finding }) => finding === 'bad');
+    if (isBad || now >= until) return judge(sources);
     if (signal.aborted) return undefined;
     if (now - called >= SECOND) {
       called = now;

@@ -9,7 +9,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { createLineReader, isErrorLine, lineShape } from '@runner/extract/extract';
 import { appFolderOf, type Target } from '../instances/drivers/driver.ts';
-import { type FilePeriod, FollowedFile, follow, type ShowText } from '../lifecycle/followed.ts';
+import { type FilePeriod, FollowedFile, type ShowText } from '../lifecycle/followed.ts';
 import { outputOf } from '../lifecycle/output.ts';
 import { showProgram } from '../lifecycle/show.ts';
 import { type OutputMark, readMarks } from '../run/output-marks.ts';
@@ -23,6 +23,8 @@ const STARTING = 3_000;
 /** Lines of the version before, and shapes of lines that are remembered. */
 const BEFORE_MAX = 5_000;
 const SHAPES_MAX = 20_000;
+/** Blocks of a file that are read at one look, of 256 KiB: what prints more must not hold up the other sources. */
+const BLOCKS_MAX = 16;
 /** Longest time to read what was printed before, in ms. */
 const PATIENCE = 10_000;
 /** Characters of a line that is shown. */
@@ -63,6 +65,7 @@ export function outputSource(
     async look() {
       begun ??= reading.begin();
       await begun;
+      reading.next();
       if (elapsed() >= STARTING) test.add(isNew ? 1 : 0, 1);
       isNew = false;
     },
@@ -86,13 +89,22 @@ function errorShapes(each: (line: string, shape: string) => void): ShowText {
   return reader.push;
 }
 
-/** Reads what was printed before the release, then what the release prints, until it is ended. */
+/** Reading what an instance prints. */
+interface Reading {
+  /** What was printed before the release, and by it so far. */
+  begin(): Promise<void>;
+  /** What has come in files since; what a program shows is read as it comes. */
+  next(): void;
+  end(): void;
+}
+
 function readingOf(
   { io, paths, target, from }: WatchedOutput,
   before: ShowText,
   after: ShowText,
-): { begin(): Promise<void>; end(): void } | undefined {
+): Reading | undefined {
   let handlers: (() => void)[] = [];
+  let followed: readonly FollowedFile[] = [];
   const until = {
     stdout: io.stdout,
     onSignal(handler: (signal: NodeJS.Signals) => void) {
@@ -102,6 +114,8 @@ function readingOf(
   };
   const end = () => {
     for (const each of handlers) each();
+    for (const file of followed) file.close();
+    followed = [];
   };
   const extent = { lines: BEFORE_MAX, timestamps: false };
   const isBeside = target.slot !== undefined;
@@ -130,12 +144,19 @@ function readingOf(
       handlers = [];
       for (const each of outputs.own)
         if (!('files' in each)) showProgram(until, each, true, after).catch(() => {});
-      const followed = files.map((path) => {
+      followed = files.map((path) => {
         const file = new FollowedFile(path);
         after(file.last(BEFORE_MAX, { marks, since: (starts.get(path) as number) + 1 }).text);
-        return { file, show: after };
+        return file;
       });
-      if (followed.length > 0) follow(until, followed).catch(() => {});
+    },
+    next() {
+      for (const file of followed)
+        for (let block = 0; block < BLOCKS_MAX; block += 1) {
+          const text = file.next();
+          if (text === '') break;
+          after(text);
+        }
     },
     end,
   };
