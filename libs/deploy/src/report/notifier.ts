@@ -32,6 +32,20 @@ const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
 /** For `--no-notify`, and for an app without notifications. */
 export const silent: Notifier = { send: () => {}, finish: async () => [] };
 
+/** Keeps events until `start` is called: starting a process costs time that something urgent needs. */
+export function heldNotifier(start: () => Notifier): Notifier & { start(): Notifier } {
+  const events: DeployEvent[] = [];
+  return {
+    ...silent,
+    send: (event) => void events.push(event),
+    start() {
+      const notifier = start();
+      for (const event of events) notifier.send(event);
+      return notifier;
+    },
+  };
+}
+
 /**
  * Starts the notifier; `choice` is the app's own, undefined means the global channels, `own` that the
  * notifier looks up the choice of each event's app.

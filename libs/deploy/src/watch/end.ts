@@ -15,7 +15,7 @@ import {
   operate,
   secretsOf,
 } from '../operation/operate.ts';
-import { startNotifier } from '../report/notifier.ts';
+import { heldNotifier, startNotifier } from '../report/notifier.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';
 
@@ -47,7 +47,9 @@ export async function endWatch(
     (app) => secretsNow(request, secrets, app),
     async (op) => {
       if (!isInWatch(op.app, watch)) return;
-      op.notifier = startNotifier(op.io, op.paths.root, choiceOf(op, watch));
+      const channels = choiceOf(op, watch);
+      const held = heldNotifier(() => startNotifier(op.io, op.paths.root, channels));
+      op.notifier = held;
       const goesBack = verdict === 'bad' && policy === 'rollback';
       say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${words}`);
       const end = { verdict, reason: words };
@@ -62,8 +64,13 @@ export async function endWatch(
           watched: watchEnd(watch, end, at),
         }),
       };
-      conclude(op, ending, written);
-      if (goesBack) await leave(op, watch, words);
+      try {
+        conclude(op, ending, written);
+        // The way back comes first: a kill before the message has the next watcher send it.
+        if (goesBack) await leave(op, watch, words);
+      } finally {
+        op.notifier = held.start();
+      }
     },
   );
 }
