@@ -10,6 +10,7 @@ const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
   semver: './libs/common/node_modules/semver/index.js',
+  croner: './libs/common/node_modules/croner/dist/croner.js',
   acorn: './tools/runner-import/node_modules/acorn/dist/acorn.mjs',
   undici: './scripts/bundle/undici.cjs',
   nodemailer: './tools/runner-notify/node_modules/nodemailer/dist/esm/nodemailer.js',

@@ -11,7 +11,7 @@ export const rooms = new Map([
   ['libs/extract', 'rules line prefix collect choose'],
   [
     'libs/deploy',
-    'sandbox run git report journal instances release alerts database operation rollback lifecycle watch pipeline checks fetch changes remove prune proof',
+    'sandbox run git report journal instances release alerts jobs database operation rollback lifecycle watch pipeline checks fetch changes remove prune proof',
   ],
   ['libs/history', 'log deploys figures'],
   ['libs/fleet', 'files order broker events'],
@@ -45,6 +45,7 @@ const inReport = (name) => `tools/runner-report/src/${name}.ts`;
 /** Who may import which package: a dependency is known to its owners alone. */
 export const ownersOfPackages = new Map([
   ['acorn', ['tools/runner-import/src/read/javascript.ts']],
+  ['croner', ['libs/common/src/deploy-file/schedule.ts']],
   ['age-encryption', ['libs/backup/src/age.ts']],
   ['semver', ['libs/common/src/apps/following.ts', 'libs/deploy/src/git/tags.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],

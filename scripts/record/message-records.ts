@@ -27,6 +27,7 @@ const COMMITS = {
 const BACK = { version: 'v1.2.9', from_version: 'v1.3.0' };
 const BEFORE = { previous_version: 'v1.2.9' };
 const ACTIVE = { deploy_id: null, version: 'v1.2.9' };
+const JOB = { ...ACTIVE, job: 'nightly' };
 const BRANCH = { deploy_id: null, version: 'main' };
 const UNHEALTHY = 'health: http://127.0.0.1:3000/health answered 503 instead of 200-299';
 const REFUSED = 'the code host refuses the token of acme/shop';
@@ -100,6 +101,31 @@ const ROWS: readonly (readonly [title: string, event_type: string, fields: objec
     'WatchEnded',
     { reason: 'requests: 5xx 0.0 % of 12, too little to judge' },
   ],
+  [
+    'A job failed',
+    'JobFailed',
+    {
+      ...JOB,
+      reason: 'job nightly: `npm run nightly` ended with status 1',
+      error:
+        'job nightly: `npm run nightly` ended with status 1\nError: connect ECONNREFUSED 127.0.0.1:5432',
+    },
+  ],
+  [
+    'It works again',
+    'JobRecovered',
+    { ...JOB, reason: 'job nightly had failed since 2026-05-04T03:00:41.000Z' },
+  ],
+  [
+    'A job was missed',
+    'JobMissed',
+    {
+      ...JOB,
+      reason:
+        'job nightly was due 2026-05-04T03:00:00.000Z, and the server did not look then; run it now: runner jobs run shop nightly',
+    },
+  ],
+  ['A job is slow', 'JobSlow', { ...JOB, reason: 'job nightly took 9 m 12 s, as a rule 41 s' }],
   [
     'The digest of a week',
     'Digest',

@@ -26,6 +26,7 @@ export const NOTICE: Notice = {
   domain: '',
   changes: undefined,
   commit: '',
+  job: '',
   stage: '',
   database: '',
   user: '',

@@ -29,6 +29,8 @@ export interface Deployed {
   changes?: ChangeSummary;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
   start?: string;
+  /** Its `.deploy.yml` has jobs. */
+  jobs?: true;
   /** It was made with the operator's `.deploy.yml`; absent: with the commit's own, or without one. */
   deploy_file?: 'operator';
   /** Where its instance is found; absent if that is not known, or as of 0.2.0. */

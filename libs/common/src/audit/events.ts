@@ -14,6 +14,10 @@ const STATE_EVENTS = [
   'AppUp',
   'CheckRecovered',
   'DeployWaiting',
+  'JobFailed',
+  'JobMissed',
+  'JobRecovered',
+  'JobSlow',
   'TagChanged',
   'TokenEnding',
   'TokenRenewed',
@@ -87,6 +91,8 @@ export interface DeployEvent {
   migration_restore?: string;
   /** Of a manual rollback: the backup of the database that was restored with it. */
   database_backup?: string;
+  /** Of what a job did: its name. */
+  job?: string;
   /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
   error?: string;

@@ -113,8 +113,8 @@ function choose(
   const definition = tool.commands.find((each) => each.name === first);
   if (definition) return { definition, rest: argv.slice(1) };
   const meant = tool.commands.find((each) => each.name === tool.meant);
-  if (meant && (first === undefined || first.startsWith('-')))
-    return { definition: meant, rest: argv };
+  const isPassed = first === undefined || first.startsWith('-') || meant?.positionals;
+  if (meant && isPassed) return { definition: meant, rest: argv };
   const names = tool.commands.map((each) => each.name);
   const all = `[subcommands: ${names.join(', ')}]`;
   if (first === undefined)

@@ -5,6 +5,7 @@ import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section } from '../yaml/schema.ts';
 import { type Health, healthOf } from './health.ts';
 import type { Instance } from './instance.ts';
+import { type JobRules, jobsOf } from './jobs.ts';
 import { type MigrationRules, migrationOf } from './migrate.ts';
 import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
@@ -46,6 +47,8 @@ export interface DeployFile {
   readonly canary: readonly number[];
   /** undefined: a release does not change a database. */
   readonly migrate: MigrationRules | undefined;
+  /** In the file's order. */
+  readonly jobs: readonly JobRules[];
   /** Number of good releases to keep. */
   readonly keep: number;
   /** Paths inside a release that are linked to the instance's shared folder. */
@@ -110,6 +113,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     watch: watchOf(values.get('watch'), fail),
     canary,
     migrate: migrationOf(values.get('migrate')),
+    jobs: jobsOf(section(values, 'jobs'), instances, fail),
     keep: (values.get('keep') ?? 5) as number,
     shared,
     hooks: Object.fromEntries(

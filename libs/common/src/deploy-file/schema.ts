@@ -3,6 +3,7 @@ import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_FORMS } from '../config/channels.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './instance.ts';
+import { JOBS_SCHEMA } from './jobs.ts';
 import { commands, duration, inRelease, line, ports } from './kinds.ts';
 import { MIGRATE_SCHEMA } from './migrate.ts';
 import { CANARY_SCHEMA, WATCH_SCHEMA } from './watch-schema.ts';
@@ -196,6 +197,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
     },
     canary: CANARY_SCHEMA,
     migrate: MIGRATE_SCHEMA,
+    jobs: JOBS_SCHEMA,
     keep: {
       type: 'integer',
       minimum: 1,

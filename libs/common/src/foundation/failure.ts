@@ -52,6 +52,7 @@ export const FAILURE_CODES = [
   'guard_tripped',
   'insecure_address',
   'instance_not_found',
+  'job_not_found',
   'interrupted',
   'lfs_unsupported',
   'lock_unavailable',

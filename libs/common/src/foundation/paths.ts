@@ -28,9 +28,15 @@ export interface Paths {
   /** Names the deploy of an app that a fetch is to end. */
   cancel(app: string): string;
   /** Held by the process that watches a release of the app. */
+  watchLock(app: string): string;
   /** Held while a database is migrated. */
   databaseLock(fingerprint: string): string;
-  watchLock(app: string): string;
+  /** Held while what is known of the jobs of an app is changed. */
+  jobBookLock(app: string): string;
+  /** Held by the process that runs the job. */
+  jobLock(app: string, job: string): string;
+  /** Folder of the logs of a job's runs. */
+  jobLogs(app: string, job: string): string;
   app(app: string): AppPaths;
   deployLog(app: string, deployId: string): string;
   deployLogs(app: string): string;
@@ -54,6 +60,8 @@ export interface AppPaths {
   readonly baseline: string;
   /** What is known of the release that is watched. */
   readonly watch: string;
+  /** What is known of its jobs. */
+  readonly jobs: string;
   release(name: string): string;
   /** `.deploy.yml` with which a release was made; empty: without one. */
   fileOf(release: string): string;
@@ -105,6 +113,9 @@ export function pathsOf(root: string): Paths {
     lock: (app) => at(`locks/${app}.lock`),
     cancel: (app) => at(`locks/${app}.cancel`),
     databaseLock: (fingerprint) => at(`locks/database-${fingerprint}`),
+    jobBookLock: (app) => at(`locks/jobs/${app}/.book`),
+    jobLock: (app, job) => at(`locks/jobs/${app}/${job}`),
+    jobLogs: (app, job) => at(`logs/jobs/${app}/${job}`),
     watchLock: (app) => at(`locks/${app}.watch`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
@@ -121,6 +132,7 @@ function appPaths(dir: string): AppPaths {
     home: join(dir, 'home'),
     baseline: join(dir, 'baseline.json'),
     watch: join(dir, 'watch.json'),
+    jobs: join(dir, 'jobs.json'),
     release: (name) => join(dir, 'releases', name),
     schema: join(dir, 'schema.json'),
     databaseBackups: join(dir, 'database'),

@@ -25,6 +25,7 @@ const DEFAULTS: DeployFile = {
   watch: undefined,
   canary: [],
   migrate: undefined,
+  jobs: [],
   keep: 5,
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },

@@ -9,6 +9,7 @@ import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/setting
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announceChanges } from '../alerts/announce.ts';
+import { lookForAllJobs } from '../jobs/look.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
@@ -55,6 +56,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   };
   for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) for (const name of apps) await keepUp(request, name);
+  if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();
   const asking = limitPerHost(paths, signal);
   const checks = apps.map((name) => asking(name, () => check(request, name, policy, shared)));

@@ -12,9 +12,10 @@ import { keptTarget } from '../instances/target.ts';
 import { unreadSecretsOf } from '../instances/unit-check.ts';
 import { beginAnyway } from '../journal/journal.ts';
 import { type Operation, uninterrupted } from '../journal/operation.ts';
+import { secretsOf } from '../journal/secrets.ts';
 import type { Step } from '../journal/step.ts';
 import { execute } from '../operation/execute.ts';
-import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import { type OperationRequest, operate } from '../operation/operate.ts';
 import {
   concludeVerb,
   DONE,

@@ -47,6 +47,7 @@ export function deploySucceeded(
         ...what,
         ...(ref !== undefined && { ref }),
         ...(isOperators && { deploy_file: 'operator' }),
+        ...(file.jobs.length > 0 && { jobs: true }),
       };
       const plain = watchOfRelease(file, { ...op, since: deployed_at });
       const watch = plain && { ...plain, ...mark };

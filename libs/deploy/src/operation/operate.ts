@@ -1,15 +1,16 @@
 /** An operation on an app from its lock to its last message. */
-import { openSecrets } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { removeTree } from '@runner/common/files/tree-change';
-import { redactorForAny } from '@runner/common/redaction/redact';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { announceOver } from '../alerts/over.ts';
 import { drainAll } from '../instances/drain.ts';
+import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
 import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
+import type { OpenedSecrets } from '../journal/secrets.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { goBack } from './go-back.ts';
 import { recover } from './recover.ts';
@@ -22,18 +23,6 @@ export interface OperationRequest extends ContextRequest {
   readonly notify: boolean;
   /** How long to wait for the lock, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
-}
-
-/** The secrets of an app, and what redacts them. */
-export type OpenedSecrets = Pick<Operation, 'secrets' | 'redact'>;
-
-/** The secrets of an app, and what redacts them. Throws `key_missing` and the like. */
-export async function secretsOf(
-  { io, paths }: ContextRequest,
-  { app }: AppState,
-): Promise<OpenedSecrets> {
-  const redact = await redactorForAny({ paths, env: io.env }, app);
-  return { redact, secrets: openSecrets(paths, io.env, app) };
 }
 
 /**
@@ -59,6 +48,7 @@ export async function operate<T>(
     op = { ...context, app: await recover(context), clock: new StageClock(io), ending };
     return await body(op);
   } finally {
+    if (op) unlessFailure(() => keepJobs(request, request.app), undefined);
     lock.release();
     if (op) await drainAll(op, goBack);
     op?.sandbox.close(removeTree);

@@ -18,6 +18,8 @@ import { type Prober, seenWords, startProber, whatWasSeen } from '../instances/p
 import { checkReady } from '../instances/ready.ts';
 import { type ActiveStage, activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
+import { givingWay } from '../jobs/give-way.ts';
+import { lookForAllJobs } from '../jobs/look.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -72,6 +74,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       migrated: request.migrated,
     });
   });
+  await lookForAllJobs(request, [name]);
   if (await startWatcher(request, name))
     request.reporter.note(`the release is being watched: runner watch ${name}`);
   return lostAfterAll(outcome, lost);
@@ -151,6 +154,7 @@ async function runDeploy(
       ...canarySteps(op, beside),
       { stage: 'canary' as const, isBrief: true, run: markNow },
     ];
+    yield* givingWay(op);
     yield* activation(op, targets, { title, before, between, isPartial: op.partial });
   }
   const failed = await execute(op, steps(), (error) => {

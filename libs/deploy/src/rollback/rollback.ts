@@ -12,13 +12,16 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
 import { activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
+import { givingWay } from '../jobs/give-way.ts';
+import { lookForAllJobs } from '../jobs/look.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
 import { beginAnyway, secretsStarting } from '../journal/journal.ts';
 import { type Operation, problemsOf } from '../journal/operation.ts';
+import { secretsOf } from '../journal/secrets.ts';
 import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
-import { type OperationRequest, operate, secretsOf } from '../operation/operate.ts';
+import { type OperationRequest, operate } from '../operation/operate.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
@@ -58,6 +61,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (!request.notify) return rollBack(op, request, 'none');
     return rollBack(op, request);
   });
+  await lookForAllJobs(request, [name]);
   return lost.size === 0 ? outcome : lostAfterAll(outcome, lost);
 }
 
@@ -111,6 +115,8 @@ export async function rollBack(
     const targets = targetsOf(op, moves);
     const [target] = targets;
     if (target && database !== undefined) yield* restoreSteps(op, target, to, database);
+    // A release that is bad is left at once.
+    if (op.trigger !== 'watch') yield* givingWay(op);
     yield* activation(op, targets, wayOf(moves));
   }
   const failed = await execute(op, steps());

@@ -7,14 +7,10 @@ import { Failure } from '@runner/common/foundation/failure';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
+import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
 import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { conclude } from '../operation/conclude.ts';
-import {
-  type OpenedSecrets,
-  type OperationRequest,
-  operate,
-  secretsOf,
-} from '../operation/operate.ts';
+import { type OperationRequest, operate } from '../operation/operate.ts';
 import { heldNotifier, startNotifier } from '../report/notifier.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';

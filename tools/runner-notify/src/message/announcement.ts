@@ -49,6 +49,10 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   CheckRecovered: ['✅', 'Checks work again'],
   Digest: ['📊', 'Digest'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
+  JobFailed: ['❌', 'Job failed'],
+  JobMissed: ['⏰', 'Job missed'],
+  JobRecovered: ['✅', 'Job works again'],
+  JobSlow: ['🐌', 'Job is slow'],
   TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
@@ -60,6 +64,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
 /** Changes of an instance and its version; the others are about a branch. */
 const OF_INSTANCES: ReadonlySet<NoticeKind> = new Set([
   ...(['AppDown', 'AppUp', 'WatchEnded', 'WatchFailed', 'WatchPassed'] as const),
+  ...(['JobFailed', 'JobMissed', 'JobRecovered', 'JobSlow'] as const),
 ]);
 
 /** A rollback that only started the active version again. */
@@ -101,7 +106,8 @@ function rowsOf(notice: Notice): Detail[] {
     const subject = isInstance
       ? row('Version', notice.version)
       : row(labelOf(notice.version), notice.version);
-    const about = isInstance ? [...project, instance, subject] : [...project, subject];
+    const job = notice.job ? [row('Job', notice.job)] : [];
+    const about = isInstance ? [...project, ...job, instance, subject] : [...project, subject];
     return notice.reason ? [...about, row('Reason', notice.reason)] : about;
   }
   if (notice.kind === 'rollback') {

@@ -62,6 +62,8 @@ export interface Notice extends NoticeSubject {
   readonly restarted?: true;
   /** Full hash; empty when the record has none. */
   readonly commit: string;
+  /** Of a job: its name. */
+  readonly job: string;
   /** Of a failure. */
   readonly stage: string;
   /** Who started the deploy. */
@@ -118,7 +120,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
   const field = (name: string, max?: number) =>
     shortLine(textOf(fields, name), options.redact, max);
   const error =
-    kind === 'DeployFailure'
+    kind === 'DeployFailure' || kind === 'JobFailed'
       ? await errorOf(record, options)
       : kind === 'Digest'
         ? {
@@ -138,6 +140,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     changes: changesIn(fields, (text) => shortLine(text, options.redact)),
     ...(kind === 'RollbackSuccess' && isRestarted(fields) && { restarted: true }),
     commit: field('commit'),
+    job: field('job'),
     stage: field('stage'),
     database: databaseWords(field('migration'), field('database_backup')),
     user: field('user'),

@@ -52,7 +52,14 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
   const released = { deploy_id: deployId, version: 'v1.3.0' };
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
   const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
+  const job = { ...active, job: 'nightly' };
+  const failedJob =
+    'job nightly: `npm run nightly` ended with status 1\nError: connect ECONNREFUSED 127.0.0.1:5432';
   const reasons = {
+    JobFailed: 'job nightly: `npm run nightly` ended with status 1',
+    JobRecovered: `job nightly had failed since ${now.toISOString()}`,
+    JobMissed: `job nightly was due ${now.toISOString()}, and the server did not look then; run it now: runner jobs run shop nightly`,
+    JobSlow: 'job nightly took 9 m 12 s, as a rule 41 s',
     CheckRecovered: `the branch could not be checked since ${now.toISOString()}`,
     AppDown: 'not restarted automatically; run: runner start shop',
     TokenEnding: `the token of shop expires in 7 days, at ${ends}: create a new one and run runner edit shop --token -`,
@@ -68,6 +75,10 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     ['AppDown', { ...active, reason: reasons.AppDown }],
     ['AppUp', active],
     ['TokenEnding', { ...branch, reason: reasons.TokenEnding, expires_at: ends }],
+    ['JobFailed', { ...job, reason: reasons.JobFailed, error: failedJob }],
+    ['JobRecovered', { ...job, reason: reasons.JobRecovered }],
+    ['JobMissed', { ...job, reason: reasons.JobMissed }],
+    ['JobSlow', { ...job, reason: reasons.JobSlow }],
     ['TagChanged', { ...none, version: 'tags v*', reason: reasons.TagChanged }],
     ['TokenRenewed', { ...branch, reason: reasons.TokenRenewed }],
     ['WatchPassed', { ...released, reason: reasons.WatchPassed }],

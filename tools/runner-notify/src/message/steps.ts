@@ -31,6 +31,7 @@ export function stepsOf(notice: Notice): readonly MessageStep[] {
   const running = keyOf('app', project, instance);
   const back = keyOf('rollback', project, deployId, instance);
   const token = keyOf('token', project);
+  const job = keyOf('job', project, notice.job);
   switch (kind) {
     case 'started':
       return [{ edits: [attempts], keys: [deploy, attempts] }];
@@ -53,6 +54,11 @@ export function stepsOf(notice: Notice): readonly MessageStep[] {
       return [{ edits: [deploy], ends: deploy }];
     case 'WatchFailed':
       return [{ repliesTo: deploy }];
+    case 'JobFailed':
+    case 'JobMissed':
+      return [{ keys: [job] }];
+    case 'JobRecovered':
+      return [{ edits: [job], ends: job }];
     case 'TokenEnding':
       return [{ keys: [token] }];
     case 'TokenRenewed':

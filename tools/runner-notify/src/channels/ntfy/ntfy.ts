@@ -35,6 +35,8 @@ const PRIORITIES: Partial<Readonly<Record<NoticeKind, number>>> = {
   started: 2,
   failure: 4,
   AppDown: 4,
+  JobFailed: 4,
+  JobMissed: 4,
   WatchFailed: 4,
 };
 

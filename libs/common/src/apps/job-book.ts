@@ -1,0 +1,74 @@
+/** What is known of the jobs of an app, in `apps/<app>/jobs.json`: rules, runs, and when each is due. */
+import type { JobRules } from '../deploy-file/jobs.ts';
+import { readTextIfThere } from '../files/read.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { isObject, jsonObject } from '../text/json.ts';
+
+/** Bytes. */
+const BOOK_MAX = 4_194_304;
+
+/** How a run ended: `skipped` did not begin, `ended` was ended by a deploy or by the run after it. */
+export type JobOutcome = 'ok' | 'failed' | 'killed' | 'ended' | 'skipped';
+
+/** A run that is over. Times are in ISO 8601. */
+export interface JobRun {
+  id: string;
+  /** The time that it was for; null: an operator, or a deploy, began it. */
+  due: string | null;
+  at: string;
+  ms: number;
+  outcome: JobOutcome;
+  version: string | null;
+  reason?: string;
+  /** How often it was tried, if more than once. */
+  attempts?: number;
+}
+
+/** A run that goes on, as long as its process holds the lock of the job. */
+export type RunningJob = Pick<JobRun, 'id' | 'due' | 'at' | 'version'> & {
+  /** Who has it ended. */
+  endedBy?: 'deploy' | 'next';
+};
+
+/** A job of the active release. */
+export interface JobEntry {
+  rules: JobRules;
+  instance: string;
+  /** Due times up to it are dealt with. */
+  settled: string;
+  /** The next one; null: there is none. */
+  next: string | null;
+  run: RunningJob | null;
+  /** A due time whose run waits for another run, or for a deploy. */
+  waiting: string | null;
+  paused: { since: string; by: string } | null;
+  /** What was announced and is not over. */
+  trouble: { since: string; kind: 'failed' | 'missed'; count: number } | null;
+  slow: boolean;
+  /** The newest first. */
+  runs: JobRun[];
+}
+
+/** The jobs of an app. */
+export interface JobBook {
+  /** Which releases the rules are of: `default=<release> …`. */
+  of: string;
+  jobs: Record<string, JobEntry>;
+}
+
+/** undefined for an app that has had no jobs. */
+export function readJobBook(paths: Paths, app: string): JobBook | undefined {
+  const book = jsonObject(readTextIfThere(paths.app(app).jobs, BOOK_MAX) ?? '');
+  return book && typeof book.of === 'string' && isObject(book.jobs)
+    ? (book as unknown as JobBook)
+    : undefined;
+}
+
+/** What is wrong with a job now, in words; undefined if nothing is. */
+export function jobTrouble(name: string, { trouble, runs }: JobEntry): string | undefined {
+  if (!trouble) return undefined;
+  const [last] = runs.filter(({ outcome }) => outcome !== 'skipped');
+  if (trouble.kind === 'missed') return `job ${name} was missed`;
+  const times = trouble.count > 1 ? ` ${trouble.count} times` : '';
+  return `job ${name} failed${times}${last?.reason ? `: ${last.reason}` : ''}`;
+}

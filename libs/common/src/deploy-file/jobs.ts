@@ -1,0 +1,162 @@
+/** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
+import type { Schema } from '../yaml/schema.ts';
+import { duration, line } from './kinds.ts';
+import { type Schedule, wrongWithPattern } from './schedule.ts';
+import { type Fail, list, milliseconds } from './values.ts';
+
+/** What happens at a time at which the run before goes on. */
+export type Overlap = 'skip' | 'wait' | 'kill';
+
+/** A job; JSON. */
+export interface JobRules {
+  readonly name: string;
+  readonly run: string;
+  readonly schedule: Schedule;
+  /** The schedule as it is written. */
+  readonly when: string;
+  /** undefined: the first one. */
+  readonly instance: string | undefined;
+  /** Of one attempt, in ms. */
+  readonly timeout: number;
+  readonly overlap: Overlap;
+  /** Further attempts of a run that failed. */
+  readonly retry: number;
+  /** What a deploy does with a run. */
+  readonly duringDeploy: 'continue' | 'wait' | 'kill';
+  /** A time that was missed is made up for. */
+  readonly catchUp: boolean;
+}
+
+const DAY = 'mon|tue|wed|thu|fri|sat|sun';
+const DAYS = `(?:${DAY})(?:-(?:${DAY}))?`;
+const TIME = new RegExp(`^(?:(${DAYS}(?:,${DAYS})*) )?([01]?\\d|2[0-3]):([0-5]\\d)$`);
+/** How often due times are looked for, in ms. */
+const MINUTE = 60_000;
+const DAY_LONG = 86_400_000;
+const DEFAULTS = { timeout: 3_600_000, zone: 'UTC' };
+
+/** Name of a job. */
+export const JOB_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
+
+export const JOBS_SCHEMA: Schema = {
+  type: 'object',
+  description: 'Commands that run in the active release at their times, by name',
+  propertyPattern: JOB_NAME,
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['run'],
+    properties: {
+      run: line('The command'),
+      at: {
+        type: 'array',
+        description: 'Times of the day, such as 03:00, or mon-fri 03:00',
+        items: {
+          type: 'string',
+          pattern: TIME.source,
+          wanted: 'a time like 03:00 or mon-fri 03:00',
+        },
+      },
+      every: duration('Whole minutes between two runs, from 1m to 24h'),
+      cron: line("cron's five fields, such as */5 * * * *"),
+      after: { type: 'string', enum: ['deploy'], description: 'deploy: after each one' },
+      zone: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9+_/-]{1,60}$',
+        wanted: 'a time zone like Europe/Berlin',
+        description: 'Time zone of at and cron [default: UTC]',
+      },
+      instance: {
+        type: 'string',
+        pattern: JOB_NAME,
+        wanted: 'the name of an instance',
+        description: 'The instance whose variables it gets [default: the first]',
+      },
+      timeout: duration('Time limit of an attempt [default: 1h]'),
+      overlap: {
+        type: 'string',
+        enum: ['skip', 'wait', 'kill'],
+        description: 'At a time at which the run before goes on [default: skip]',
+      },
+      retry: {
+        type: 'integer',
+        minimum: 0,
+        maximum: 10,
+        description: 'Further attempts of a run that failed [default: 0]',
+      },
+      during_deploy: {
+        type: 'string',
+        enum: ['continue', 'wait', 'kill'],
+        description:
+          'A deploy leaves a run alone, waits for it, or ends it and has it run once more [default: continue]',
+      },
+      catch_up: {
+        type: 'boolean',
+        description: 'true: a time that was missed is made up for, once',
+      },
+    },
+  },
+};
+
+/** Throws what the section gets wrong. */
+export function jobsOf(
+  given: Map<string, unknown> | undefined,
+  instances: readonly { readonly name: string }[],
+  fail: Fail,
+): JobRules[] {
+  return [...(given ?? [])].map(([name, value]) => {
+    const section = value as Map<string, unknown>;
+    const wrong = (key: string, what: string) => fail(`jobs.${name}${key && `.${key}`}`, what);
+    const instance = section.get('instance') as string | undefined;
+    if (instance !== undefined && !instances.some((each) => each.name === instance))
+      throw wrong('instance', `there is no instance '${instance}'`);
+    return {
+      name,
+      run: section.get('run') as string,
+      ...scheduleOf(section, wrong),
+      instance,
+      timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
+      overlap: (section.get('overlap') ?? 'skip') as Overlap,
+      retry: (section.get('retry') ?? 0) as number,
+      duringDeploy: (section.get('during_deploy') ?? 'continue') as JobRules['duringDeploy'],
+      catchUp: section.get('catch_up') === true,
+    };
+  });
+}
+
+const KINDS = ['at', 'every', 'cron', 'after'] as const;
+
+function scheduleOf(
+  section: Map<string, unknown>,
+  wrong: Fail,
+): Pick<JobRules, 'schedule' | 'when'> {
+  const kinds = KINDS.filter((kind) => section.has(kind));
+  const [kind] = kinds;
+  if (!kind || kinds.length > 1) throw wrong('', 'needs one of at, every, cron and after');
+  const zone = (section.get('zone') ?? DEFAULTS.zone) as string;
+  if (section.has('zone') && kind !== 'at' && kind !== 'cron')
+    throw wrong('zone', 'only works with at and cron');
+  if (kind === 'after') return { schedule: { kind: 'deploy' }, when: 'after each deploy' };
+  if (kind === 'every') {
+    const ms = milliseconds(section.get('every'), 0);
+    if (ms < MINUTE || ms > DAY_LONG || ms % MINUTE !== 0)
+      throw wrong('every', 'must be whole minutes, from 1m to 24h');
+    return { schedule: { kind, ms }, when: `every ${String(section.get('every'))}` };
+  }
+  const texts = list(section.get(kind));
+  const patterns = kind === 'cron' ? texts : texts.map(patternOf);
+  for (const pattern of patterns) {
+    const problem = wrongWithPattern(pattern, zone);
+    if (problem !== undefined) throw wrong(problem.includes('time zone') ? 'zone' : kind, problem);
+  }
+  return {
+    schedule: { kind: 'times', patterns, zone },
+    when: `${kind === 'cron' ? '' : 'at '}${texts.join(', ')} ${zone}`,
+  };
+}
+
+/** `mon-fri 03:00` as cron writes it. */
+function patternOf(text: string): string {
+  const [, days = '*', hour, minute] = TIME.exec(text) ?? [];
+  return `${Number(minute)} ${Number(hour)} * * ${days}`;
+}

@@ -1,0 +1,121 @@
+/** One attempt of a job: its command in the release that is active when it begins. */
+import type { JobEntry } from '@runner/common/apps/job-book';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { removeTree } from '@runner/common/files/tree-change';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Target } from '../instances/drivers/driver.ts';
+import { keptTarget } from '../instances/target.ts';
+import { causeOf } from '../journal/cause.ts';
+import { contextOf, type Operation } from '../journal/operation.ts';
+import { secretsOf } from '../journal/secrets.ts';
+import { asStepFailure, runStep, shellStep } from '../run/step.ts';
+import { JOB_RUN, type JobRequest, jobPaths } from './request.ts';
+
+/** How an attempt ended; without a reason it succeeded. */
+export interface Attempted {
+  readonly version: string | null;
+  readonly status: number | null;
+  readonly reason?: string;
+  /** With the end of its output. */
+  readonly error?: string;
+  /** The lines that say why. */
+  readonly cause?: string;
+  readonly isInterrupted?: boolean;
+}
+
+/** The command is begun, of this version. */
+type Noted = (version: string) => void;
+
+/** Runs the command of a job once; its output goes to the log of the run. Never throws. */
+export async function attemptJob(
+  request: JobRequest,
+  entry: JobEntry,
+  id: string,
+  noted: Noted,
+): Promise<Attempted> {
+  let op: Operation | undefined;
+  let version: string | null = null;
+  try {
+    const { io, reporter, signal, job } = request;
+    const paths = jobPaths(request.paths, job);
+    const app = requireApp(paths, request.app);
+    const context = { io, paths, reporter, signal, deployId: id, trigger: 'job', isStrict: true };
+    op = contextOf(context, app, await secretsOf(request, app));
+    const target = enterRelease(op, app, entry);
+    version = target.version;
+    noted(version);
+    await runStep(op.log, signal, stepOf(target, entry));
+    return { version, status: 0 };
+  } catch (error) {
+    const failure = asStepFailure(error, 'hook');
+    const { message, output, blame, ended } = failure;
+    const cause = op ? await causeOf(op, failure) : '';
+    const reason = message.replace(/^hook: /, '').replace(`job ${entry.rules.name}: `, '');
+    const isInterrupted = ended?.exit.interrupted ?? blame === 'operator';
+    const text = [reason, output.trimEnd()].filter(Boolean).join('\n');
+    const status = ended?.exit.code ?? null;
+    const redact = op?.redact ?? ((plain: string) => plain);
+    return {
+      version,
+      status,
+      reason: redact(reason),
+      error: redact(text),
+      isInterrupted,
+      ...(cause !== '' && { cause }),
+    };
+  } finally {
+    op?.sandbox.close(removeTree);
+    op?.log.close();
+  }
+}
+
+/** Deploys in a row while which a job does not begin. */
+const TRIES = 10;
+
+/**
+ * The target of a job. This process stands in its release from here on, which nothing removes then: it was
+ * still active when the process stood there.
+ */
+function enterRelease(op: Operation, first: AppState, entry: JobEntry): Target {
+  let app = first;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const current = app.instances[entry.instance]?.current;
+    const target = current && keptTarget({ ...op, app }, entry.instance, current);
+    if (!target) break;
+    const isThere = isEntered(target.release);
+    app = requireApp(op.paths, app.app);
+    if (isThere && app.instances[entry.instance]?.current?.release === current.release)
+      return target;
+  }
+  const what = `${entry.instance} has no release to run it in`;
+  throw new Failure('version_not_found', `job ${entry.rules.name}: ${what}`);
+}
+
+function isEntered(folder: string): boolean {
+  try {
+    process.chdir(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function stepOf(target: Target, { rules, run }: JobEntry) {
+  const { release: cwd, env } = target;
+  const own = target.file.jobs.find(({ name }) => name === rules.name) ?? rules;
+  const about = {
+    RUNNER_JOB: rules.name,
+    [JOB_RUN]: run?.id ?? '',
+    ...(run?.due && { RUNNER_JOB_DUE: run.due }),
+  };
+  return shellStep({
+    stage: 'hook',
+    label: `job ${rules.name}`,
+    command: own.run,
+    cwd,
+    env: { ...env, ...about },
+    timeout: own.timeout,
+    confinement: target.confine('hook'),
+  });
+}

@@ -1,0 +1,116 @@
+/** Changing what is known of the jobs of an app: the rules are always those of what is active. */
+import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import type { AppState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import type { JobRules } from '@runner/common/deploy-file/jobs';
+import { nextDue } from '@runner/common/deploy-file/schedule';
+import { holderFor, requireLock } from '@runner/common/files/lock';
+import { writeWhole } from '@runner/common/files/write';
+import type { Server } from '@runner/common/foundation/paths';
+import { fileOfRelease } from '../instances/kept-file.ts';
+
+/** Seconds to wait for another process that changes the book: each takes milliseconds. */
+const WAIT = 10;
+/** Runs of a job that are remembered. */
+export const RUNS_MAX = 20;
+
+/** Whether an app has jobs, or had some. */
+export function hasJobs({ paths }: Pick<Server, 'paths'>, app: AppState): boolean {
+  const isListed = Object.values(app.instances).some(({ current }) => current?.jobs);
+  return isListed || readJobBook(paths, app.app) !== undefined;
+}
+
+/** Which releases are active: their rules count. */
+export function activeReleases({ instances }: AppState): string {
+  const all = Object.entries(instances).map(([name, { current }]) => `${name}=${current?.release}`);
+  return all.join(' ');
+}
+
+/** Runs `change` on the book, with the rules of today, and writes it. Throws `locked`. */
+export function changeJobBook<T>(server: Server, app: AppState, change: (book: JobBook) => T): T {
+  const { io, paths } = server;
+  const lock = requireLock(paths.jobBookLock(app.app), 'the jobs', WAIT, holderFor(io, 'jobs'));
+  try {
+    const before = readJobBook(paths, app.app);
+    const book = refreshed(server, app, before ?? { of: '', jobs: {} });
+    const result = change(book);
+    const text = `${JSON.stringify(book)}\n`;
+    if (!before || text !== `${JSON.stringify(before)}\n`)
+      writeWhole(paths.app(app.app).jobs, text, 0o640);
+    return result;
+  } finally {
+    lock.release();
+  }
+}
+
+/** After what is active has changed: the schedule changes with the release. */
+export function keepJobs(server: Server, name: string): void {
+  const app = findApp(server.paths, name);
+  if (!app || !hasJobs(server, app)) return;
+  if (readJobBook(server.paths, name)?.of === activeReleases(app)) return;
+  changeJobBook(server, app, () => {});
+}
+
+/** A copy, with the rules of the active releases. */
+function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
+  const of = activeReleases(app);
+  const copy = structuredClone(book);
+  if (book.of === of) return copy;
+  const jobs: JobBook['jobs'] = {};
+  for (const job of activeJobs(server, app)) {
+    const { name } = job.rules;
+    jobs[name] ??= entryFor(server, job, copy.jobs[name]);
+  }
+  // A run of a job that is gone is waited for.
+  for (const [name, entry] of Object.entries(copy.jobs))
+    if (!jobs[name] && entry.run) jobs[name] = { ...entry, next: null, waiting: null };
+  return { of, jobs };
+}
+
+interface ActiveJob {
+  readonly rules: JobRules;
+  readonly instance: string;
+  /** In ISO 8601. */
+  readonly deployedAt: string;
+}
+
+/** The jobs of the active releases; one that two releases have is of the first. */
+function activeJobs({ paths }: Server, app: AppState): ActiveJob[] {
+  return Object.entries(app.instances).flatMap(([instance, { current }]) => {
+    const file = current && fileOfRelease(paths, app.app, current);
+    const first = file?.instances[0]?.name;
+    const own = file?.jobs.filter((job) => (job.instance ?? first) === instance) ?? [];
+    const deployedAt = current?.deployed_at ?? '';
+    return own.map((rules) => ({ rules, instance, deployedAt }));
+  });
+}
+
+function entryFor(
+  { io }: Server,
+  { deployedAt, ...job }: ActiveJob,
+  before: JobEntry | undefined,
+): JobEntry {
+  const fresh: JobEntry = {
+    ...job,
+    settled: io.now().toISOString(),
+    next: null,
+    run: null,
+    waiting: null,
+    paused: null,
+    trouble: null,
+    slow: false,
+    runs: [],
+  };
+  const isSame = JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
+  const entry = { ...fresh, ...before, ...job, ...(!isSame && { settled: fresh.settled }) };
+  if (job.rules.schedule.kind !== 'deploy') return dated(entry);
+  // Due once for each deploy, not for the way back to an older one.
+  const isDue = !before || !isSame || deployedAt > before.settled;
+  return isDue ? { ...entry, settled: deployedAt, waiting: deployedAt } : entry;
+}
+
+/** With the time at which it is due next. */
+export function dated(entry: JobEntry): JobEntry {
+  const { rules, settled } = entry;
+  return { ...entry, next: nextDue(rules.schedule, new Date(settled))?.toISOString() ?? null };
+}

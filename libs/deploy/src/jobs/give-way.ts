@@ -1,0 +1,75 @@
+/** Jobs that a deploy waits for, or ends, before it switches. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { durationText } from '@runner/common/text/time';
+import type { Operation } from '../journal/operation.ts';
+import type { Step } from '../journal/step.ts';
+import { GRACE } from '../run/child.ts';
+import { StepFailure } from '../run/step.ts';
+import { changeJobBook } from './book.ts';
+import { endRun, isAlive } from './look.ts';
+
+/** Between two looks at a run, in ms. */
+const POLL = 200;
+/** Longest time until a run that is ended has written its end, in ms. */
+const END = GRACE + 10_000;
+
+/** Before a release is left: its jobs that want it end first. */
+export function givingWay(op: Operation): Step[] {
+  const { io, paths, app } = op;
+  const jobs = Object.entries(readJobBook(paths, app.app)?.jobs ?? {});
+  // Those that are ended come first: they have the time of the others.
+  jobs.sort(
+    ([, a], [, b]) =>
+      Number(b.rules.duringDeploy === 'kill') - Number(a.rules.duringDeploy === 'kill'),
+  );
+  return jobs.flatMap(([job, { run, rules }]) => {
+    const { duringDeploy, timeout, retry } = rules;
+    if (!run || duringDeploy === 'continue') return [];
+    if (!isAlive(paths, app.app, job, { run, now: io.now() })) return [];
+    const isEnded = duringDeploy === 'kill';
+    const most = isEnded ? END : timeout * (retry + 1);
+    const title = isEnded ? `end job ${job}` : `wait for job ${job}, at most ${durationText(most)}`;
+    return {
+      stage: 'release' as const,
+      isBrief: true,
+      title,
+      async run() {
+        if (isEnded) endForDeploy(op, job, run);
+        await untilOver(op, job, run.id, most);
+      },
+    };
+  });
+}
+
+/** It runs once more after the deploy. */
+function endForDeploy(op: Operation, job: string, { id }: NonNullable<JobEntry['run']>): void {
+  const { io, paths, app } = op;
+  changeJobBook(op, app, ({ jobs }) => {
+    const entry = jobs[job];
+    if (entry?.run?.id !== id) return;
+    const waiting = entry.waiting ?? entry.run.due ?? io.now().toISOString();
+    jobs[job] = { ...entry, waiting, run: { ...entry.run, endedBy: 'deploy' } };
+  });
+  endRun(paths, app.app, job);
+}
+
+async function untilOver(
+  { io, paths, app, signal }: Operation,
+  job: string,
+  id: string,
+  most: number,
+): Promise<void> {
+  const until = io.elapsed() + most;
+  const goesOn = () => {
+    const run = readJobBook(paths, app.app)?.jobs[job]?.run;
+    return run?.id === id && isAlive(paths, app.app, job, { run, now: io.now() });
+  };
+  while (goesOn()) {
+    if (signal.aborted)
+      throw new StepFailure('release', 'release: was interrupted', { blame: 'operator' });
+    if (io.elapsed() >= until)
+      throw new StepFailure('release', `release: job ${job} does not end`, { blame: 'server' });
+    await sleep(POLL);
+  }
+}

@@ -1,0 +1,148 @@
+/** Looking for jobs that are due: a timer does each minute, and each `fetch`. Nothing stays running. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import type { AppState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import { newDeployId } from '@runner/common/audit/events';
+import { liveHolder } from '@runner/common/files/lock';
+import { passed } from '@runner/common/foundation/apart';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Paths, Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import type { Announcing } from '../alerts/announce.ts';
+import { endWithVariable } from '../run/processes.ts';
+import { activeReleases, changeJobBook, hasJobs } from './book.ts';
+import { JOB_RUN } from './request.ts';
+import { type Settled, settle } from './settle.ts';
+import { type JobNews, tell, troubled } from './tell.ts';
+
+/** Longest time in ms until the process of a run holds its lock. */
+const STARTING = 20_000;
+
+/** Begins what is due of an app, and tells what was missed or killed. Throws `locked`, `not_writable`, … */
+export async function lookForJobs(announcing: Announcing, name: string): Promise<void> {
+  const { io, paths } = announcing;
+  const app = findApp(paths, name);
+  if (!app || !hasJobs(announcing, app)) return;
+  const book = readJobBook(paths, name);
+  if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
+  const done = changeJobBook(announcing, app, (jobs) => settleAll(announcing, app, jobs));
+  for (const [job, { entry, starts, ends }] of done) {
+    if (ends) endRun(paths, name, job);
+    if (starts && entry.run) startRun({ io, paths }, name, job, entry.run.id);
+  }
+  for (const [, { entry, news }] of done) await tell(announcing, app, entry, news);
+}
+
+/** The same for several; the trouble of one is noted, and does not stop the others. */
+export async function lookForAllJobs(
+  announcing: Announcing,
+  names: readonly string[],
+): Promise<boolean> {
+  let isFine = true;
+  for (const name of names) {
+    try {
+      await lookForJobs(announcing, name);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      isFine = false;
+      announcing.reporter.note(`jobs of ${name}: ${error.message} (${error.code})`);
+    }
+  }
+  return isFine;
+}
+
+function isDue({ io, paths }: Server, app: AppState, book: JobBook): boolean {
+  const now = io.now();
+  return Object.entries(book.jobs).some(
+    ([job, { next, run, waiting, settled }]) =>
+      (next !== null && next <= now.toISOString()) ||
+      waiting !== null ||
+      settled > now.toISOString() ||
+      (run && !isAlive(paths, app.app, job, { run, now })),
+  );
+}
+
+/** Whether the process of a run is at work, or may still be starting. */
+export function isAlive(
+  paths: Paths,
+  app: string,
+  job: string,
+  { run, now }: { readonly run: NonNullable<JobEntry['run']>; readonly now: Date },
+): boolean {
+  const holder = liveHolder(paths.jobLock(app, job));
+  return holder?.id === run.id || Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
+}
+
+type Done = Settled & { readonly news: readonly JobNews[] };
+
+function settleAll(
+  { io, paths }: Server,
+  app: AppState,
+  book: JobBook,
+): readonly (readonly [string, Done])[] {
+  const now = io.now();
+  const isBusy = app.deploying !== null && liveHolder(paths.lock(app.app)) !== undefined;
+  return Object.entries(book.jobs).map(([job, before]) => {
+    const { run, instance } = before;
+    const settled = settle(before, {
+      now,
+      newId: () => newDeployId(io.random),
+      isAlive: run !== null && isAlive(paths, app.app, job, { run, now }),
+      isStopped: app.stopped?.instances.includes(instance) ?? false,
+      isBusy,
+    });
+    const { entry, news } = newsOf(app, job, settled, now.toISOString());
+    book.jobs[job] = entry;
+    return [job, { ...settled, entry, news }] as const;
+  });
+}
+
+function newsOf({ app }: AppState, job: string, settled: Settled, now: string) {
+  const { missed, killed } = settled;
+  const news: JobNews[] = [];
+  let { entry } = settled;
+  if (killed) {
+    // What the run had started.
+    endWithVariable(JOB_RUN, killed.id);
+    const told = troubled(entry, 'failed', now);
+    entry = told.entry;
+    const reason = `job ${job}: the process that ran it was killed`;
+    if (told.isNews) news.push({ event_type: 'JobFailed', reason, more: { error: reason } });
+  }
+  if (missed) {
+    const told = troubled(entry, 'missed', now);
+    entry = told.entry;
+    const { first, last, count } = missed;
+    const when = count === 1 ? first : `${count} times from ${first} to ${last}`;
+    const reason = `job ${job} was due ${when}, and the server did not look then; run it now: runner jobs run ${word(app)} ${word(job)}`;
+    news.push({ event_type: 'JobMissed', reason });
+  }
+  return { entry, news };
+}
+
+/** Asks the process of a run to end it. */
+export function endRun(paths: Paths, app: string, job: string): void {
+  const holder = liveHolder(paths.jobLock(app, job));
+  try {
+    if (holder) process.kill(holder.pid, 'SIGTERM');
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** Starts the process of a run, which outlives this one. */
+export function startRun({ io, paths }: Server, app: string, job: string, id: string): void {
+  const program = join(dirname(io.program), 'runner-jobs');
+  if (!existsSync(program)) return;
+  const args = [program, 'run', app, job, '--carry', id, '--root', paths.root];
+  const child = spawn(process.execPath, args, {
+    env: passed(io.env),
+    detached: true,
+    stdio: 'ignore',
+  });
+  child.once('error', () => {});
+  child.unref();
+}

@@ -1,0 +1,114 @@
+/** What becomes of a job at a look: pure. */
+import type { JobEntry } from '@runner/common/apps/job-book';
+import { dueTimes } from '@runner/common/deploy-file/schedule';
+import { dated, RUNS_MAX } from './book.ts';
+
+/** Found later than this, in ms, a time is missed. */
+const LATE = 300_000;
+/** Due times of one outage that are counted. */
+const COUNT_MAX = 1_000;
+/** A clock that was set back further, in ms, was wrong before: nothing waits until it is there again. */
+const BACK_MAX = 86_400_000;
+
+/** What is so at a look. */
+export interface Look {
+  readonly now: Date;
+  readonly newId: () => string;
+  /** Whether the process of its run is at work. */
+  readonly isAlive: boolean;
+  /** The app, or its instance, was stopped. */
+  readonly isStopped: boolean;
+  /** A deploy, or another command, changes the app. */
+  readonly isBusy: boolean;
+}
+
+/** What is to be done. */
+export interface Settled {
+  readonly entry: JobEntry;
+  /** The run to be begun. */
+  readonly starts: boolean;
+  /** The run that goes on is to be ended. */
+  readonly ends: boolean;
+  /** Times that were missed: the first, the last, and how many. */
+  readonly missed:
+    | { readonly first: string; readonly last: string; readonly count: number }
+    | undefined;
+  /** A run whose process was killed. */
+  readonly killed: JobEntry['runs'][number] | undefined;
+}
+
+/** Deals with what is due up to now: each time once. */
+export function settle(before: JobEntry, look: Look): Settled {
+  const { now } = look;
+  const killed = before.run && !look.isAlive ? killedRun(before.run, now) : undefined;
+  const known = killed ? withRun({ ...before, run: null }, killed) : before;
+  const nothing = { starts: false, ends: false, missed: undefined, killed };
+  const isOfDeploys = known.rules.schedule.kind === 'deploy';
+  if (look.isStopped || known.paused) {
+    const settled = isOfDeploys ? known.settled : now.toISOString();
+    return { ...nothing, entry: dated({ ...known, settled, waiting: null }) };
+  }
+  const isWrong = Date.parse(known.settled) - now.getTime() > BACK_MAX;
+  const from = isWrong ? now : new Date(known.settled);
+  const times = dueTimes(known.rules.schedule, from, now, COUNT_MAX);
+  const { due, missed } = sorted(times, known, now);
+  const settled = (times.length < COUNT_MAX ? (times.at(-1) ?? from) : now).toISOString();
+  const entry = dated({ ...known, settled });
+  return { ...begun(entry, due ?? known.waiting, look), missed, killed };
+}
+
+/** The time that gets a run, and those that get none. */
+function sorted(times: readonly Date[], { rules, run }: JobEntry, now: Date) {
+  const last = times.at(-1);
+  const isFresh = last && now.getTime() - last.getTime() <= LATE;
+  const due = isFresh || rules.catchUp ? last?.toISOString() : undefined;
+  const lost = (due === undefined ? times : times.slice(0, -1)).map((time) => time.toISOString());
+  const [first] = lost;
+  // While a run goes on its rules say what becomes of further times.
+  const isMissed = first !== undefined && !rules.catchUp && !run;
+  const missed = isMissed ? { first, last: lost.at(-1) as string, count: lost.length } : undefined;
+  return { due, missed };
+}
+
+type Begun = Pick<Settled, 'entry' | 'starts' | 'ends'>;
+
+function begun(entry: JobEntry, due: string | null, look: Look): Begun {
+  const { rules, run } = entry;
+  if (due === null) return { entry, starts: false, ends: false };
+  if (run) {
+    if (rules.overlap === 'skip' && due !== entry.waiting)
+      return { entry: withRun(entry, skipped(due, look)), starts: false, ends: false };
+    const ends = rules.overlap === 'kill' && run.endedBy === undefined;
+    const next = ends ? { ...run, endedBy: 'next' as const } : run;
+    return { entry: { ...waitingFor(entry, due, look), run: next }, starts: false, ends };
+  }
+  if (look.isBusy && rules.duringDeploy !== 'continue')
+    return { entry: waitingFor(entry, due, look), starts: false, ends: false };
+  const started = { id: look.newId(), due, at: look.now.toISOString(), version: null };
+  return { entry: { ...entry, run: started, waiting: null }, starts: true, ends: false };
+}
+
+/** One time waits, the newest. */
+function waitingFor(entry: JobEntry, due: string, look: Look): JobEntry {
+  const { waiting } = entry;
+  const isOther = waiting !== null && waiting !== due;
+  const known = isOther ? withRun(entry, skipped(waiting, look)) : entry;
+  return { ...known, waiting: due };
+}
+
+function killedRun(run: NonNullable<JobEntry['run']>, now: Date) {
+  const { endedBy: _, ...rest } = run;
+  const ms = Math.max(0, now.getTime() - Date.parse(run.at));
+  return { ...rest, ms, outcome: 'killed' as const, reason: 'its process was killed' };
+}
+
+function skipped(due: string, { now, newId }: Look) {
+  const reason = 'the run before went on';
+  const rest = { at: now.toISOString(), ms: 0, version: null, reason };
+  return { id: newId(), due, outcome: 'skipped' as const, ...rest };
+}
+
+/** With one more run. */
+export function withRun(entry: JobEntry, run: JobEntry['runs'][number]): JobEntry {
+  return { ...entry, runs: [run, ...entry.runs].slice(0, RUNS_MAX) };
+}

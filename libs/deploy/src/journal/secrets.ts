@@ -1,0 +1,15 @@
+/** The secrets of an app, opened for what it does now. */
+import { openSecrets } from '@runner/common/app-secrets/open';
+import type { AppState } from '@runner/common/apps/state';
+import type { Server } from '@runner/common/foundation/paths';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import type { Operation } from './operation.ts';
+
+/** The secrets of an app, and what redacts them. */
+export type OpenedSecrets = Pick<Operation, 'secrets' | 'redact'>;
+
+/** The secrets of an app, and what redacts them. Throws `key_missing` and the like. */
+export async function secretsOf({ io, paths }: Server, { app }: AppState): Promise<OpenedSecrets> {
+  const redact = await redactorForAny({ paths, env: io.env }, app);
+  return { redact, secrets: openSecrets(paths, io.env, app) };
+}

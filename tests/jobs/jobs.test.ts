@@ -1,0 +1,209 @@
+/** Jobs of an app: they belong to its release, run at their times, and their failures are told once. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type JobWorld, makeJobWorld } from './world.ts';
+
+const test = suite<{ world: JobWorld }>('jobs');
+const MINUTE = 60_000;
+
+test.before.each(async (context) => {
+  context.world = await makeJobWorld();
+});
+test.after.each(({ world }) => world.close());
+
+const newsOf = (world: JobWorld) =>
+  world.events().flatMap(({ event_type: kind, job }) => (job ? [`${kind} ${job}`] : []));
+
+test('a job runs in the active release, at its time and by hand, and its output is kept', async ({
+  world,
+}) => {
+  const jobs = 'jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB", every: 1m } }\n';
+  assert.is((await world.ship('v1', jobs)).status, 0);
+  const listed = await world.jobs(['shop']);
+  assert.match(listed.stdout, /^APP +JOB +WHEN +LAST +NEXT\nshop +tick +every 1m +never +\d{4}-/);
+  const byHand = await world.jobs(['run', 'shop', 'tick']);
+  assert.equal([byHand.status, byHand.stderr.includes('v1 tick')], [0, true], byHand.stderr);
+  assert.match(byHand.stdout, /^Done: shop tick in \d\.\d s\n$/);
+  // Nothing is due.
+  world.since('tick', 0);
+  assert.equal(await quiet(world.look()), [0, '', '']);
+  assert.is(world.entry('tick').runs.length, 1);
+  world.since('tick', MINUTE);
+  assert.equal(await quiet(world.look()), [0, '', '']);
+  await world.over('tick', 2);
+  assert.match((await world.jobs(['log', 'shop', 'tick'])).stdout, /\nv1 tick\n/);
+  // Each time once.
+  await world.look();
+  assert.is(world.entry('tick').runs.length, 2);
+  assert.is((await world.ship('v2', jobs)).status, 0);
+  await world.jobs(['run', 'shop', 'tick']);
+  assert.is(world.entry('tick').runs[0]?.version, 'v2');
+  assert.equal(newsOf(world), []);
+});
+
+async function quiet(ended: ReturnType<JobWorld['look']>) {
+  const { status, stdout, stderr } = await ended;
+  return [status, stdout, stderr];
+}
+
+test('schedule and release change together, also back', async ({ world }) => {
+  await world.ship('v1', 'jobs: { a: { run: "true", every: 1m } }\n');
+  await world.ship('v2', 'jobs: { b: { run: "true", at: "03:00", zone: Europe/Berlin } }\n');
+  const names = async () =>
+    JSON.parse((await world.jobs(['--json'])).stdout).jobs.map(({ job }: { job: string }) => job);
+  assert.equal(await names(), ['b']);
+  await world.ship('v3', '');
+  assert.equal(await names(), []);
+  const back = await run('runner-rollback', ['shop', '--to', 'v1'], { root: world.root });
+  assert.is(back.status, 0, back.stderr);
+  assert.equal(await names(), ['a']);
+});
+
+test('a job that fails is told once with its cause, and once when it works again', async ({
+  world,
+}) => {
+  const flag = join(world.root, '..', 'fixed');
+  const command = `test -e '${flag}' || { echo 'Error: connect ECONNREFUSED 127.0.0.1:5432' >&2; exit 3; }`;
+  await world.ship('v1', `jobs: { tick: { run: "${command}", every: 1m } }\n`);
+  for (const count of [1, 2]) {
+    world.since('tick', MINUTE);
+    await world.look();
+    await world.over('tick', count);
+  }
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const record = world.events().find(({ event_type: kind }) => kind === 'JobFailed');
+  assert.match(String(record?.reason), /^job tick: `.*` ended with status 3$/s);
+  assert.match(String(record?.cause), /ECONNREFUSED/);
+  const byHand = await world.jobs(['run', 'shop', 'tick']);
+  assert.is(byHand.status, 3);
+  assert.match(byHand.stdout, /^Failed: shop tick: `.* ended with status 3\n$/s);
+  writeFileSync(flag, '');
+  world.since('tick', MINUTE);
+  await world.look();
+  await world.over('tick', 4);
+  await until(() => newsOf(world).length > 1, 'it is not recorded that it works again');
+  assert.equal(newsOf(world), ['JobFailed tick', 'JobRecovered tick']);
+});
+
+test('times that were missed are told in one record, and made up for only where it says so', async ({
+  world,
+}) => {
+  const one = '{ run: "true", every: 1h }';
+  await world.ship('v1', `jobs: { a: ${one}, b: { run: "true", every: 1h, catch_up: true } }\n`);
+  for (const job of ['a', 'b']) world.since(job, 5 * 60 * MINUTE + 10 * MINUTE);
+  await world.look();
+  await world.over('b', 1);
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const record = world.events().find(({ event_type: kind }) => kind === 'JobMissed');
+  assert.match(
+    String(record?.reason),
+    /^job a was due 5 times from .* to .*: runner jobs run shop a$/,
+  );
+  assert.equal(newsOf(world), ['JobMissed a']);
+});
+
+test('a run that goes on is not begun a second time, or is waited for, or ended', async ({
+  world,
+}) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `while test ! -e '${gate}'; do sleep 0.05; done`;
+  const rules = ['skip', 'wait', 'kill'];
+  const lines = rules.map((rule) => `${rule}: { run: "${slow}", every: 1m, overlap: ${rule} }`);
+  await world.ship('v1', `jobs: { ${lines.join(', ')} }\n`);
+  for (let look = 0; look < 2; look += 1) {
+    for (const rule of rules) world.since(rule, MINUTE);
+    await world.look();
+    await until(() => rules.every((rule) => world.entry(rule).run?.version), 'no run has begun');
+  }
+  const outcomes = (rule: string) => world.entry(rule).runs.map(({ outcome }) => outcome);
+  assert.equal(outcomes('skip'), ['skipped']);
+  assert.equal(outcomes('wait'), []);
+  await until(() => outcomes('kill').includes('ended'), 'the run before was not ended');
+  writeFileSync(gate, '');
+  await world.over('skip', 2);
+  await world.over('wait', 2);
+  await world.over('kill', 2);
+  assert.equal(rules.map(outcomes), [
+    ['ok', 'skipped'],
+    ['ok', 'ok'],
+    ['ok', 'ended'],
+  ]);
+  assert.equal(newsOf(world), []);
+});
+
+test('a run that is killed gives one record, ends what it started and is not run again', async ({
+  world,
+}) => {
+  await world.ship('v1', 'jobs: { tick: { run: "sleep 300", every: 1m } }\n');
+  world.since('tick', MINUTE);
+  await world.look();
+  await until(() => world.entry('tick').run?.version, 'no run has begun');
+  const lock = join(world.root, 'locks/jobs/shop/tick');
+  process.kill(JSON.parse(readFileSync(lock, 'utf8')).pid, 'SIGKILL');
+  const file = join(world.root, 'apps/shop/jobs.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/("run":\{[^}]*"at":")\d{4}/, '$12020'));
+  await world.look();
+  await world.look();
+  assert.equal(newsOf(world), ['JobFailed tick']);
+  assert.is(world.entry('tick').runs[0]?.outcome, 'killed');
+  assert.is(world.entry('tick').run, null);
+});
+
+test('a deploy waits for a job, or ends it and has it run once more', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.$RUNNER_JOB.$RUNNER_VERSION; while test ! -e '${gate}'; do sleep 0.05; done`;
+  const jobs = `jobs: { wait: { run: "${slow}", every: 1m, during_deploy: wait }, kill: { run: "${slow}", every: 1m, during_deploy: kill } }\n`;
+  await world.ship('v1', jobs);
+  for (const job of ['wait', 'kill']) world.since(job, MINUTE);
+  await world.look();
+  const has = (name: string) => existsSync(`${gate}.${name}`);
+  await until(() => has('wait.v1') && has('kill.v1'), 'no run has begun');
+  const shipping = world.ship('v2', jobs);
+  await until(() => world.entry('kill').runs.length > 0, 'it is not ended');
+  assert.is(await world.page(), 'v1');
+  writeFileSync(gate, '');
+  assert.is((await shipping).status, 0);
+  await world.over('kill', 2);
+  const runs = world.entry('kill').runs.map(({ outcome, version }) => `${outcome} ${version}`);
+  assert.equal(runs, ['ok v2', 'ended v1']);
+  assert.equal(newsOf(world), []);
+});
+
+test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
+  const jobs = 'jobs: { clean: { run: "true", after: deploy } }\n';
+  await world.ship('v1', jobs);
+  await world.over('clean', 1);
+  await world.ship('v2', jobs);
+  await world.over('clean', 2);
+  await run('runner-rollback', ['shop'], { root: world.root });
+  await world.look();
+  assert.equal(
+    world.entry('clean').runs.map(({ version }) => version),
+    ['v2', 'v1'],
+  );
+});
+
+test('a stopped app and a paused job rest, and what passed then is not missed', async ({
+  world,
+}) => {
+  await world.ship('v1', 'jobs: { tick: { run: "true", every: 1m } }\n');
+  await run('runner-stop', ['shop'], { root: world.root });
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await run('runner-start', ['shop'], { root: world.root });
+  assert.is(
+    (await world.jobs(['pause', 'shop', 'tick'])).stdout,
+    'Paused shop tick until runner jobs resume\n',
+  );
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
+  await world.look();
+  assert.equal([world.entry('tick').runs, newsOf(world)], [[], []]);
+});
+
+test.run();

@@ -1,0 +1,94 @@
+import { type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { shortTime } from '@runner/common/apps/operator';
+import { appNames, requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import type { Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
+
+/** A job as `runner jobs` prints it. */
+interface ListedJob {
+  readonly app: string;
+  readonly job: string;
+  readonly instance: string;
+  readonly run: string;
+  readonly when: string;
+  /** null: no time is due; it is paused, or runs after deploys. */
+  readonly next: string | null;
+  readonly running: JobEntry['run'];
+  readonly waiting: string | null;
+  readonly paused: JobEntry['paused'];
+  readonly trouble: JobEntry['trouble'];
+  readonly last: JobEntry['runs'][number] | null;
+}
+
+interface JobList {
+  readonly count: number;
+  readonly jobs: readonly ListedJob[];
+}
+
+export const list = command({
+  name: 'list',
+  needsRoot: true,
+  about: 'List jobs: when each ran last and how it went, and when it runs next',
+  details:
+    'Jobs stand in .deploy.yml, and change with the release: also back, with a rollback. A job that failed\n' +
+    'or was missed shows it until a run succeeds.',
+  positionals: { app: { about: 'Name of the app [default: all]' } },
+  examples: ['runner jobs', 'runner jobs shop --json'],
+  async run({ paths, args }) {
+    const names = args.app === undefined ? appNames(paths) : [requireApp(paths, args.app).app];
+    const jobs = names.flatMap((app) =>
+      Object.entries(readJobBook(paths, app)?.jobs ?? {}).map(([job, entry]) =>
+        listed(app, job, entry),
+      ),
+    );
+    return { value: { count: jobs.length, jobs } satisfies JobList };
+  },
+  human: ({ jobs }: JobList, style) => {
+    if (jobs.length === 0) return 'No jobs: a .deploy.yml with a section jobs has some.\n';
+    const rows = jobs.map((each) => [
+      harmlessLine(each.app),
+      harmlessLine(each.job),
+      harmlessLine(each.when),
+      lastWords(each),
+      nextWords(each),
+    ]);
+    return table([['APP', 'JOB', 'WHEN', 'LAST', 'NEXT'], ...rows], style);
+  },
+});
+
+function listed(app: string, job: string, entry: JobEntry): ListedJob {
+  const { rules, instance, next, run, waiting, paused, trouble, runs } = entry;
+  const { run: command_, when } = rules;
+  const last = runs[0] ?? null;
+  const about = { app, job, instance, run: command_, when };
+  return { ...about, next: paused ? null : next, running: run, waiting, paused, trouble, last };
+}
+
+function lastWords({ running, last }: ListedJob): string {
+  if (running) return `runs since ${shortTime(running.at)}`;
+  if (!last) return 'never';
+  const took = last.outcome === 'skipped' ? '' : `, ${durationText(last.ms)}`;
+  return `${last.outcome} ${shortTime(last.at)}${took}`;
+}
+
+function nextWords({ paused, waiting, next }: ListedJob): string {
+  if (paused) return `paused by ${harmlessLine(paused.by)}`;
+  if (waiting !== null) return 'waits';
+  return next === null ? '-' : shortTime(next);
+}
+
+/** Columns side by side; a row with a failure is red. */
+function table(rows: readonly (readonly string[])[], style: Style): string {
+  const [head = []] = rows;
+  const widths = head.map((_, at) => Math.max(...rows.map((row) => [...(row[at] ?? '')].length)));
+  const lines = rows.map((row) =>
+    row.map((text, at) => (at === row.length - 1 ? text : text.padEnd(widths[at] ?? 0))).join('  '),
+  );
+  const coloured = lines.map((line, at) => {
+    if (at === 0) return style.bold(line);
+    return /^(?:failed|killed) /.test(rows[at]?.[3] ?? '') ? style.red(line) : line;
+  });
+  return `${coloured.join('\n')}\n`;
+}

@@ -1,0 +1,67 @@
+import { type Context, command } from '@runner/common/cli/command';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { changeJobBook, dated } from '@runner/deploy/jobs/book';
+import { requireJob } from '@runner/deploy/jobs/run';
+
+/** What both print. */
+interface PausedJob {
+  readonly app: string;
+  readonly job: string;
+  readonly paused: { readonly since: string; readonly by: string } | null;
+}
+
+const positionals = {
+  app: { required: true, about: 'Name of the app' },
+  job: { required: true, about: 'Name of the job' },
+} as const;
+
+export const pause = command({
+  name: 'pause',
+  needsRoot: true,
+  about: 'Let a job rest until it is resumed',
+  details:
+    'Its times pass without a run, and do not count as missed. A run that goes on is not ended.',
+  positionals,
+  examples: ['runner jobs pause shop nightly'],
+  async run(context) {
+    return { value: setPaused(context, true) };
+  },
+  human: ({ app, job }: PausedJob) =>
+    `Paused ${harmlessLine(app)} ${harmlessLine(job)} until runner jobs resume\n`,
+});
+
+export const resume = command({
+  name: 'resume',
+  needsRoot: true,
+  about: 'Let a paused job run again',
+  positionals,
+  examples: ['runner jobs resume shop nightly'],
+  async run(context) {
+    return { value: setPaused(context, false) };
+  },
+  human: ({ app, job }: PausedJob) =>
+    `${harmlessLine(app)} ${harmlessLine(job)} runs at its times again\n`,
+});
+
+function setPaused(
+  {
+    io,
+    paths,
+    args,
+  }: Pick<Context, 'io' | 'paths'> & {
+    readonly args: { readonly app: string; readonly job: string };
+  },
+  isPaused: boolean,
+): PausedJob {
+  const { app: name, job } = args;
+  const [app] = requireJob({ io, paths }, name, job);
+  const since = io.now().toISOString();
+  const paused = isPaused ? { since, by: initiatorOf(io, 'manual') } : null;
+  changeJobBook({ io, paths }, app, ({ jobs }) => {
+    const entry = jobs[job];
+    // What was due while it rested is not made up for.
+    if (entry) jobs[job] = dated({ ...entry, paused, settled: since, waiting: null });
+  });
+  return { app: name, job, paused };
+}
