@@ -3,12 +3,7 @@ import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import type { Deployed } from '@runner/common/apps/state';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { Usage } from '@runner/common/files/usage';
-import { durationText } from '@runner/common/text/time';
-
-/** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
-export function time(text: string): string {
-  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
-}
+import { durationText, utcText } from '@runner/common/text/time';
 
 /** A commit as people name it. */
 export function short(commit: string): string {
@@ -31,14 +26,14 @@ function runs({
       `commit ${short(restored.commit)}`,
     ];
   const why = broken
-    ? [`broken since ${time(broken.since)}: it could not be started again`, broken.reason]
+    ? [`broken since ${utcText(broken.since)}: it could not be started again`, broken.reason]
     : running === false
       ? [stopped ? 'stopped' : 'not running']
       : [];
   if (!current) return ['nothing runs', ...why];
   const { version, commit, deploy_id, ref } = current;
   return [
-    `${version} since ${time(since ?? '')}${by ? ` by ${by}` : ''}`,
+    `${version} since ${utcText(since ?? '')}${by ? ` by ${by}` : ''}`,
     ...(url === null ? [] : [url]),
     ...why,
     ...(ref === undefined ? [] : [`chosen by hand with --ref ${ref}`]),
@@ -66,7 +61,7 @@ function slotLines({ live, draining, before_traffic: old }: InstanceSummary): st
   return [
     ...(live ? [`requests go to slot ${live}`] : []),
     ...(draining
-      ? [`slot ${draining.slot} is draining, until ${time(draining.until)} at the latest`]
+      ? [`slot ${draining.slot} is draining, until ${utcText(draining.until)} at the latest`]
       : []),
     ...(old ? [`${old.version} still runs from before traffic`] : []),
   ];

@@ -4,20 +4,21 @@ import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import type { Paused, Stopped } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
-import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
+import { migrationLines } from '@runner/common/apps/schema-way';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
+import { utcText } from '@runner/common/text/time';
 import type { Detailed } from './details.ts';
-import { instanceRow, short, time } from './instance-lines.ts';
+import { instanceRow, short } from './instance-lines.ts';
 
 /** An app that needs an operator, in one line. */
 export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
   const why =
     state === 'stale' && failed
-      ? `fetch fails since ${time(failed.since)}: ${failed.message}`
+      ? `fetch fails since ${utcText(failed.since)}: ${failed.message}`
       : next;
   return harmlessLine(`${app}: ${state}: ${why}`);
 }
@@ -25,7 +26,7 @@ export function unhealthyLine({ app, state, check_failed: failed, next }: AppSum
 /** Why the branch cannot be checked. */
 function refusal({ check_failed: failed }: AppSummary): string[] {
   if (!failed) return [];
-  return [`fails since ${time(failed.since)}, nothing new is deployed`, failed.message];
+  return [`fails since ${utcText(failed.since)}, nothing new is deployed`, failed.message];
 }
 
 /** `waiting: 2 of 3 checks of 1a2b3c` has its label in it. */
@@ -38,8 +39,8 @@ function checksRow({ checks }: Detailed): [string, string[]][] {
 /** What an operator stopped or paused, since when and why. */
 function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string[] {
   const what = 'instances' in rest ? `${rest.instances.join(', ')} ` : '';
-  const until = 'until' in rest && rest.until ? `, until ${time(rest.until)}` : '';
-  return [`${what}since ${time(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
+  const until = 'until' in rest && rest.until ? `, until ${utcText(rest.until)}` : '';
+  return [`${what}since ${utcText(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
 }
 
 function windowsRow({ windows }: Detailed): [string, string[]][] {
@@ -67,19 +68,16 @@ function laterThan(at: string, { instances }: Detailed): string[] {
 function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
   if (watch) {
     const { version, until } = watch;
-    return [['watch:', [`${version} is watched until ${time(until)}`, `runner watch ${app}`]]];
+    return [['watch:', [`${version} is watched until ${utcText(until)}`, `runner watch ${app}`]]];
   }
   if (!watched) return [];
   const { version, at, verdict, reason } = watched;
-  return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${time(at)}`, reason]]];
+  return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${utcText(at)}`, reason]]];
 }
 
 /** What has changed the database last. */
 function databaseRow({ migration }: Detailed): [string, string[]][] {
-  if (!migration) return [];
-  const { version, at, verdict, reasons } = migration;
-  const first = `migrated by ${version}, ${time(at)}: ${SCHEMA_WORDS[verdict]}`;
-  return [['database:', [first, ...reasons.slice(0, 3)]]];
+  return migration ? [['database:', migrationLines(migration)]] : [];
 }
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -129,7 +127,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   if (app.lock)
     rows.push([
       'lock:',
-      [`${app.lock.command}, process ${app.lock.pid}, since ${time(app.lock.since)}`],
+      [`${app.lock.command}, process ${app.lock.pid}, since ${utcText(app.lock.since)}`],
     ]);
   if (app.failures) {
     const { commit, count, last_at, stage } = app.failures;
@@ -137,7 +135,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
       'failures:',
       [
         `commit ${short(commit)} failed ${count === 1 ? 'once' : `${count} times`} (limit ${app.max_deploy_retries})`,
-        `the last one at ${stage}, ${time(last_at)}`,
+        `the last one at ${stage}, ${utcText(last_at)}`,
       ],
     ]);
   }
@@ -146,7 +144,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     rows.push([
       'last failure:',
       [
-        `${version}, ${time(at)}, deploy ${deploy_id}`,
+        `${version}, ${utcText(at)}, deploy ${deploy_id}`,
         ...laterThan(at, app),
         error,
         `runner debug last-error ${app.app}`,
@@ -158,12 +156,12 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   if (app.held) {
     const { commit, since, reason, by } = app.held;
     const who = by === undefined ? '' : ` by ${by}`;
-    rows.push(['held:', [`commit ${short(commit)} since ${time(since)}${who}`, reason]]);
+    rows.push(['held:', [`commit ${short(commit)} since ${utcText(since)}${who}`, reason]]);
   }
   rows.push(...watchRow(app), ...databaseRow(app));
   rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
-  if (app.last_checked) rows.push(['checked:', [time(app.last_checked), ...refusal(app)]]);
+  if (app.last_checked) rows.push(['checked:', [utcText(app.last_checked), ...refusal(app)]]);
   return rows;
 }
 

@@ -38,6 +38,11 @@ export function inUtc(text: string): string {
   return utc.length === 24 ? utc : text;
 }
 
+/** `2026-05-04 09:30:12 UTC`; anything else stays as it is. */
+export function utcText(time: string): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC');
+}
+
 /** `0.8 s`, `12 s`, `1 m 05 s`, `2 h 00 m`; empty for what is not a number of milliseconds. */
 export function durationText(value: unknown): string {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return '';

@@ -1,8 +1,10 @@
 /** `runner changes`: the commits between two versions of an app. */
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
+import { keptVersions } from '../database/kept.ts';
+import { wayBackTo } from '../database/way-back.ts';
 import { type CommitSummary, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
@@ -28,6 +30,21 @@ export interface ChangeList {
   compare: string | null;
   /** Newest first. */
   commits: CommitSummary[];
+  /** What these commits have done to the database, the newest first; none: nothing, or not yet. */
+  migrations: Pick<Migration, 'version' | 'commit' | 'deploy_id' | 'at' | 'verdict' | 'reasons'>[];
+  /** What a rollback to `from` meets in the database; null without migrations, or if it is not kept. */
+  way_back: MigratedWayBack | null;
+}
+
+/** Whether a version works with the database as it is now. */
+export interface MigratedWayBack {
+  version: string;
+  verdict: SchemaWay;
+  /** true: `runner rollback` goes back; false: it refuses; null: it asks. */
+  open: boolean | null;
+  reason: string;
+  /** The command after which it works, and what that does. */
+  fix: { does: string; command: string } | null;
 }
 
 type ChangeRange = Pick<ChangeList, 'what' | 'from' | 'to'>;
@@ -53,8 +70,32 @@ export async function listChanges(
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
-    return cleanRecord({ ...list, commits: [...found.commits] }, redact);
+    const commits = [...found.commits];
+    return cleanRecord({ ...list, commits, ...databaseOf(request, app, range, commits) }, redact);
   });
+}
+
+/** The migrations of these commits that are in the database, and the way back over them. */
+function databaseOf(
+  { paths }: SourceRequest,
+  app: AppState,
+  { from }: ChangeRange,
+  commits: readonly CommitSummary[],
+): Pick<ChangeList, 'migrations' | 'way_back'> {
+  const brought = new Set(commits.map(({ commit }) => commit));
+  const migrations = (app.migrations ?? [])
+    .filter(({ commit, gone }) => !gone && brought.has(commit))
+    .map(({ version, commit, deploy_id, at, verdict, reasons }) => {
+      return { version, commit, deploy_id, at, verdict, reasons };
+    })
+    .reverse();
+  const kept = keptVersions(paths.app(app.app), app);
+  const to = kept.findLast(({ commit }) => commit === from.commit);
+  const way = migrations.length > 0 && to ? wayBackTo({ paths, app }, to) : undefined;
+  if (!to || !way) return { migrations, way_back: null };
+  const { verdict, words: reason, fix } = way;
+  const open = verdict === 'unknown' ? null : verdict !== 'broken';
+  return { migrations, way_back: { version: to.version, verdict, open, reason, fix } };
 }
 
 const NOTHING = { commits: [], count: 0 };

@@ -8,7 +8,7 @@ import { reported } from '../report/reporter.ts';
 import { describeExit } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
 import { type MigrationContext, stepFor } from './context.ts';
-import { restoreLine } from './restore.ts';
+import { restoreLine } from './way-back.ts';
 
 /** What an operator says of one that was killed: it is in, or it is not. */
 export type KilledAnswer = 'yes' | 'no';

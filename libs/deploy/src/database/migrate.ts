@@ -25,9 +25,9 @@ import { type KilledAnswer, leftByAKill } from './killed.ts';
 import { keepLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
-import { lineToNow } from './restore.ts';
 import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
 import { requireSpace, sizeWords } from './space.ts';
+import { lineToNow } from './way-back.ts';
 
 /** Characters of the line that says how to restore. */
 const RESTORE_MAX = 300;

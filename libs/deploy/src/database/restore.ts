@@ -1,11 +1,9 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
 import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { versionArgument } from '@runner/common/apps/versions';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
-import { word } from '@runner/common/text/shell';
 import type { Target } from '../instances/drivers/driver.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
@@ -22,18 +20,6 @@ import { putBack } from './put-back.ts';
 
 /** Longest time for a dump or for putting it back, in ms: longer than anyone waits. */
 const PATIENCE = 6 * 3_600_000;
-
-/** The command that goes back to a version and to a backup. */
-export function restoreLine({ app }: Pick<AppState, 'app'>, version: string, id: string): string {
-  return `runner rollback ${word(app)} --to ${word(version)} --database ${word(id)}`;
-}
-
-/** The same, to what runs now; undefined before the first deploy. */
-export function lineToNow(app: AppState, id: string): string | undefined {
-  const all = Object.values(app.instances).flatMap(({ current }) => current ?? []);
-  const [now] = all;
-  return now && restoreLine(app, versionArgument(now, all), id);
-}
 
 /** Throws `backup_unreadable` if the app has no such backup. */
 export function requireBackup(paths: Paths, app: AppState, id: string): DatabaseBackup {

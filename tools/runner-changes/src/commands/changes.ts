@@ -1,3 +1,4 @@
+import { migrationLines } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
@@ -11,7 +12,8 @@ export const changes = command({
   details:
     'Without FROM: the commits the next deploy would ship; if there are none, those of the last deploy.\n' +
     'FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that the app\n' +
-    'follows. Newest first, at most 1000. Only commits are fetched, no files.',
+    'follows. Newest first, at most 1000. Only commits are fetched, no files. Of migrations among them it\n' +
+    'says whether FROM works with the database as it is now.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     from: { about: 'Version, branch, tag or commit; its own changes are not listed' },
@@ -34,11 +36,21 @@ export const changes = command({
       [commit.slice(0, 12), date.slice(0, 10), author, subject].map(harmlessLine),
     );
     const shown = rows.length > 0 ? table(HEADING, rows, style, width) : '';
-    return `${headline(list, style)}\n${shown}${more}${compare === null ? '' : `${compare}\n`}`;
+    const link = compare === null ? '' : `${compare}\n`;
+    return `${headline(list, style)}\n${shown}${more}${link}${databaseText(list)}`;
   },
 });
 
 const HEADING = ['COMMIT', 'DATE (UTC)', 'AUTHOR', 'SUBJECT'];
+
+function databaseText({ migrations, way_back: way }: ChangeList): string {
+  const lines = migrations.map((each) => `database: ${migrationLines(each).join('; ')}`);
+  if (way) {
+    const fix = way.fix && way.open !== true ? `; ${way.fix.does}: ${way.fix.command}` : '';
+    lines.push(`way back: ${way.reason}${fix}`);
+  }
+  return lines.map((line) => `${harmlessLine(line)}\n`).join('');
+}
 
 function headline({ app, what, from, to, count }: ChangeList, style: Style): string {
   const name = style.bold(harmlessLine(app));

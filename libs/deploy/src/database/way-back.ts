@@ -1,0 +1,108 @@
+/** Whether a kept version works with the database as it is now, and the commands that bring it back. */
+import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
+import { versionArgument } from '@runner/common/apps/versions';
+import { isThere } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+
+/** The app, and where its backups are. */
+export interface MigratedApp {
+  readonly paths: Paths;
+  readonly app: AppState;
+}
+
+/** What a version meets in the database. */
+export interface WayBack {
+  readonly verdict: SchemaWay;
+  /** A sentence about the version, which `reasons` explain. */
+  readonly words: string;
+  readonly reasons: readonly string[];
+  /** The command after which it works, and what that does; null: no one knows one. */
+  readonly fix: { readonly does: string; readonly command: string } | null;
+}
+
+/** The command that goes back to a version and to a backup. */
+export function restoreLine({ app }: Pick<AppState, 'app'>, version: string, id: string): string {
+  return `runner rollback ${word(app)} --to ${word(version)} --database ${word(id)}`;
+}
+
+/** The same, to what runs now; undefined before the first deploy. */
+export function lineToNow(app: AppState, id: string): string | undefined {
+  const all = Object.values(app.instances).flatMap(({ current }) => current ?? []);
+  const [now] = all;
+  return now && restoreLine(app, versionArgument(now, all), id);
+}
+
+/** undefined: no migration is between the version and the database. */
+export function wayBackTo(
+  own: MigratedApp,
+  to: Deployed,
+  all: readonly Migration[] = own.app.migrations ?? [],
+): WayBack | undefined {
+  const { version, commit } = to;
+  const lost = lackedBy(all, to);
+  if (lost) {
+    const words = `${version} needs the migration of ${lost.version}, which a restore of the database took away`;
+    const command = `runner deploy ${word(own.app.app)} --ref ${word(commit)}`;
+    return {
+      verdict: 'broken',
+      words,
+      reasons: [],
+      fix: { does: 'to migrate once more', command },
+    };
+  }
+  const crossed = crossedBy(all, to);
+  const verdict = worstOf(crossed);
+  if (verdict === undefined) return undefined;
+  const worst = crossed.filter((each) => each.verdict === verdict);
+  const since = worst.map((each) => each.version).join(', ');
+  const command = restoreOf(own, crossed, version);
+  return {
+    verdict,
+    words: WORDS[verdict](version, since),
+    reasons: verdict === 'proven' ? [] : worst.flatMap(({ reasons }) => reasons),
+    fix: command === undefined ? null : { does: 'to restore what was before', command },
+  };
+}
+
+const WORDS: Readonly<Record<SchemaWay, (version: string, since: string) => string>> = {
+  proven: (version, since) =>
+    `the database stays as ${since} has made it, on a copy of which ${version} was tried`,
+  additive: (version, since) =>
+    `the database stays as ${since} has made it, which ${version} works with`,
+  broken: (version, since) =>
+    `${version} does not work with the database that ${since} has changed`,
+  unknown: (version, since) =>
+    `whether ${version} works with the database that ${since} has changed is not known`,
+};
+
+/** The migrations since a version was deployed, the newest first, and what each means for it. */
+function crossedBy(all: readonly Migration[], to: Deployed): Migration[] {
+  return all
+    .filter(({ at, gone }) => !gone && at > to.deployed_at)
+    .map((each) =>
+      each.tried === to.commit ? each : { ...each, verdict: each.otherwise ?? each.verdict },
+    )
+    .reverse();
+}
+
+/** A migration that was in when the version was deployed. */
+function lackedBy(all: readonly Migration[], to: Deployed): Migration | undefined {
+  return all.find(({ at, gone }) => gone && at <= to.deployed_at && to.deployed_at < gone);
+}
+
+/** The way to the database as it was before the oldest of them. */
+function restoreOf(
+  { paths, app }: MigratedApp,
+  crossed: readonly Migration[],
+  version: string,
+): string | undefined {
+  const oldest = crossed.at(-1);
+  const isKept = oldest && isThere(paths.app(app.app).databaseBackup(oldest.deploy_id));
+  return isKept ? restoreLine(app, version, oldest.deploy_id) : oldest?.restore;
+}
+
+function worstOf(crossed: readonly Migration[]): SchemaWay | undefined {
+  const found = new Set(crossed.map(({ verdict }) => verdict));
+  return (['broken', 'unknown', 'additive', 'proven'] as const).find((way) => found.has(way));
+}
