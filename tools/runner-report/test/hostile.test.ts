@@ -74,6 +74,10 @@ test('no name, subject, cause, user or host of a log becomes markup', () => {
     stage: text,
     failed: fc.boolean(),
     from_version: text,
+    migration: fc.constantFrom('broken', 'unknown', ''),
+    migration_reasons: fc.array(text, { maxLength: 6 }),
+    migration_restore: text,
+    database_backup: text,
   });
   const logs = fc.array(record, { minLength: 1, maxLength: 6 });
   const check = (
@@ -98,6 +102,7 @@ test('no name, subject, cause, user or host of a log becomes markup', () => {
       history: deploys.all,
       apps: undefined,
       compareOf: () => 'https://git.example/acme/shop/compare/a...b',
+      backupOf: () => undefined,
     });
     assert.is(foreignIn(pageOf(report)), undefined);
   };

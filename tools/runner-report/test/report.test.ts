@@ -60,6 +60,46 @@ test('a deploy links to what changed, where the host of its app is known', async
   );
 });
 
+test('a deploy that migrated shows the verdict, the backup and the way to restore it', async () => {
+  const id = '3f9c2d7e';
+  const restore = `runner rollback shop --to v1 --database ${id}`;
+  const records = [
+    ...deployOf(9, { version: 'v1', deploy_id: '00000001' }, { migration: 'additive' }),
+    ...deployOf(
+      8,
+      { version: 'v2', deploy_id: id },
+      {
+        migration: 'broken',
+        migration_reasons: ['removes column orders."<note>"'],
+        migration_restore: restore,
+      },
+    ),
+    ...deployOf(7, { version: 'v3' }, { migration: 'no such', migration_restore: 'x' }),
+    {
+      ...deployOf(6, { version: 'v1', from_version: 'v3', database_backup: id }, {})[0],
+      event_type: 'RollbackSuccess',
+    },
+  ];
+  const root = rootWith(records);
+  const rowsOf = async () =>
+    textOf((await run('runner-report', ['--html', '-', '--offline'], { root })).stdout);
+  const broken =
+    /v2 success 20 s ada the database has changed, a version from before does not work with it: removes column orders\.&quot;&lt;note&gt;&quot;; to restore what was before: runner rollback shop --to v1 --database 3f9c2d7e /;
+  const text = await rowsOf();
+  assert.match(text, broken);
+  assert.match(text, /v1 success 20 s ada the database has changed, a version from before still/);
+  assert.match(text, /manual rollback – ada the database was restored from the backup 3f9c2d7e/);
+  assert.match(text, /v3 success 20 s ada \d/);
+  // Once the server knows that the backup is gone, the line is not shown; while it is there, its size is.
+  const backup = { deploy_id: id, at: '2026-05-04T09:30:12.000Z', database: 'x', variable: 'URL' };
+  const database_backups = [{ ...backup, size: 1, bytes: 12_288, ms: 1, migrations: [] }];
+  writeState(root, 'shop', { database_backups });
+  assert.not.match(await rowsOf(), /to restore what was before/);
+  mkdirSync(join(root, 'apps/shop/database'), { recursive: true });
+  writeFileSync(join(root, 'apps/shop/database', `${id}.age`), '');
+  assert.match(await rowsOf(), /; backup 3f9c2d7e, 12 KiB; to restore what was before: runner/);
+});
+
 test('secrets are redacted: of any shape, and the values of this server', async () => {
   const root = temporaryFolder('report');
   const value = 'quiet-lake-7-morning-5';

@@ -5,6 +5,7 @@
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { migrationWords } from '@runner/common/apps/schema-way';
 import type { Migration } from '@runner/common/apps/state';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { removeTree } from '@runner/common/files/tree-change';
@@ -20,7 +21,6 @@ import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
-import { migrationWords } from './done.ts';
 import { type KilledAnswer, leftByAKill } from './killed.ts';
 import { keepLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';

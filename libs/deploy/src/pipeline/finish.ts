@@ -1,11 +1,12 @@
 /** The end of a deploy, either way: records, hooks, old releases, old logs. */
+import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { contractIfDue } from '../database/contract.ts';
-import { migrationBy, migrationWords } from '../database/done.ts';
+import { migrationBy } from '../database/done.ts';
 import { unneededBackups } from '../database/kept.ts';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';

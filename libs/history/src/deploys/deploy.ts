@@ -1,11 +1,22 @@
 /** A deploy or manual rollback, from the records of the audit log. */
 
-import type { ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary, SchemaWay } from '@runner/common/apps/state';
 
 /** How long a stage took, in milliseconds. */
 export interface StageDuration {
   stage: string;
   ms: number;
+}
+
+/** What a deploy or a rollback has done to the database. */
+export interface PastMigration {
+  /** Absent: only a backup was restored. */
+  verdict?: SchemaWay;
+  reasons: string[];
+  /** The command that restores what was before. */
+  restore?: string;
+  /** The backup that was restored. */
+  restored?: string;
 }
 
 /** Times are in milliseconds since 1970; NaN if a record has no valid time. */
@@ -39,6 +50,7 @@ export interface PastDeploy {
   /** Whether the new version was ever live. */
   switched: boolean;
   steps: StageDuration[];
+  database?: PastMigration;
   start: number;
   end?: number;
   /** When an automatic rollback had restored the previous version. */

@@ -1,5 +1,6 @@
 /** Combines the records of the audit log into deploys. */
-import type { ChangeSummary } from '@runner/common/apps/state';
+import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
+import type { ChangeSummary, SchemaWay } from '@runner/common/apps/state';
 import {
   isRestarted,
   kindOf,
@@ -8,7 +9,7 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
-import type { PastDeploy, StageDuration } from './deploy.ts';
+import type { PastDeploy, PastMigration, StageDuration } from './deploy.ts';
 
 /** Add the records, oldest first; then read `all`. */
 export class Deploys {
@@ -127,6 +128,23 @@ function described(record: LogRecord) {
     ...(Object.fromEntries(known.filter(([, value]) => value !== null)) as Partial<PastDeploy>),
     ...(!Number.isNaN(committed) && { committed }),
     ...(isChanges(record.changes) && { changes: record.changes }),
+    ...databaseOf(record),
+  };
+}
+
+function databaseOf(record: LogRecord): { database?: PastMigration } {
+  const [verdict, restored] = [textOf(record, 'migration'), textOf(record, 'database_backup')];
+  const isKnown = Object.hasOwn(SCHEMA_WORDS, verdict);
+  if (!isKnown && restored === '') return {};
+  const reasons = Array.isArray(record.migration_reasons) ? record.migration_reasons : [];
+  const restore = textOf(record, 'migration_restore');
+  return {
+    database: {
+      ...(isKnown && { verdict: verdict as SchemaWay }),
+      reasons: reasons.filter(isText),
+      ...(restore !== '' && { restore }),
+      ...(restored !== '' && { restored }),
+    },
   };
 }
 
@@ -135,7 +153,7 @@ function isChanges(value: unknown): value is ChangeSummary {
   return [subjects, authors].every((each) => Array.isArray(each) && each.every(isText));
 }
 
-const isText = (value: unknown) => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 function addInstance(deploy: PastDeploy, record: LogRecord): void {
   for (const name of (textOf(record, 'instance') || 'default').split(','))

@@ -3,7 +3,7 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
-import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
+import { restoredWords, SCHEMA_WORDS } from '@runner/common/apps/schema-way';
 import type { SchemaWay } from '@runner/common/apps/state';
 import {
   type EventType,
@@ -154,7 +154,7 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
 }
 
 function databaseWords(migration: string, backup: string): string {
-  if (backup !== '') return `restored from the backup ${backup}`;
+  if (backup !== '') return restoredWords(backup);
   return Object.hasOwn(SCHEMA_WORDS, migration)
     ? `changed, ${SCHEMA_WORDS[migration as SchemaWay]}`
     : '';

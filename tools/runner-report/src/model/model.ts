@@ -102,6 +102,16 @@ export interface DeployRow {
   readonly text: string;
   /** The code host's page with the changes; empty if unknown. */
   readonly link: string;
+  /** What it did to the database; undefined: nothing. */
+  readonly database: DatabaseNote | undefined;
+}
+
+/** What a deploy or rollback did to the database, in words. */
+export interface DatabaseNote {
+  readonly words: string;
+  /** The backup from before it, and the command that restores that; empty without one. */
+  readonly backup: string;
+  readonly restore: string;
 }
 
 export interface Report {

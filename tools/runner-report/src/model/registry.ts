@@ -3,22 +3,26 @@ import { listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { codeHostsOf, DEFAULT_HOST } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
+import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { compareLink } from '@runner/deploy/git/compare-link';
 import { viewOf } from '@runner/deploy/instances/view';
 
-import type { CompareOf } from './rows.ts';
+import type { DeployFacts } from './rows.ts';
 
-export interface Registry {
+export interface Registry extends DeployFacts {
   /** Undefined if no app is registered, or the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
-  readonly compareOf: CompareOf;
 }
 
 /** No app is known. */
-export const UNKNOWN: Registry = { apps: undefined, compareOf: () => undefined };
+export const UNKNOWN: Registry = {
+  apps: undefined,
+  compareOf: () => undefined,
+  backupOf: () => undefined,
+};
 
 type RegistrySource = Readonly<{ io: Io; paths: Paths }>;
 
@@ -47,6 +51,12 @@ export async function registryOf(
         const found = known.get(name);
         const host = found && hostOf(found.host);
         return host && compareLink(host, found.repo, from, to);
+      },
+      backupOf(name, id) {
+        const found = known.get(name);
+        const made = found?.database_backups?.find(({ deploy_id }) => deploy_id === id);
+        const isKept = made && isThere(paths.app(name).databaseBackup(id));
+        return found && (isKept ? made : null);
       },
     };
   } catch (error) {

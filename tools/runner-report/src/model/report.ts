@@ -7,10 +7,10 @@ import { causesOf } from './causes.ts';
 import { lanesOf } from './lanes.ts';
 import type { Cut, Report } from './model.ts';
 import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
-import { type CompareOf, rowsOf } from './rows.ts';
+import { type DeployFacts, rowsOf } from './rows.ts';
 import { runningOf } from './running.ts';
 
-export interface ReportSource {
+export interface ReportSource extends DeployFacts {
   /** Undefined: the records came from standard input. */
   readonly server: string | undefined;
   readonly app: string | undefined;
@@ -19,10 +19,10 @@ export interface ReportSource {
   readonly history: readonly PastDeploy[];
   /** The registered apps; undefined if the registry cannot be read. */
   readonly apps: readonly AppSummary[] | undefined;
-  readonly compareOf: CompareOf;
 }
 
-export function reportOf({ history, period, apps, compareOf, ...about }: ReportSource): Report {
+export function reportOf(source: ReportSource): Report {
+  const { history, period, apps, compareOf, backupOf, ...about } = source;
   const wanted = history.filter((deploy) => isIn(period, deploy));
   const deploys = wanted.filter(({ byHand }) => !byHand);
   const figures = figuresOf(history, period);
@@ -40,7 +40,7 @@ export function reportOf({ history, period, apps, compareOf, ...about }: ReportS
     slowest: slowestOf(deploys),
     lanes: lanesOf(history, drawn),
     causes: causesOf(deploys),
-    rows: rowsOf(history, (deploy) => isIn(period, deploy), compareOf),
+    rows: rowsOf(history, (deploy) => isIn(period, deploy), { compareOf, backupOf }),
   };
 }
 

@@ -1,7 +1,10 @@
 /** The newest deploys, with links to their changes. */
+import { migrationWords, restoredWords } from '@runner/common/apps/schema-way';
+import type { DatabaseBackup } from '@runner/common/apps/state';
+import { sizeText } from '@runner/common/text/size';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { causeLine } from './causes.ts';
-import { type Cut, cut, type DeployRow } from './model.ts';
+import { type Cut, cut, type DatabaseNote, type DeployRow } from './model.ts';
 import { outcomeOf } from './outcomes.ts';
 
 const ROWS = 200;
@@ -10,11 +13,20 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 /** The host's page that compares two commits of an app; undefined if unknown. */
 export type CompareOf = (project: string, from: string, to: string) => string | undefined;
 
+/** The backup that a deploy made, if it is still there; undefined: no one knows. */
+export type BackupOf = (project: string, id: string) => DatabaseBackup | null | undefined;
+
+/** What only the registry knows of a deploy. */
+export interface DeployFacts {
+  readonly compareOf: CompareOf;
+  readonly backupOf: BackupOf;
+}
+
 /** Newest first. `history`: all known deploys, oldest first. */
 export function rowsOf(
   history: readonly PastDeploy[],
   isIn: (deploy: PastDeploy) => boolean,
-  compareOf: CompareOf,
+  { compareOf, backupOf }: DeployFacts,
 ): Cut<DeployRow> {
   const before = commitsBefore(history);
   const { shown, omitted } = cut(history.filter(isIn).reverse(), ROWS);
@@ -23,7 +35,10 @@ export function rowsOf(
     if (from === undefined || from === to || !COMMIT.test(to) || deploy.byHand) return '';
     return compareOf(deploy.project, from, to) ?? '';
   };
-  return { omitted, shown: shown.map((deploy) => rowOf(deploy, linkOf(deploy))) };
+  const rows = shown.map((deploy) => {
+    return { ...rowOf(deploy), link: linkOf(deploy), database: databaseOf(deploy, backupOf) };
+  });
+  return { omitted, shown: rows };
 }
 
 /** The commit that was active when each deploy started. */
@@ -48,7 +63,26 @@ const WORDS: Readonly<Record<PastDeploy['result'], string>> = {
   unknown: 'end not recorded',
 };
 
-function rowOf(deploy: PastDeploy, link: string): DeployRow {
+function databaseOf(
+  { project, deploy_id, database }: PastDeploy,
+  backupOf: BackupOf,
+): DatabaseNote | undefined {
+  if (!database) return undefined;
+  const { verdict, reasons, restore = '', restored } = database;
+  const id = deploy_id ?? '';
+  const kept = backupOf(project, id);
+  // A backup that is gone restores nothing; a command's own may be anywhere.
+  const isGone = kept === null && restore.endsWith(` --database ${id}`);
+  return {
+    words: verdict
+      ? migrationWords({ verdict, reasons })
+      : `the database was ${restoredWords(restored ?? '')}`,
+    backup: kept ? `${id}, ${sizeText(kept.bytes)}` : '',
+    restore: isGone ? '' : restore,
+  };
+}
+
+function rowOf(deploy: PastDeploy): Omit<DeployRow, 'link' | 'database'> {
   const outcome = outcomeOf(deploy);
   const failed = deploy.result === 'failed' || deploy.result === 'rolled_back';
   return {
@@ -61,6 +95,5 @@ function rowOf(deploy: PastDeploy, link: string): DeployRow {
     ms: deploy.duration_ms ?? null,
     by: deploy.user ?? deploy.trigger ?? '',
     text: failed ? causeLine(deploy) : (deploy.subject ?? ''),
-    link,
   };
 }

@@ -1,5 +1,5 @@
 /** The lists of active versions, causes of failures, and deploys. */
-import type { Cause, DeployRow, Report, RunningVersion } from '../model/model.ts';
+import type { Cause, DatabaseNote, DeployRow, Report, RunningVersion } from '../model/model.ts';
 import { foreign, type Html, html, percent } from './html.ts';
 import { countOf, lengthOf, markOf, timeTag } from './words.ts';
 
@@ -68,7 +68,7 @@ ${more(omitted, 'earlier deploys: runner history')}
 }
 
 function rowOf(row: DeployRow): Html {
-  const { at, project, instance, version, outcome, result, ms, by, text, link } = row;
+  const { at, project, instance, version, outcome, result, ms, by, text, link, database } = row;
   const name = html`<code>${outcome === 'by_hand' ? '← ' : ''}${version === '' ? '–' : foreign(version, 40)}</code>`;
   const linked = link === '' ? name : html`<a href="${link}" rel="noreferrer">${name}</a>`;
   const place =
@@ -84,6 +84,15 @@ function rowOf(row: DeployRow): Html {
     cell('result', html`${markOf(outcome)} ${result}`),
     cell('took', html`${lengthOf(ms)}`),
     cell('by', foreign(by, 30)),
-    cell('text', foreign(text, 120)),
+    cell('text', html`${foreign(text, 120)}${database && databaseLine(database)}`),
   ]}</tr>`;
+}
+
+function databaseLine({ words, backup, restore }: DatabaseNote): Html {
+  const kept = backup === '' ? undefined : html`; backup ${foreign(backup, 40)}`;
+  const how =
+    restore === ''
+      ? undefined
+      : html`; to restore what was before: <code>${foreign(restore, 300)}</code>`;
+  return html`<p class="soft">${foreign(words, 400)}${kept}${how}</p>`;
 }
