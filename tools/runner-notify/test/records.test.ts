@@ -74,6 +74,10 @@ const PROBLEMS: readonly (readonly [line: string, problem: string])[] = [
   ['{"event_type":"DeployStarted","project":""}', 'the record has no project'],
   ['{"event_type":"DeployStarted","project":{}}', 'the record has no project'],
   [
+    '{"event":"DeployStarted","app":"a","project":"b"}',
+    'the record has two different values in project and app',
+  ],
+  [
     '{"event":"DeployStarted","app":"a","deploy_id":"x"}',
     'the deploy_id does not have 8 letters or digits',
   ],

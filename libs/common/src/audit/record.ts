@@ -24,6 +24,21 @@ export function projectOf(record: LogRecord): unknown {
   return record.project ?? record.app;
 }
 
+/** Two names for the same field. */
+const TWINS = [
+  ['event_type', 'event'],
+  ['project', 'app'],
+] as const;
+
+/** What the two names of a field disagree in, in words. */
+export function disagreementsIn(record: LogRecord): string[] {
+  return TWINS.flatMap(([name, other]) => {
+    const [one, two] = [record[name], record[other]];
+    if (one === undefined || two === undefined || one === two) return [];
+    return [`the record has two different values in ${name} and ${other}`];
+  });
+}
+
 /** A record as JSON output has it, with its kind and its app under both names. */
 export function withBothNames<T extends LogRecord>(record: T): T {
   const [kind, app] = [kindOf(record), projectOf(record)];

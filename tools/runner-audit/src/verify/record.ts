@@ -1,16 +1,17 @@
 /** Checks the fields of every record, and its time against earlier records. */
-import { isForeign, kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
+import {
+  disagreementsIn,
+  isForeign,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  textOf,
+} from '@runner/common/audit/record';
 import { timeOfIso } from '@runner/common/text/time';
 import { type ProblemKind, short } from './problems.ts';
 
 /** Tolerance in ms: writers take the time before they wait for the lock, so neighbours may be swapped. */
 const OUT_OF_ORDER = 10_000;
-
-/** Two names for the same field. */
-const TWINS = [
-  ['event_type', 'event'],
-  ['project', 'app'],
-] as const;
 
 export class RecordCheck {
   readonly #report: (problem: ProblemKind, message: string) => void;
@@ -29,11 +30,7 @@ export class RecordCheck {
       timestamp === '' ? ['timestamp'] : [],
     ].flat();
     if (missing.length > 0) this.#report('not_event', `the record has no ${missing.join(', ')}`);
-    for (const [name, other] of TWINS) {
-      const [one, two] = [record[name], record[other]];
-      if (one !== undefined && two !== undefined && one !== two)
-        this.#report('not_event', `the record has two different values in ${name} and ${other}`);
-    }
+    for (const words of disagreementsIn(record)) this.#report('not_event', words);
     if (timestamp === '') return;
     const time = timeOfIso(timestamp);
     if (Number.isNaN(time))

@@ -1,7 +1,13 @@
 /** The records on standard input, line by line as they arrive. */
 import { hashOf, headText, linkOf } from '@runner/common/audit/chain';
 import { EVENT_TYPES, type EventType, isDeployId, isStateEvent } from '@runner/common/audit/events';
-import { kindOf, type LogRecord, projectOf, readRecord } from '@runner/common/audit/record';
+import {
+  disagreementsIn,
+  kindOf,
+  type LogRecord,
+  projectOf,
+  readRecord,
+} from '@runner/common/audit/record';
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
@@ -104,6 +110,8 @@ export function announceableOf(fields: LogRecord): Announceable | string | undef
   if (kind !== 'Digest' && !EVENT_TYPES.includes(kind as EventType)) return undefined;
   const project = projectOf(fields);
   if (typeof project !== 'string' || project.trim() === '') return 'the record has no project';
+  const [disagreement] = disagreementsIn(fields);
+  if (disagreement !== undefined) return disagreement;
   const id = fields.deploy_id ?? undefined;
   if (id !== undefined && !isDeployId(id)) return 'the deploy_id does not have 8 letters or digits';
   return { kind: kind as MessageKind, project, fields };
