@@ -52,12 +52,14 @@ export const READING: readonly Entry[] = [
     command: 'history',
     calls: [call(), call('shop', '--json')],
     writes: false,
+    wrong: [['event_invalid', { ...call('-'), stdin: () => 'junk' }]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {
     command: 'stats',
     calls: [call(), call('--json'), call('--prometheus')],
     writes: false,
+    wrong: [['app_not_found', { ...call('nope', '-'), stdin: () => '{"event":"DeployStarted"}' }]],
     refusals: { ...OUTPUT, file_unreadable: ['the audit log is a folder'] },
   },
   {

@@ -167,6 +167,24 @@ test('without a log there are no deploys; an invalid value gets one sentence', a
   assert.match(wrong.stderr, /^error: invalid value 'x' for '--lines <N>'/);
 });
 
+test('a pipe without a record is refused, and one with some is read', async () => {
+  const root = temporaryFolder('history');
+  const piped = (stdin: string) => run('runner-history', ['-'], { root, stdin });
+  const junk = await piped('junk\n\n{"a":1}\n');
+  assert.equal([junk.status, junk.stdout], [1, '']);
+  assert.is(
+    junk.stderr,
+    'runner history: none of the 2 lines on standard input is a record: put one JSON object on a line, as jq -c does (event_invalid)\n',
+  );
+  assert.match((await piped('{')).stderr, /: the line on standard input is not a record: put one/);
+  const some = await piped(`junk\n${JSON.stringify(RECORDS[0])}\n`);
+  assert.equal(
+    [some.status, some.stderr],
+    [0, 'runner history: skipped 1 line(s) that are not records\n'],
+  );
+  assert.equal((await piped('\n')).stdout, 'No deploys.\n');
+});
+
 test('on a narrow terminal lines are cut, and failures are red', async () => {
   const root = rootWith(RECORDS);
   const { text } = await runOnTerminal('runner-history', ['shop'], { root, columns: 60 });

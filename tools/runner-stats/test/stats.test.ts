@@ -114,6 +114,22 @@ test('--prometheus prints the figures of each app', async () => {
   assert.ok(samples.includes('runner_time_to_restore_seconds{app="shop",quantile="0.9"} 3600'));
 });
 
+test('of a pipe each record counts once, and an app that no record names is refused', async () => {
+  const { stdout } = await run('runner-audit', ['list', '--json'], { root });
+  const piped = (stdin: string, ...args: string[]) =>
+    run('runner-stats', [...args, '-', '--json', '--since', '10d'], { root: '/nowhere', stdin });
+  const { deploys } = JSON.parse((await stats('--json')).stdout);
+  for (const records of [stdout, `${stdout}\n${stdout}`])
+    assert.is(JSON.parse((await piped(records)).stdout).deploys, deploys);
+  const unknown = await piped(stdout, 'shpo');
+  assert.is(unknown.status, 1);
+  assert.is(
+    unknown.stderr,
+    "runner stats: no record on standard input names the app 'shpo' (app_not_found)\n",
+  );
+  assert.is((await piped('')).status, 0);
+});
+
 test('without deploys the figures are null or 0; a period in the future is wrong', async () => {
   const empty = { root: temporaryFolder('stats') };
   const none = await run('runner-stats', ['--json'], empty);

@@ -8,8 +8,9 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { allRecords, newestRecords, type Sources, streamedRecords } from '../log/filter.ts';
+import { allRecords, newestRecords, type Sources } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
+import { pipedRecords } from '../log/piped.ts';
 import type { PastDeploy } from './deploy.ts';
 import { Deploys } from './fold.ts';
 
@@ -35,7 +36,8 @@ const CUT = 200;
 
 /**
  * All deploys, or at least the newest `last`, oldest first; none without an audit log. Throws
- * `file_unreadable`, and `app_not_found` for an app that is not registered and has no deploys in the log.
+ * `file_unreadable`, `app_not_found` for an app that is not registered and has no deploys in the log, and
+ * of an input `app_not_found` and `event_invalid`.
  */
 export async function readDeploys(request: DeploysRequest): Promise<readonly PastDeploy[]> {
   const { paths, project, input } = request;
@@ -51,9 +53,7 @@ async function allDeploys(request: DeploysRequest): Promise<readonly PastDeploy[
   const deploys = new Deploys();
   const filter = { project };
   const { sources, close } = input ? NOTHING : openSources(paths, unread);
-  const blocks = input
-    ? streamedRecords(input, filter, unread)
-    : allRecords(sources, filter, unread);
+  const blocks = input ? pipedRecords(input, filter, unread) : allRecords(sources, filter, unread);
   try {
     for await (const records of blocks) for (const record of records) deploys.add(record);
   } finally {

@@ -9,8 +9,7 @@ import {
   textOf,
 } from '@runner/common/audit/record';
 import { escapedNameAt, linesBackward } from '@runner/common/files/lines-backward';
-import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
-import type { InputStream } from '@runner/common/foundation/io';
+import type { SplitLine } from '@runner/common/files/lines-forward';
 import { timeOfIso } from '@runner/common/text/time';
 import { isBlank, linesOf, type OpenLog } from './lines.ts';
 
@@ -49,7 +48,7 @@ function matches(record: LogRecord, filter: RecordFilter): boolean {
 }
 
 /** Reads lines as records. Only lines that can match are parsed. */
-class RecordReader {
+export class RecordReader {
   readonly #filter: RecordFilter;
   readonly #unread: Unread;
   readonly #needles: readonly Buffer[];
@@ -101,19 +100,6 @@ export async function* allRecords(
       yield reader.records(lines);
   }
   yield reader.records(waiting.map((line) => Buffer.from(line)));
-}
-
-/** The matching records of a stream, one JSON object per line. */
-export function* streamedRecords(
-  input: InputStream,
-  filter: RecordFilter,
-  unread: Unread,
-): Generator<LogRecord[]> {
-  const reader = new RecordReader(filter, unread);
-  const splitter = new LineSplitter();
-  for (let chunk = input.read(); chunk; chunk = input.read())
-    yield reader.records(splitter.take(Buffer.from(chunk)));
-  yield reader.records(splitter.rest());
 }
 
 /** The newest `count` matching records, oldest first. The log is read from its end. */
