@@ -13,7 +13,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bootGuest, DRIVERS, unitOf } from './guest.ts';
 import { judge, operate, type PairApp, type PairWorld, prepare } from './pairs.ts';
-import { isPossible, KILLED, OPERATIONS, STATES } from './pairs-table.ts';
+import { HAS_SQLITE, isMigrated } from './pairs-database.ts';
+import { EVERY_OPERATION as ALL, chosenPairs, isPossible, STATES } from './pairs-table.ts';
 import { TOKEN } from './subject.ts';
 
 const test = suite('pairs');
@@ -22,7 +23,6 @@ if (why !== undefined) process.stderr.write(`skipped: ${why}\n`);
 
 /** What is done to a whole server. */
 const OF_SERVERS = ['reboot', 'backup'];
-const ALL = [...OPERATIONS, ...KILLED.map((each) => `kill ${each}`)];
 /** Without `--whole`: one pair of these. */
 const PART = 24;
 const seed = Number(process.env.MODEL_SEED ?? 1);
@@ -40,6 +40,7 @@ async function kindsOf(): Promise<Kind[]> {
   const random = randomOf(seed);
   const kinds: Kind[] = [];
   const { PAIRS = '', PAIRS_ONLY } = process.env;
+  const chosen = chosenPairs(PAIRS_ONLY);
   for (const driver of DRIVERS)
     for (const hasTraffic of [false, true]) {
       const title = `${driver} ${hasTraffic ? 'traffic' : 'plain'}`;
@@ -47,19 +48,23 @@ async function kindsOf(): Promise<Kind[]> {
       const short = `${driver[0]}${hasTraffic ? 't' : 'n'}`;
       const root = `/srv/${short}`;
       const apps: PairApp[] = [];
-      for (const state of STATES)
+      for (const state of STATES) {
+        if (isMigrated(state) && !HAS_SQLITE) continue;
         for (const [index, operation] of ALL.entries()) {
           const moment = 0.2 + Math.round(random() * 200) / 100;
-          const isChosen = PAIRS_ONLY
-            ? PAIRS_ONLY.split(';').includes(`${state} × ${operation}`)
+          const isChosen = chosen
+            ? chosen.includes(`${state} × ${operation}`)
             : IS_WHOLE || random() < 1 / PART;
-          if (!isChosen || !isPossible(state, hasTraffic)) continue;
+          if (!isChosen || !isPossible(state, operation, hasTraffic)) continue;
           const name = `${short}${STATES.indexOf(state)}x${index}`;
           const ports = [await freePort(), await freePort(), await freePort()] as const;
           apps.push({ name, root, driver, hasTraffic, ports, state, operation, moment });
         }
+      }
       if (apps.length > 0) kinds.push({ title, root, apps });
     }
+  if (chosen && kinds.length === 0)
+    throw new Error(`PAIRS_ONLY: none of these pairs can be, of PAIRS='${PAIRS}'`);
   return kinds;
 }
 

@@ -5,8 +5,14 @@ import { setTimeout } from 'node:timers/promises';
 import type { ContainerResult } from '@runner/testing/container-inside';
 import type { GitServer } from '@runner/testing/git-server';
 import { impatientFile, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
-import { until } from '@runner/testing/until';
 import type { Guest, GuestApp } from './guest.ts';
+import {
+  databaseDifferences,
+  databaseParts,
+  killOnDatabase,
+  killWhen,
+  prepareDatabase,
+} from './pairs-database.ts';
 import { type Expected, expected, type PairState } from './pairs-table.ts';
 import { TOKEN } from './subject.ts';
 import { differencesOf } from './whole-view.ts';
@@ -26,16 +32,19 @@ export interface PairWorld {
   readonly git: GitServer;
 }
 
+const instanceOf = (env: object) => `instances: { default: { env: ${JSON.stringify(env)} } }\n`;
+
 /** Pushes a version; `plain`: without traffic. */
 async function push(world: PairWorld, app: PairApp, version: string, how: string[] = []) {
   const { name, driver, ports } = app;
   const [isBad, isPlain] = [how.includes('bad'), how.includes('plain') || !app.hasTraffic];
   const [port, ...slots] = ports;
+  const database = databaseParts(app, app.state, version);
   const drain = app.state === 'draining' ? '30s' : '300ms';
   const type = driver === 'compose' ? `ports, ports: [${slots}]` : 'socket';
   const more = isPlain
-    ? `instances: { default: { env: { PORT: "${port}" } } }\n`
-    : `traffic: { type: ${type}, drain: ${drain} }\n`;
+    ? instanceOf({ PORT: String(port), ...database.env })
+    : `${database.env ? instanceOf(database.env) : ''}traffic: { type: ${type}, drain: ${drain} }\n`;
   const watch = app.state === 'watched' ? 'watch: 10m\n' : '';
   const file = (isBad ? impatientFile : trafficFile)(more);
   const starts = {
@@ -49,9 +58,10 @@ async function push(world: PairWorld, app: PairApp, version: string, how: string
     `acme/${name}`,
     {
       ...files,
+      ...database.files,
       'server.js': guard + files['server.js'],
       'compose.yaml': 'services: { web: { build: ., ports: ["127.0.0.1:${PORT}:3000"] } }\n',
-      '.deploy.yml': `${file.replace(/^start: .*$/m, starts[driver])}keep: 3\n${watch}`,
+      '.deploy.yml': `${file.replace(/^start: .*$/m, starts[driver])}keep: 3\n${watch}${database.more}`,
     },
     version,
     { tag: version },
@@ -69,6 +79,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   start: 'runner-start NAME',
   stop: 'runner-stop NAME',
   remove: 'runner-remove NAME --yes',
+  migrated: 'runner-deploy NAME --migrated yes',
 };
 
 const commandOf = (operation: string, { name }: PairApp) =>
@@ -97,14 +108,10 @@ async function drainAndKill(world: PairWorld, app: PairApp): Promise<void> {
     const { deploying, instances } = guest.state(app);
     return !deploying && instances.default?.draining;
   };
-  const ended = guest.sh(
-    app.root,
-    `runner-deploy ${app.name} & echo $! > /run/${app.name}.pid; wait $!`,
-  );
-  await until(isDraining, () => `${app.name} does not drain`);
-  await guest.sh(app.root, `kill -9 $(cat /run/${app.name}.pid)`);
-  setTimeout(4_000).then(() => request.destroy());
-  await ended;
+  await killWhen(guest, app, `runner-deploy ${app.name}`, {
+    isThere: () => Boolean(isDraining()),
+    release: () => void setTimeout(4_000).then(() => request.destroy()),
+  });
 }
 
 /** Registers the app and brings it into its state, but `restored`, which whole servers are. */
@@ -115,6 +122,7 @@ export async function prepare(world: PairWorld, app: PairApp): Promise<void> {
   const add = `runner add --repo acme/${name} --name ${name} --branch main --token -`;
   const added = await guest.sh(root, add, TOKEN);
   if (added.status !== 0) throw new Error(added.stderr);
+  await prepareDatabase(guest, app, state);
   await push(world, app, 'v1', state === 'before-traffic' ? ['plain'] : []);
   await must(world, app, 'deploy');
   await push(world, app, 'v2');
@@ -126,6 +134,8 @@ export async function prepare(world: PairWorld, app: PairApp): Promise<void> {
   if (state === 'blocked' || state === 'broken') await push(world, app, 'v3', ['bad']);
   for (let times = 0; state === 'blocked' && times < 3; times += 1)
     await must(world, app, 'fetch', 1);
+  if (state === 'migrating') await push(world, app, 'v3');
+  if (state === 'migrating' || state === 'restoring') return killOnDatabase(guest, app, state);
   if (state !== 'broken') return;
   await guest.sh(root, `touch /srv/broken-${name}`);
   const done = await act(world, app, 'deploy');
@@ -136,9 +146,9 @@ export async function prepare(world: PairWorld, app: PairApp): Promise<void> {
 /** Does the operation to the app; the server's own are done by the caller. */
 export async function operate(world: PairWorld, app: PairApp): Promise<ContainerResult> {
   const { operation, state, root, name } = app;
-  const next = state === 'blocked' || state === 'broken' ? 'v4' : 'v3';
+  const next = ['blocked', 'broken', 'migrating'].includes(state) ? 'v4' : 'v3';
   const kind = operation.replace('kill ', '');
-  if (['deploy', 'fetch'].includes(kind)) await push(world, app, next);
+  if (['deploy', 'fetch', 'migrated'].includes(kind)) await push(world, app, next);
   if (kind === 'bad') await push(world, app, next, ['bad']);
   if (kind === operation) return act(world, app, kind);
   const killed = `timeout --foreground -s KILL ${app.moment} ${commandOf(kind, app)}`;
@@ -182,6 +192,7 @@ export async function judge(
       processes: () => guest.processes(app),
       crashed: new Set<string>(),
     };
+    found.push(...(await databaseDifferences(guest, app, state)));
     found.push(...(await differencesOf(seen, name, listed, guest.log(root))));
   } else found.push('it is not listed');
   return found.length > 0 ? [...found, `printed: ${printed}`] : [];
