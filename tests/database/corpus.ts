@@ -292,6 +292,10 @@ const ROWS = [
     'rows that are filled',
     'ALTER TABLE {child} ADD COLUMN cents integer; UPDATE {child} SET cents = {sum} * 100',
   ),
+  all(
+    'rows that are filled, where they have a value',
+    "ALTER TABLE {parent} ADD COLUMN nick text; UPDATE {parent} SET nick = lower(name) WHERE name LIKE 'A%'",
+  ),
   all('rows that are changed', "UPDATE {child} SET {state} = 'closed' WHERE {state} = 'paid'"),
   all('rows that are removed', "DELETE FROM tags WHERE word = 'red'"),
   {
@@ -359,7 +363,48 @@ const OTHERS = [
   },
 ];
 
-export const CORPUS: readonly SampleMigration[] = [...EXPAND, ...CONTRACT, ...ROWS, ...OTHERS];
+/** Migrations that look as if they only filled a new column. They are `unknown`, and count in no share. */
+const TRICKS = [
+  all(
+    'rows that are filled and changed',
+    "ALTER TABLE {parent} ADD COLUMN nick text; UPDATE {parent} SET nick = name, age = 3 WHERE name = 'Ann'",
+  ),
+  servers(
+    'a new column that takes the place of another',
+    'ALTER TABLE {child} ADD COLUMN b text; UPDATE {child} SET b = upper(note); ALTER TABLE {child} RENAME COLUMN note TO old_note; ALTER TABLE {child} RENAME COLUMN b TO note',
+  ),
+  servers(
+    'a new column in place of one that is removed',
+    'ALTER TABLE {child} ADD COLUMN b text; UPDATE {child} SET b = upper(note); ALTER TABLE {child} DROP COLUMN note; ALTER TABLE {child} RENAME COLUMN b TO note',
+  ),
+  servers(
+    'a reference that is filled',
+    'ALTER TABLE {child} ADD COLUMN payer bigint, ADD FOREIGN KEY (payer) REFERENCES {parent} (id); UPDATE {child} SET payer = 3 WHERE id = 1',
+  ),
+  {
+    name: 'rows that are filled below a trigger',
+    sql: {
+      postgres:
+        'CREATE FUNCTION louder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.word = upper(NEW.word); RETURN NEW; END $$; CREATE TRIGGER louder BEFORE UPDATE ON tags FOR EACH ROW EXECUTE FUNCTION louder(); ALTER TABLE tags ADD COLUMN colour text; UPDATE tags SET colour = word; DROP TRIGGER louder ON tags; DROP FUNCTION louder()',
+    },
+  },
+  {
+    name: 'rows that are filled, of a table in parts',
+    sql: {
+      postgres:
+        "CREATE FUNCTION loud() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.word = upper(NEW.word); RETURN NEW; END $$; CREATE TABLE more_tags () INHERITS (tags); INSERT INTO more_tags VALUES (7, 'green'); CREATE TRIGGER loud BEFORE UPDATE ON more_tags FOR EACH ROW EXECUTE FUNCTION loud(); ALTER TABLE tags ADD COLUMN colour text; UPDATE tags SET colour = word",
+    },
+  },
+];
+export const TRICK_NAMES: ReadonlySet<string> = new Set(TRICKS.map(({ name }) => name));
+
+export const CORPUS: readonly SampleMigration[] = [
+  ...EXPAND,
+  ...CONTRACT,
+  ...ROWS,
+  ...OTHERS,
+  ...TRICKS,
+];
 
 const WORDS: Readonly<Record<DatabaseKind, Readonly<Record<string, string>>>> = {
   postgres: {

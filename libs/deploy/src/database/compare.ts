@@ -136,6 +136,25 @@ function added(
 }
 
 /**
+ * Of these tables those that gain columns and, but for indexes that are not unique, nothing else: what an
+ * UPDATE writes into these no statement of the old version meets.
+ */
+export function gainingTables(
+  before: Catalogue,
+  after: Catalogue,
+  tables: readonly string[],
+): string[] {
+  const old = sideOf(before);
+  return tables.filter((table) => {
+    const own = after.entries.filter(({ owner }) => owner === table);
+    const gained = own.filter((each) => !old.has(keyOf(each))).map(({ kind }) => kind);
+    return (
+      gained.includes('column') && gained.every((kind) => kind === 'column' || kind === 'index')
+    );
+  });
+}
+
+/**
  * Compares the schema before and after a migration. `rowsTouched`: the tables of before whose rows it
  * changes, and the new ones that have rows.
  */

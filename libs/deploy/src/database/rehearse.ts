@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { Failure } from '@runner/common/foundation/failure';
 import type { DatabaseAddress } from './address.ts';
 import { readCatalogue } from './catalogue.ts';
-import { compareCatalogues, type SchemaVerdict } from './compare.ts';
+import { compareCatalogues, gainingTables, type SchemaVerdict } from './compare.ts';
 import { watchRows } from './rows.ts';
 import { COPY_MAX, makeScratch } from './scratch.ts';
 
@@ -29,6 +29,8 @@ export interface RehearsalResult extends SchemaVerdict {
   readonly isSameSchema?: boolean;
   /** The version before was tried on the copy and works. */
   readonly isProven?: boolean;
+  /** Tables whose rows it changes, perhaps in their new columns alone. */
+  readonly gaining?: readonly string[];
 }
 
 const plainly = (verdict: SchemaVerdict['verdict'], reason: string): RehearsalResult => ({
@@ -41,6 +43,7 @@ const plainly = (verdict: SchemaVerdict['verdict'], reason: string): RehearsalRe
 async function attempt(
   rehearsal: SchemaRehearsal,
   isSeeded: boolean,
+  gaining?: readonly string[],
 ): Promise<RehearsalResult | undefined> {
   const { address, temporary, run, signal, full } = rehearsal;
   const limits = { temporary, signal, ...(full && { isFull: true, timeout: full.timeout }) };
@@ -51,6 +54,7 @@ async function attempt(
       signal,
       isSeeded,
       production: address.name,
+      gaining,
     });
     try {
       const { ok, words } = await run(watch.url);
@@ -63,7 +67,9 @@ async function attempt(
       const touched = isLarge ? 'unknown' : await watch.touched(after);
       const isSameSchema = JSON.stringify(before) === JSON.stringify(after);
       const isSame = isSameSchema && touched.length === 0;
-      const found = { ...compareCatalogues(before, after, touched), isSame, isSameSchema };
+      const verdict = compareCatalogues(before, after, touched);
+      const gained = touched === 'unknown' ? [] : gainingTables(before, after, touched);
+      const found = { ...verdict, isSame, isSameSchema, gaining: gained };
       return isSame || !full ? found : await tried(rehearsal, scratch.address, found);
     } finally {
       watch.close();
@@ -102,6 +108,21 @@ async function tried(
   }
 }
 
+/**
+ * Once more on PostgreSQL, if it may have filled new columns alone: then an UPDATE of others is seen. The
+ * first run cannot look for it: a column that a trigger names can be neither removed nor retyped.
+ */
+async function onlyFilling(
+  rehearsal: SchemaRehearsal,
+  first: RehearsalResult | undefined,
+): Promise<RehearsalResult | undefined> {
+  const { gaining = [], verdict } = first ?? {};
+  const isWorthIt = rehearsal.address.kind === 'postgres' && verdict === 'unknown';
+  if (!isWorthIt || gaining.length === 0) return undefined;
+  const again = await attempt(rehearsal, true, gaining);
+  return again?.verdict === 'additive' ? again : undefined;
+}
+
 /** Rehearses a migration; a problem of the tools is the verdict `unknown`. Throws only `interrupted`. */
 export async function rehearseSchema(
   rehearsal: SchemaRehearsal,
@@ -111,7 +132,8 @@ export async function rehearseSchema(
   try {
     const isServer = rehearsal.address.kind !== 'sqlite' && !rehearsal.full;
     const seeded = isServer ? await attempt(rehearsal, true) : undefined;
-    const verdict = seeded ?? (await attempt(rehearsal, false));
+    const verdict =
+      (await onlyFilling(rehearsal, seeded)) ?? seeded ?? (await attempt(rehearsal, false));
     return { ...(verdict ?? plainly('unknown', 'the rehearsal has no result')), ms: ms() };
   } catch (error) {
     if (rehearsal.signal.aborted || !(error instanceof Failure)) throw error;

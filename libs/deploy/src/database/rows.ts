@@ -12,6 +12,8 @@ export interface RowsRequest extends ToolLimits {
   readonly isSeeded: boolean;
   /** Name of the database that the copy is of. */
   readonly production: string;
+  /** Of PostgreSQL: tables in which only an UPDATE of a column of before counts. */
+  readonly gaining?: readonly string[] | undefined;
 }
 
 /** Watches a copy during a migration. */
@@ -37,42 +39,61 @@ async function filled(address: DatabaseAddress, tables: readonly string[], limit
 const others = (list: readonly string[], without: readonly string[]) =>
   list.filter((name) => !without.includes(name));
 
-const TRIGGERS = `
+/** The columns of a table by their numbers: a name may be given to another one. */
+const COLUMNS = `(SELECT jsonb_object_agg(attnum, attname) FROM pg_attribute WHERE attrelid = w.oid AND attnum > 0
+  AND NOT attisdropped)`;
+/**
+ * Each write to a table is noted; to one that gains columns an UPDATE only if it names a column of before, or if
+ * a trigger or a partition may write more.
+ */
+const triggersFor = (gaining: readonly string[]) => `
 DROP SCHEMA IF EXISTS runner_rehearsal CASCADE;
 CREATE SCHEMA runner_rehearsal;
 CREATE TABLE runner_rehearsal.touched (name text, oid oid);
-CREATE TABLE runner_rehearsal.watched (name text, oid oid, reads bigint);
+CREATE TABLE runner_rehearsal.watched (name text, oid oid, reads bigint, columns jsonb);
 GRANT USAGE ON SCHEMA runner_rehearsal TO PUBLIC;
 CREATE FUNCTION runner_rehearsal.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
   SET search_path = pg_catalog AS $$ BEGIN
-  INSERT INTO runner_rehearsal.touched SELECT name, oid FROM runner_rehearsal.watched WHERE oid = TG_RELID;
+  IF TG_NARGS = 0 OR EXISTS (SELECT FROM pg_inherits WHERE inhparent = TG_RELID) OR EXISTS (SELECT FROM pg_trigger
+    WHERE tgrelid = TG_RELID AND NOT tgisinternal AND tgname NOT LIKE 'runner\\_rehearsal%') THEN
+    INSERT INTO runner_rehearsal.touched SELECT name, oid FROM runner_rehearsal.watched WHERE oid = TG_RELID;
+  END IF;
   RETURN NULL; END $$;
-INSERT INTO runner_rehearsal.watched SELECT CASE nspname WHEN 'public' THEN '' ELSE nspname || '.' END || c.relname,
-  c.oid, coalesce(seq_scan, 0) + coalesce(idx_scan, 0) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
+INSERT INTO runner_rehearsal.watched (name, oid, reads)
+  SELECT CASE nspname WHEN 'public' THEN '' ELSE nspname || '.' END || c.relname, c.oid,
+  coalesce(seq_scan, 0) + coalesce(idx_scan, 0) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
   LEFT JOIN pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN ('r', 'p')
   AND nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'runner_rehearsal')
   AND c.relname NOT IN ${BOOKKEEPING_LIST}
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
-DO $$ DECLARE t oid; BEGIN FOR t IN SELECT oid FROM runner_rehearsal.watched LOOP
-  EXECUTE format('CREATE TRIGGER runner_rehearsal BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
-    FOR EACH STATEMENT EXECUTE FUNCTION runner_rehearsal.note()', t::regclass);
+UPDATE runner_rehearsal.watched w SET columns = ${COLUMNS}
+  WHERE name IN (${["''", ...gaining.map((name) => `'${name.replaceAll("'", "''")}'`)].join(', ')});
+DO $$ DECLARE t oid; old text; BEGIN FOR t, old IN SELECT oid, 'OF ' || (SELECT string_agg(quote_ident(value), ', ')
+    FROM jsonb_each_text(columns)) FROM runner_rehearsal.watched LOOP
+  EXECUTE format('CREATE TRIGGER runner_rehearsal BEFORE INSERT OR UPDATE %s OR DELETE OR TRUNCATE ON %s
+    FOR EACH STATEMENT EXECUTE FUNCTION runner_rehearsal.note()', coalesce(old, ''), t::regclass);
   EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER runner_rehearsal', t::regclass);
+  CONTINUE WHEN old IS NULL;
+  EXECUTE format('CREATE TRIGGER runner_rehearsal_more BEFORE UPDATE ON %s FOR EACH STATEMENT
+    EXECUTE FUNCTION runner_rehearsal.note(''unless nothing else is written'')', t::regclass);
+  EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER runner_rehearsal_more', t::regclass);
 END LOOP; END $$;`;
 
 /** A table that is made again under its name has no trigger of ours. */
 const NOTED = `SELECT name FROM runner_rehearsal.touched UNION SELECT name FROM runner_rehearsal.watched w
-  WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE tgrelid = w.oid AND tgname = 'runner_rehearsal' AND tgenabled = 'A')`;
+  WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE tgrelid = w.oid AND tgname = 'runner_rehearsal' AND tgenabled = 'A')
+  OR NOT coalesce(${COLUMNS} @> w.columns, w.columns IS NULL)`;
 const READ = `SELECT name FROM runner_rehearsal.watched w JOIN pg_stat_all_tables s ON s.relid = w.oid
   WHERE coalesce(seq_scan, 0) + coalesce(idx_scan, 0) > reads`;
 
 async function watchPostgres(
   address: DatabaseAddress,
   before: Catalogue,
-  limits: ToolLimits,
+  limits: RowsRequest,
 ): Promise<RowsWatch> {
   const tables = tablesOf(before);
   const seen = await filled(address, tables, limits);
-  await query(address, TRIGGERS, limits);
+  await query(address, triggersFor(limits.gaining ?? []), limits);
   return {
     url: address.url,
     async touched(after) {
