@@ -356,6 +356,22 @@ test('the content of a state file cannot control the terminal', async () => {
   assert.is(JSON.parse((await status(root, 'shop', '--json')).stdout).branch, evil);
 });
 
+test('a migration that a restore took away is not shown as in the database', async () => {
+  const at = (minute: number) => `2026-05-04T09:0${minute}:00.000Z`;
+  const of = (minute: number) => {
+    const version = `v${minute}`;
+    return { deploy_id: `0000000${minute}`, commit: COMMIT, version, at: at(minute), reasons: [] };
+  };
+  const kept = { ...of(1), verdict: 'additive' };
+  const migrations = [kept, { ...of(2), verdict: 'broken', gone: at(3) }];
+  const text = await shown({ migrations });
+  assert.match(
+    text,
+    /migrated by v1, 2026-05-04 09:01:00 UTC: a version from before\s+still works/,
+  );
+  assert.not.match(text, /migrated by v2/);
+});
+
 test('an app is named once, and nothing is written', async () => {
   const root = rootWith({ shop: {} });
   const before = tree(root, { modes: true });

@@ -46,7 +46,7 @@ export interface AppSummary
   /** The release that is being judged, and how the newest watch ended. */
   watch: WatchState | null;
   watched: WatchEnd | null;
-  /** The newest migration that has changed the database. */
+  /** The newest migration that is in the database. */
   migration: Migration | null;
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
@@ -98,7 +98,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     last_checked: app.last_checked,
     watch: app.watch ?? null,
     watched: app.watched ?? null,
-    migration: app.migrations?.at(-1) ?? null,
+    migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,
