@@ -7,7 +7,7 @@ import { namesOf, type TarEntry, textOfBytes, unreadable } from './tar.ts';
 
 /** Allowed paths of entries. */
 const KNOWN =
-  /^(?:config\.yml|mkey|(?:state|secrets)\/[\w.-]+\.json|logs\/deploy-events\.jsonl[\w.-]*|spool\/audit\/[\w.-]+|units\/.+|apps\/[\w.-]+\/instances\/[\w.-]+\/shared(?:\/.+)?)$/s;
+  /^(?:config\.yml|mkey|(?:state|secrets)\/[\w.-]+\.json|logs\/deploy-events\.jsonl[\w.-]*|spool\/audit\/[\w.-]+|units\/.+|apps\/[\w.-]+\/jobs\.json|apps\/[\w.-]+\/instances\/[\w.-]+\/shared(?:\/.+)?)$/s;
 /** Shared folders; only in them are links and folders. */
 const SHARED = /^apps\/[^/]+\/instances\/[^/]+\/shared(\/|$)/;
 /** The longest target that Linux has, in bytes. */

@@ -1,6 +1,7 @@
 /** What a backup contains in addition to shared files. */
 import { closeSync, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { appNames } from '@runner/common/apps/store';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { appendKept } from '@runner/common/audit/kept';
 import { withLog } from '@runner/common/audit/write';
@@ -38,7 +39,8 @@ export function coreOf(paths: Paths): EntryContent[] {
         .filter((name) => /^[^.].*\.jsonl?$/.test(name))
         .map((name) => `${folder}/${name}`),
     );
-    const files = ['config.yml', 'mkey', ...names].flatMap((name) =>
+    const books = appNames(paths).map((app) => paths.app(app).jobs.slice(paths.root.length + 1));
+    const files = ['config.yml', 'mkey', ...names, ...books].flatMap((name) =>
       small(join(paths.root, name), name),
     );
     return [...files, ...withLog(paths, () => logContents(paths))];

@@ -1,11 +1,13 @@
 /** Writes the entries of a backup into the staging folder. */
 import { closeSync, fchmodSync, fchownSync, fsyncSync, futimesSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { JobBook } from '@runner/common/apps/job-book';
 import { parseState } from '@runner/common/apps/parse-state';
 import type { AppState, Deploying, RestoredInstances } from '@runner/common/apps/state';
 import { type Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { writeFully } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
+import { isObject, jsonObject } from '@runner/common/text/json';
 import { type Owner, type Owners, ROOTS } from './owners.ts';
 import { namesOf, type TarEntry, unreadable } from './tar.ts';
 
@@ -32,8 +34,8 @@ export async function stageEntry(
       owners.give(entry, (uid, gid) => folder.chownEntry(name, uid, gid));
       folder.setTimeOf(name, entry.mtime);
     } else {
-      const isState = entry.path.startsWith('state/');
-      const chunks = isState ? withoutReleases(entry, bytes) : bytes;
+      const change = CHANGED.find(([path]) => path.test(entry.path))?.[1];
+      const chunks = change ? changed(entry, bytes, change) : bytes;
       await writeEntry(folder.makeFile(name), entry, chunks, owners);
     }
   } finally {
@@ -82,15 +84,20 @@ async function writeEntry(
   }
 }
 
-/** A state whose app has not been deployed here yet: the releases are not in the backup. */
-async function* withoutReleases(
+/** A file that is another one after a restore, as a whole. */
+async function* changed(
   entry: TarEntry,
   bytes: AsyncIterable<Buffer>,
+  change: (text: string, entry: TarEntry) => string,
 ): AsyncGenerator<Uint8Array> {
   if (entry.size > STATE_MAX) throw unreadable(`${entry.path} is too large`);
   const parts: Buffer[] = [];
   for await (const part of bytes) parts.push(part);
-  const text = Buffer.concat(parts).toString('utf8');
+  yield Buffer.from(change(Buffer.concat(parts).toString('utf8'), entry));
+}
+
+/** A state whose app has not been deployed here yet: the releases are not in the backup. */
+function withoutReleases(text: string, entry: TarEntry): string {
   // An invalid state file is restored unchanged; doctor reports it.
   const parsed = () => parseState(basename(entry.path, '.json'), text, entry.path);
   const state = unlessFailure(parsed, undefined);
@@ -101,8 +108,25 @@ async function* withoutReleases(
     watch: null,
     restored: ranIn(state),
   };
-  yield Buffer.from(fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text);
+  return fresh ? `${JSON.stringify(fresh, null, 2)}\n` : text;
 }
+
+/** What is known of jobs whose releases are not here yet: their times count from the first deploy on. */
+function withoutRuns(text: string): string {
+  const book = jsonObject(text) as JobBook | undefined;
+  if (!isObject(book?.jobs)) return text;
+  const jobs = Object.entries(book.jobs).map(([job, entry]) => [
+    job,
+    { ...entry, run: null, waiting: null },
+  ]);
+  return `${JSON.stringify({ of: '', jobs: Object.fromEntries(jobs) } satisfies JobBook)}\n`;
+}
+
+/** What is not restored as it is. */
+const CHANGED = [
+  [/^state\//, withoutReleases],
+  [/^apps\/[^/]+\/jobs\.json$/, withoutRuns],
+] as const;
 
 /** A deploy that ran meanwhile: the next command records its end. What it had changed is not here. */
 function diedElsewhere({ deploying }: AppState): Deploying | null {

@@ -2,6 +2,7 @@
 
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { utcText } from '@runner/common/text/time';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
 
 /** The plan in lines; foreign text in it is harmless. */
@@ -26,6 +27,10 @@ export function planText(plan: DeployPlan, style: Style): string {
     ['notify:', plan.notify],
     ['keep:', `${plan.keep} releases`],
     ['space:', `${mib(plan.free_bytes)} free, ${mib(plan.needed_bytes)} wanted`],
+    ...plan.jobs.map(({ job, when, next }): [string, string] => [
+      'job:',
+      [`${job}: ${when}`, ...next.map(utcText)].join(', '),
+    ]),
     ...plan.steps.map((step, index): [string, string] => [index === 0 ? 'steps:' : '', step]),
     ...plan.warnings.map((each): [string, string] => ['warning:', each]),
   ];

@@ -1,4 +1,5 @@
 /** The figures of each app in Prometheus' text format. */
+import type { JobSummary } from '@runner/common/apps/job-book';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 
@@ -66,6 +67,46 @@ const METRICS: readonly Metric[] = [
     samples: ({ deploys }) => [['', inSeconds(deploys.at(-1)?.start ?? null)]],
   },
 ];
+
+/** A job, for its metrics. */
+export interface AppJob extends JobSummary {
+  readonly app: string;
+}
+
+const JOB_METRICS: readonly {
+  readonly name: string;
+  readonly help: string;
+  value(job: AppJob): number | null;
+}[] = [
+  {
+    name: 'runner_job_trouble',
+    help: '1 while a job has failed or was missed, and no run has succeeded since.',
+    value: ({ trouble }) => (trouble === null ? 0 : 1),
+  },
+  {
+    name: 'runner_job_last_run_timestamp_seconds',
+    help: 'Start of the last run of a job.',
+    value: ({ last }) => inSeconds(last && Date.parse(last.at)),
+  },
+  {
+    name: 'runner_job_last_run_duration_seconds',
+    help: 'Duration of the last run of a job.',
+    value: ({ last }) => inSeconds(last && last.ms),
+  },
+];
+
+/** Nothing without jobs. */
+export function jobsText(jobs: readonly AppJob[]): string {
+  if (jobs.length === 0) return '';
+  return JOB_METRICS.map(({ name, help, value }) => {
+    const lines = jobs.flatMap((job) => {
+      const found = value(job);
+      const labels = `app="${escaped(job.app)}",job="${escaped(job.job)}"`;
+      return found === null ? [] : `${name}{${labels}} ${found}\n`;
+    });
+    return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
+  }).join('');
+}
 
 export function prometheusText(history: readonly PastDeploy[], period: Period): string {
   const byApp = new Map<string, PastDeploy[]>();

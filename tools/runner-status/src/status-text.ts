@@ -15,7 +15,10 @@ import type { Detailed } from './details.ts';
 import { instanceRow, short } from './instance-lines.ts';
 
 /** An app that needs an operator, in one line. */
-export function unhealthyLine({ app, state, check_failed: failed, next }: AppSummary): string {
+export function unhealthyLine(summary: AppSummary): string {
+  const { app, state, check_failed: failed, next } = summary;
+  const troubles = summary.jobs.flatMap(({ trouble }) => trouble ?? []);
+  if (troubles.length > 0) return harmlessLine(`${app}: ${state}: ${troubles.join('; ')}`);
   const why =
     state === 'stale' && failed
       ? `fetch fails since ${utcText(failed.since)}: ${failed.message}`
@@ -78,6 +81,17 @@ function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
 /** What has changed the database last. */
 function databaseRow({ migration }: Detailed): [string, string[]][] {
   return migration ? [['database:', migrationLines(migration)]] : [];
+}
+
+/** Each job: how it went last, and when it runs next. */
+function jobsRow({ jobs }: Detailed): [string, string[]][] {
+  if (jobs.length === 0) return [];
+  const lines = jobs.map(({ job, when, last, trouble, next, paused, running }) => {
+    const went = trouble ?? (last ? `${last.outcome} ${utcText(last.at)}` : 'not run yet');
+    const then = paused ? 'paused' : running ? 'runs now' : next && `next ${utcText(next)}`;
+    return [`${job}: ${when}`, went, then].filter(Boolean).join(', ');
+  });
+  return [['jobs:', lines]];
 }
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -158,7 +172,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${utcText(since)}${who}`, reason]]);
   }
-  rows.push(...watchRow(app), ...databaseRow(app));
+  rows.push(...watchRow(app), ...databaseRow(app), ...jobsRow(app));
   rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [utcText(app.last_checked), ...refusal(app)]]);

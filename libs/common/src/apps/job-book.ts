@@ -1,8 +1,10 @@
 /** What is known of the jobs of an app, in `apps/<app>/jobs.json`: rules, runs, and when each is due. */
 import type { JobRules } from '../deploy-file/jobs.ts';
 import { readTextIfThere } from '../files/read.ts';
+import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
+import type { AppState } from './state.ts';
 
 /** Bytes. */
 const BOOK_MAX = 4_194_304;
@@ -64,8 +66,42 @@ export function readJobBook(paths: Paths, app: string): JobBook | undefined {
     : undefined;
 }
 
+/** A job in `runner list` and `runner status`. */
+export interface JobSummary {
+  job: string;
+  when: string;
+  /** null: no time is due. */
+  next: string | null;
+  running: boolean;
+  paused: boolean;
+  /** What was announced and is not over, in words. */
+  trouble: string | null;
+  /** Its newest run that is over. */
+  last: Pick<JobRun, 'at' | 'ms' | 'outcome' | 'version'> | null;
+}
+
+/** The jobs of an app's active releases; none where they may not be read. */
+export function jobSummaries(paths: Paths, { app, instances }: AppState): JobSummary[] {
+  if (!Object.values(instances).some(({ current }) => current?.jobs)) return [];
+  const book = orElse(() => readJobBook(paths, app), undefined);
+  return Object.entries(book?.jobs ?? {}).map(([job, entry]) => {
+    const { rules, next, run, paused, runs } = entry;
+    const [{ at, ms, outcome, version } = {} as Partial<JobRun>] = runs;
+    const last = outcome === undefined ? null : { at, ms, outcome, version };
+    return {
+      job,
+      when: rules.when,
+      next: paused ? null : next,
+      running: run !== null,
+      paused: paused !== null,
+      trouble: jobTrouble(job, entry) ?? null,
+      last: last as JobSummary['last'],
+    };
+  });
+}
+
 /** What is wrong with a job now, in words; undefined if nothing is. */
-export function jobTrouble(name: string, { trouble, runs }: JobEntry): string | undefined {
+function jobTrouble(name: string, { trouble, runs }: JobEntry): string | undefined {
   if (!trouble) return undefined;
   const [last] = runs.filter(({ outcome }) => outcome !== 'skipped');
   if (trouble.kind === 'missed') return `job ${name} was missed`;

@@ -2,6 +2,7 @@
 import { liveHolder } from '../files/lock.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
+import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
@@ -48,6 +49,8 @@ export interface AppSummary
   watched: WatchEnd | null;
   /** The newest migration that is in the database. */
   migration: Migration | null;
+  /** Those of its active releases. */
+  jobs: JobSummary[];
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -57,8 +60,12 @@ export interface AppSummary
 /** The states that need an operator: `runner status --check` fails in them. */
 const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
 
-/** Whether an app is in no state that needs an operator; an app that never ran and fails needs one. */
-export function isHealthy({ state, instances }: AppSummary): boolean {
+/**
+ * Whether an app is in no state that needs an operator, and neither is a job; an app that never ran and
+ * fails needs one.
+ */
+export function isHealthy({ state, instances, jobs }: AppSummary): boolean {
+  if (jobs.some(({ trouble }) => trouble !== null)) return false;
   if (state === 'failing') return instances.some(({ current }) => current);
   return !UNHEALTHY.includes(state);
 }
@@ -99,6 +106,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     watch: app.watch ?? null,
     watched: app.watched ?? null,
     migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,
+    jobs: jobSummaries(paths, app),
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,

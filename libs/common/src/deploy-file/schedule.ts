@@ -27,6 +27,14 @@ export function nextDue(schedule: Schedule, after: Date): Date | undefined {
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
+/** The first `count` times after `after`. */
+export function nextTimes(schedule: Schedule, after: Date, count: number): Date[] {
+  const times: Date[] = [];
+  let at = nextDue(schedule, after);
+  for (; at && times.length < count; at = nextDue(schedule, at)) times.push(at);
+  return times;
+}
+
 /** The times after `after` up to `until` at which it is due, at most `max` of them, the oldest first. */
 export function dueTimes(schedule: Schedule, after: Date, until: Date, max: number): Date[] {
   const times: Date[] = [];

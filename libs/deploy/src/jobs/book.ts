@@ -59,7 +59,7 @@ function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
   const jobs: JobBook['jobs'] = {};
   for (const job of activeJobs(server, app)) {
     const { name } = job.rules;
-    jobs[name] ??= entryFor(server, job, copy.jobs[name]);
+    jobs[name] ??= entryFor(server, job, copy);
   }
   // A run of a job that is gone is waited for.
   for (const [name, entry] of Object.entries(copy.jobs))
@@ -88,8 +88,9 @@ function activeJobs({ paths }: Server, app: AppState): ActiveJob[] {
 function entryFor(
   { io }: Server,
   { deployedAt, ...job }: ActiveJob,
-  before: JobEntry | undefined,
+  { of, jobs }: JobBook,
 ): JobEntry {
+  const before = jobs[job.rules.name];
   const fresh: JobEntry = {
     ...job,
     settled: io.now().toISOString(),
@@ -101,7 +102,9 @@ function entryFor(
     slow: false,
     runs: [],
   };
-  const isSame = JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
+  // After a restore its times count from now on, too.
+  const isSame =
+    of !== '' && JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
   const entry = { ...fresh, ...before, ...job, ...(!isSame && { settled: fresh.settled }) };
   if (job.rules.schedule.kind !== 'deploy') return dated(entry);
   // Due once for each deploy, not for the way back to an older one.

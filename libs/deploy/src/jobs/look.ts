@@ -15,7 +15,7 @@ import type { Announcing } from '../alerts/announce.ts';
 import { endWithVariable } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { JOB_RUN } from './request.ts';
-import { type Settled, settle } from './settle.ts';
+import { COUNT_MAX, type Settled, settle } from './settle.ts';
 import { type JobNews, tell, troubled } from './tell.ts';
 
 /** Longest time in ms until the process of a run holds its lock. */
@@ -25,7 +25,8 @@ const STARTING = 20_000;
 export async function lookForJobs(announcing: Announcing, name: string): Promise<void> {
   const { io, paths } = announcing;
   const app = findApp(paths, name);
-  if (!app || !hasJobs(announcing, app)) return;
+  const isActive = Object.values(app?.instances ?? {}).some(({ current }) => current);
+  if (!app || !isActive || !hasJobs(announcing, app)) return;
   const book = readJobBook(paths, name);
   if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
   const done = changeJobBook(announcing, app, (jobs) => settleAll(announcing, app, jobs));
@@ -116,7 +117,8 @@ function newsOf({ app }: AppState, job: string, settled: Settled, now: string) {
     const told = troubled(entry, 'missed', now);
     entry = told.entry;
     const { first, last, count } = missed;
-    const when = count === 1 ? first : `${count} times from ${first} to ${last}`;
+    const many = `${count < COUNT_MAX ? '' : 'at least '}${count}`;
+    const when = count === 1 ? first : `${many} times from ${first} to ${last}`;
     const reason = `job ${job} was due ${when}, and the server did not look then; run it now: runner jobs run ${word(app)} ${word(job)}`;
     news.push({ event_type: 'JobMissed', reason });
   }

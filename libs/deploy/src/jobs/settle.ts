@@ -5,8 +5,8 @@ import { dated, RUNS_MAX } from './book.ts';
 
 /** Found later than this, in ms, a time is missed. */
 const LATE = 300_000;
-/** Due times of one outage that are counted. */
-const COUNT_MAX = 1_000;
+/** Due times of one outage that are counted: a week of minutes. */
+export const COUNT_MAX = 10_000;
 /** A clock that was set back further, in ms, was wrong before: nothing waits until it is there again. */
 const BACK_MAX = 86_400_000;
 
@@ -43,25 +43,27 @@ export function settle(before: JobEntry, look: Look): Settled {
   const killed = before.run && !look.isAlive ? killedRun(before.run, now) : undefined;
   const known = killed ? withRun({ ...before, run: null }, killed) : before;
   const nothing = { starts: false, ends: false, missed: undefined, killed };
-  const isOfDeploys = known.rules.schedule.kind === 'deploy';
-  if (look.isStopped || known.paused) {
-    const settled = isOfDeploys ? known.settled : now.toISOString();
-    return { ...nothing, entry: dated({ ...known, settled, waiting: null }) };
-  }
   const isWrong = Date.parse(known.settled) - now.getTime() > BACK_MAX;
   const from = isWrong ? now : new Date(known.settled);
-  const times = dueTimes(known.rules.schedule, from, now, COUNT_MAX);
-  const { due, missed } = sorted(times, known, now);
-  const settled = (times.length < COUNT_MAX ? (times.at(-1) ?? from) : now).toISOString();
-  const entry = dated({ ...known, settled });
+  if (look.isStopped || known.paused) {
+    const isOfDeploys = known.rules.schedule.kind === 'deploy';
+    const settled = (isOfDeploys || from > now ? from : now).toISOString();
+    return { ...nothing, entry: dated({ ...known, settled, waiting: null }) };
+  }
+  const { schedule } = known.rules;
+  const edge = new Date(now.getTime() - LATE);
+  const late = from < edge ? dueTimes(schedule, from, edge, COUNT_MAX) : [];
+  const fresh = dueTimes(schedule, from < edge ? edge : from, now, COUNT_MAX);
+  const { due, missed } = sorted(late, fresh, known);
+  const last = fresh.at(-1) ?? (late.length < COUNT_MAX ? (late.at(-1) ?? from) : edge);
+  const entry = dated({ ...known, settled: last.toISOString() });
   return { ...begun(entry, due ?? known.waiting, look), missed, killed };
 }
 
 /** The time that gets a run, and those that get none. */
-function sorted(times: readonly Date[], { rules, run }: JobEntry, now: Date) {
-  const last = times.at(-1);
-  const isFresh = last && now.getTime() - last.getTime() <= LATE;
-  const due = isFresh || rules.catchUp ? last?.toISOString() : undefined;
+function sorted(late: readonly Date[], fresh: readonly Date[], { rules, run }: JobEntry) {
+  const times = [...late, ...fresh];
+  const due = (rules.catchUp ? times : fresh).at(-1)?.toISOString();
   const lost = (due === undefined ? times : times.slice(0, -1)).map((time) => time.toISOString());
   const [first] = lost;
   // While a run goes on its rules say what becomes of further times.

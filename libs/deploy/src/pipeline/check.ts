@@ -7,6 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { nextTimes } from '@runner/common/deploy-file/schedule';
 import type { Env } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -61,6 +62,8 @@ export interface DeployPlan {
   }[];
   /** In the order they would run. */
   steps: string[];
+  /** Its jobs, and the next five times of each, in ISO 8601. */
+  jobs: { job: string; run: string; when: string; next: string[] }[];
   submodules: { path: string; repo: string; commit: string }[];
   start: string;
   notify: string;
@@ -68,6 +71,9 @@ export interface DeployPlan {
   free_bytes: number;
   needed_bytes: number;
 }
+
+/** Times of a job that are shown. */
+const TIMES_SHOWN = 5;
 
 /**
  * Fetches what would be deployed and inspects it under the app's lock. Writes only the mirror. Throws
@@ -145,6 +151,12 @@ async function planOf(
       current: app.instances[name]?.current?.version ?? null,
     })),
     steps: stepsOf(file, version),
+    jobs: file.jobs.map(({ name, run, when, schedule }) => ({
+      job: name,
+      run,
+      when,
+      next: nextTimes(schedule, io.now(), TIMES_SHOWN).map((time) => time.toISOString()),
+    })),
     submodules: submodules.map(({ path, source: { repo }, commit: at }) => ({
       path,
       repo,

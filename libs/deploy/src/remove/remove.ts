@@ -1,5 +1,5 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
@@ -11,6 +11,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { removeEnvFile } from '../instances/env-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
+import { endJobs } from '../jobs/end-all.ts';
 import { underLock } from '../journal/lock.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
@@ -36,6 +37,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
   return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
+    await endJobs(paths, app);
     const problems = await stopInstances({ io, paths }, state);
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
@@ -68,7 +70,8 @@ function removeFiles({ io, paths, app, purge, note }: RemoveRequest): string[] {
     removeIfThere(liveLink(files.instance(name)));
   }
   const { leftover, kept } = leftoversOf(files);
-  for (const path of purge ? [files.dir, paths.deployLogs(app)] : leftover) {
+  const logs = [paths.deployLogs(app), dirname(paths.jobLogs(app, '_'))];
+  for (const path of purge ? [files.dir, ...logs] : leftover) {
     const problem = removeTree(path);
     if (problem) note(problem);
   }

@@ -31,7 +31,12 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
   const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
     const summary = summaryOf(paths, app, view);
-    return [...stateOf(summary), ...leftovers({ io, paths }, app), ...links(paths, app)];
+    const jobs = summary.jobs.flatMap(({ job, trouble }) =>
+      trouble === null
+        ? []
+        : [problem(`${app.app}: ${trouble}`, `runner jobs log ${word(app.app)} ${word(job)}`)],
+    );
+    return [...stateOf(summary), ...jobs, ...leftovers({ io, paths }, app), ...links(paths, app)];
   });
   const ports = portClashes(paths, apps).map((clash) =>
     warning(clash.problem, `runner deploy ${clash.app} --check`),

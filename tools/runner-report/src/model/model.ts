@@ -106,6 +106,21 @@ export interface DeployRow {
   readonly database: DatabaseNote | undefined;
 }
 
+/** A job of an active release. */
+export interface JobRow {
+  readonly project: string;
+  readonly job: string;
+  readonly when: string;
+  /** Its newest run: how it ended, when it began, and how long it took, in ms; NaN without one. */
+  readonly outcome: string;
+  readonly at: number;
+  readonly ms: number | null;
+  /** NaN: no time is due. */
+  readonly next: number;
+  /** In words; empty if all is well. */
+  readonly trouble: string;
+}
+
 /** What a deploy or rollback did to the database, in words. */
 export interface DatabaseNote {
   readonly words: string;
@@ -132,4 +147,5 @@ export interface Report {
   readonly lanes: Cut<Lane>;
   readonly causes: Cut<Cause>;
   readonly rows: Cut<DeployRow>;
+  readonly jobs: Cut<JobRow>;
 }

@@ -4,6 +4,7 @@ import type { LogRecord } from '@runner/common/audit/record';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { causesOf } from './causes.ts';
+import { jobRowsOf } from './jobs.ts';
 import { lanesOf } from './lanes.ts';
 import type { Cut, Report } from './model.ts';
 import { binsOf, mediansOf, slowestOf, tookOfAll } from './outcomes.ts';
@@ -40,6 +41,7 @@ export function reportOf(source: ReportSource): Report {
     slowest: slowestOf(deploys),
     lanes: lanesOf(history, drawn),
     causes: causesOf(deploys),
+    jobs: jobRowsOf(apps),
     rows: rowsOf(history, (deploy) => isIn(period, deploy), { compareOf, backupOf }),
   };
 }
@@ -74,5 +76,6 @@ export async function redacted(report: Report, clean: Clean): Promise<Report> {
     lanes: await allOf(report.lanes),
     causes: await allOf(report.causes),
     rows: await allOf(report.rows),
+    jobs: await allOf(report.jobs),
   };
 }

@@ -3,6 +3,7 @@ import { symbol, symbolCircle, symbolTriangle } from 'd3-shape';
 import type { Report } from '../model/model.ts';
 import { durationsCard } from './durations.ts';
 import { foreign, Html, html } from './html.ts';
+import { jobsCard } from './jobs.ts';
 import { causesCard, deploysCard, runningCard } from './lists.ts';
 import { outcomesCard } from './outcomes.ts';
 import { STYLE } from './style.ts';
@@ -34,6 +35,7 @@ ${symbols()}
 <main>
 ${figuresList(report)}
 ${runningCard(report)}
+${jobsCard(report)}
 <div class="column">${outcomesCard(report)}${causesCard(report)}</div>
 ${durationsCard(report)}
 ${timelineCard(report)}

@@ -1,8 +1,11 @@
+import { jobSummaries } from '@runner/common/apps/job-book';
+import { listApps } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
+import type { Paths } from '@runner/common/foundation/paths';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf } from '@runner/history/figures/figures';
 import { DEPLOYS_OF, deploysOf, periodSince, readsLog, SINCE } from '@runner/history/log/options';
-import { prometheusText } from '../prometheus.ts';
+import { type AppJob, jobsText, prometheusText } from '../prometheus.ts';
 import { statsText } from '../stats-text.ts';
 
 export const stats = command({
@@ -30,9 +33,19 @@ export const stats = command({
     const input = isPiped ? io.stdin : undefined;
     const history = await readDeploys({ paths, project, input, note });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    if (options.prometheus) io.stdout.write(prometheusText(history, period));
-    else if (format !== 'human') return { value: figuresOf(history, period) };
+    if (options.prometheus) {
+      const jobs = isPiped ? [] : jobsOf(paths, project);
+      io.stdout.write(prometheusText(history, period) + jobsText(jobs));
+    } else if (format !== 'human') return { value: figuresOf(history, period) };
     else io.stdout.write(statsText({ history, period, app: project }, style, width));
     return {};
   },
 });
+
+/** The jobs of one app, or of all. */
+function jobsOf(paths: Paths, only: string | undefined): AppJob[] {
+  const apps = listApps(paths).apps.filter(({ app }) => only === undefined || app === only);
+  return apps.flatMap((state) =>
+    jobSummaries(paths, state).map((job) => ({ ...job, app: state.app })),
+  );
+}

@@ -26,7 +26,8 @@ export const status = command({
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
     'holds the lock; disk usage; and what the next automatic deploy is waiting for. For monitoring,\n' +
-    '--check exits with 1 while an app is broken, down, blocked or stale, or has only failed so far.',
+    '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, or has a\n' +
+    'job that failed or was missed.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
     check: { about: 'Exit 1 if the app, or any app, needs attention' },
