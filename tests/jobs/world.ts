@@ -15,6 +15,8 @@ export interface JobWorld extends World {
   entry(job: string): JobEntry;
   /** Says of a job that nothing was looked for since so many ms. */
   since(job: string, ms: number): void;
+  /** Says of the run that goes on that it has begun so many ms ago. */
+  begun(job: string, ms: number): void;
   /** Waits until a job has no run that goes on, and `count` that are over. */
   over(job: string, count: number): Promise<void>;
 }
@@ -39,6 +41,14 @@ export async function makeJobWorld(): Promise<JobWorld> {
       const settled = new Date(Date.now() - ms).toISOString();
       const now = book();
       now.jobs[job] = { ...entry(job), settled, next: settled };
+      writeFileSync(file, JSON.stringify(now));
+    },
+    begun(job, ms) {
+      const now = book();
+      const { run: going } = entry(job);
+      const at = new Date(Date.now() - ms).toISOString();
+      if (!going || (now.jobs[job] as JobEntry).run?.id !== going.id) return;
+      now.jobs[job] = { ...entry(job), run: { ...going, at } };
       writeFileSync(file, JSON.stringify(now));
     },
     over: (job, count) =>

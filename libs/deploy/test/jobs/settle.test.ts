@@ -13,7 +13,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const test = suite('due times of jobs');
-const COUNT = Number(process.env.DUE_TIMES ?? (IS_WHOLE ? 100_000 : 4_000));
+const COUNT = Number(process.env.DUE_TIMES ?? (IS_WHOLE ? 100_000 : 1_500));
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const ZONES = [
   'UTC',
@@ -54,14 +54,14 @@ test('a time that the clock skips or doubles comes once that night, and hours go
     const { schedule } = entryOf({ at: ['02:30'] }, zone, {}).rules;
     const days = new Set<string>();
     let [count, at] = [0, new Date(Date.UTC(2026, 0, 1, 12))];
-    for (; count < 365 * 4; count += 1) {
+    for (; count < 365 * (IS_WHOLE ? 4 : 1); count += 1) {
       at = nextDue(schedule, at) as Date;
       days.add(day.format(at));
     }
     assert.is(days.size, count, zone);
     const { schedule: hourly } = entryOf({ cron: '30 * * * *' }, zone, {}).rules;
-    let before = nextDue(hourly, new Date(Date.UTC(2026, 0, 1))) as Date;
-    for (let hour = 0; hour < 366 * 24; hour += 1) {
+    let before = nextDue(hourly, new Date(Date.UTC(2026, 2, 1))) as Date;
+    for (let hour = 0; hour < (IS_WHOLE ? 366 : 45) * 24; hour += 1) {
       const next = nextDue(hourly, before) as Date;
       // Half an hour at a change of half an hour.
       const step = (next.getTime() - before.getTime()) / HOUR;
