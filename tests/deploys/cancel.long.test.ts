@@ -44,6 +44,22 @@ test('a refusal because of the lock names the stage, the time, its starter and w
   assert.is((await first).status, 0);
 });
 
+test('an app that is removed after its deploy was killed leaves a log in which the deploy has an end', async ({
+  world,
+}) => {
+  const { root } = world;
+  const { build, reached } = gate();
+  await world.push('v1', { deploy: deployFile(world.port, build) });
+  const deploy = start('runner-deploy', ['shop'], { root });
+  await reached();
+  deploy.kill('SIGKILL');
+  await deploy.done;
+  assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
+  assert.equal(world.kinds(), ['DeployStarted', 'DeployFailure']);
+  const verified = await run('runner-audit', ['verify'], { root });
+  assert.equal([verified.status, verified.stderr], [0, '']);
+});
+
 test('a refusal during a hook after the deploy says that the deploy is about to end', async ({
   world,
 }) => {
