@@ -68,9 +68,9 @@ test('each key is on the line that is printed with it', async () => {
 test('runner reads every .deploy.yml that is made', async () => {
   for (const form of FORMS) {
     const { deploy_file: text, settings } = await answerTo(form);
-    if (form.format === 'crontab') assert.is(text, null);
+    const file = readDeployFile(Buffer.from(text ?? ''));
+    if (form.format === 'crontab') assert.ok(file.jobs.length > 0);
     else {
-      const file = readDeployFile(Buffer.from(text ?? ''));
       if (form.format !== 'capistrano') assert.not.equal(file.start.type, 'none', form.text);
       assert.ok(settings.length > 0);
     }

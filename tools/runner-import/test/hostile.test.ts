@@ -176,9 +176,11 @@ test('files that would hang a parser or exhaust its stack are refused or read so
     ...['\\\n', 'Environment=a\n', '"', ' '].map(
       (each) => ['unit', `[Service]\nEnvironment=${deep(each)}`] as const,
     ),
-    ...['* ', '1,', '> ', '>&1 ', 'a=b\n', '1-'].map(
-      (each) => ['crontab', `* * * * * ${deep(each)}\n${deep(each)}`] as const,
+    ...['* ', '1,', '> ', '>&1 ', 'a=b\n', '1-', '.log', 'env '].map(
+      (each) => ['crontab', `* * * * * ${deep(each)}x\n${deep(each)}`] as const,
     ),
+    ['crontab', deep('0 0 31 2 * a\n')],
+    ['crontab', deep('* * * * * a\n')],
   ] as readonly (readonly [FormatName, string])[]) {
     const answer = await imported(format, text.slice(0, 65_536), '-');
     if (answer) checkPrinted(answer);

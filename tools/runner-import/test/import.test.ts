@@ -84,47 +84,109 @@ module.exports = { apps: [{ script: 'a.js' }], deploy: { production: { repo: pro
   assert.is(existsSync(marker), false);
 });
 
-test('a crontab becomes a crontab whose jobs run in the active release', async () => {
+/** The `.deploy.yml` without its comments at the top. */
+const jobsIn = (stdout: string) => stdout.slice(stdout.indexOf('jobs:\n'));
+
+function importingAt(zone: string, format: string, file: string, text: string) {
+  writeFileSync(join(root, file), text);
+  const env = { TZ: zone };
+  return run('runner-import', [format, file, '--root', '/opt/runner'], { cwd: root, env });
+}
+
+test('the lines of a crontab become jobs, in the time zone of the machine', async () => {
   const text = `MAILTO=ops@example.org
 */5 * * * * cd /srv/shop && bin/rake jobs:run >> /var/log/jobs.log 2>&1
 0 4 * * * pg_dump shop | gzip > dump.gz
 61 * * * * bin/late
 @reboot node server.js
+0 0 31 2 * bin/never
 `;
-  const { stdout, stderr } = await importing('crontab', 'cron', text, '--app', 'shop');
+  const { stdout, stderr } = await importingAt('Europe/Berlin', 'crontab', 'cron', text);
   assert.is(
-    stdout,
-    `MAILTO=ops@example.org
-*/5 * * * * runner exec shop -- bin/rake jobs:run >> /var/log/jobs.log 2>&1
-0 4 * * * runner exec shop -- sh -c 'pg_dump shop | gzip' > dump.gz
+    jobsIn(stdout),
+    `jobs:
+  jobs-run:
+    run: bin/rake jobs:run # cron:2: job
+    every: 5m
+  pg_dump:
+    run: pg_dump shop | gzip > dump.gz # cron:3: job
+    at: 04:00
+    zone: Europe/Berlin
 `,
   );
-  assert.match(stderr, 'cron:4: job: is not a schedule with a command\ncron:5: job: starts');
+  assert.is(
+    stderr,
+    `cron:1: env.MAILTO: no mail is sent: a job that fails is announced in the chats
+cron:4: job: is not a schedule with a command
+cron:5: job: starts something at boot: make it the start of the app, which runner starts at boot
+cron:6: job: '0 0 31 2 *' is never due
+runner import: output is kept: redirections to logs and /dev/null are left out
+runner import: cd /srv/shop is left out: jobs run in the folder of the active release
+runner import: times are in Europe/Berlin, the zone of this machine: set zone if cron had another
+runner import: a run ends after 1h, and a time is skipped while the run before it goes on: see timeout and overlap
+runner import: once the jobs are deployed, remove their old lines: they would run twice
+`,
+  );
 });
 
 test('a job keeps no user, and none whose command cron would cut at a %', async () => {
-  const text = `SHELL=/bin/sh
-17 * * * * root cd / && run-parts --report /etc/cron.hourly
-5 4 * * * www-data cd /srv/shop && bin/rake nightly
+  const text = `17 * * * * root cd / && run-parts --report /etc/cron.hourly
+5 4 * * * www-data cd /srv/shop/current/jobs && bin/rake nightly
 6 4 * * * deploy bin/report --at $(date +\\%F)
 7 4 * * * deploy mail -s x ops@example.org%Hello%there
+8 4 * * * root sudo -u deploy bin/report
 `;
-  const { stdout, stderr } = await importing('crontab', 'cron', text, '--app', 'shop');
+  const { stdout, stderr } = await importingAt('UTC', 'crontab', 'cron', text);
   assert.is(
-    stdout,
-    `SHELL=/bin/sh
-5 4 * * * runner exec shop -- bin/rake nightly
-6 4 * * * runner exec shop -- sh -c 'bin/report --at $(date +\\%F)'
+    jobsIn(stdout),
+    `jobs:
+  nightly:
+    run: cd jobs && bin/rake nightly # cron:2: job
+    at: 04:05
+  report:
+    run: bin/report --at $(date +%F) # cron:3: job
+    at: 04:06
 `,
   );
-  const user = 'the new lines name no user: they are for the crontab of the user runner';
   for (const line of [
-    `cron:3: user.www-data: ${user}`,
-    `cron:4: user.deploy: ${user}`,
-    'cron:2: job: is a job of the system: let it stay where it is',
-    'cron:5: job: has a % without a backslash: cron gives the rest to the command as its input',
+    'cron:2: user.www-data: a job runs as the user of the app',
+    'cron:3: user.deploy: a job runs as the user of the app',
+    'cron:1: job: is a job of the system: let it stay where it is',
+    'cron:4: job: has a % without a backslash: cron gives the rest to the command as its input',
+    'cron:5: job: needs another user: a job runs as the user of the app',
   ])
     assert.ok(stderr.split('\n').includes(line), stderr);
+});
+
+test('a crontab may set the zone of the times below it', async () => {
+  const text = `0 4 * * * bin/a
+CRON_TZ=America/New_York
+0 */2 * * sat,sun bin/b
+0 4 * * 1-5 bin/c
+CRON_TZ=UTC
+0 */2 * * * bin/c
+`;
+  const { stdout } = await importingAt('Europe/Berlin', 'crontab', 'cron', text);
+  assert.is(
+    jobsIn(stdout).replace(/ #.*/g, ''),
+    `jobs:
+  a:
+    run: bin/a
+    at: 04:00
+    zone: Europe/Berlin
+  b:
+    run: bin/b
+    cron: 0 */2 * * sat,sun
+    zone: America/New_York
+  c:
+    run: bin/c
+    at: mon-fri 04:00
+    zone: America/New_York
+  c-2:
+    run: bin/c
+    every: 2h
+`,
+  );
 });
 
 test('APP stands for a name that is computed, and a secret of the build is stored', async () => {

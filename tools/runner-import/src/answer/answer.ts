@@ -36,10 +36,22 @@ export interface ImportSource {
   /** The app's name, if the caller gives one. */
   readonly app?: string | undefined;
   readonly root: string;
+  /** The time zone of the server's cron [default: UTC]. */
+  readonly zone?: string;
 }
 
 /** Parts that the printed file has in this order. */
-const ORDER = ['instances', 'build', 'start', 'health', 'traffic', 'keep', 'shared', 'hooks'];
+const ORDER = [
+  'instances',
+  'build',
+  'start',
+  'health',
+  'traffic',
+  'keep',
+  'shared',
+  'hooks',
+  'jobs',
+];
 const KEY_MAX = 120;
 /** In the place of a name that neither the source nor the caller gives. */
 const UNNAMED = 'APP';
@@ -51,11 +63,12 @@ export async function importText({
   file,
   app,
   root,
+  zone = 'UTC',
 }: ImportSource): Promise<ImportAnswer> {
   const name = shown(basename(sourceName(file)));
   const { read, nameOf, table, finish, unknown } = FORMATS[format];
   const entries = read(text, file);
-  const plan = new Plan(app ?? appNamed(nameOf?.(entries, file)), root);
+  const plan = new Plan(app ?? appNamed(nameOf?.(entries, file)), root, zone);
   for (const entry of entries)
     plan.fates.set(entry, ruleFor(table, entry.path)?.(entry, plan) ?? left(unknown));
   await finish?.(plan, entries, file);
@@ -137,7 +150,9 @@ function writeUp(plan: Plan, file: string): string | null {
 
 function takeOut(plan: Plan, failure: Failure): void {
   const { key } = failure.facts;
-  const wrong = typeof key === 'string' && key !== '' ? key : undefined;
+  // A job without one of its settings would be another.
+  const wrong =
+    typeof key === 'string' && key !== '' ? key.replace(/^(jobs\.[^.]+)\..*/, '$1') : undefined;
   const isBelow = (a: string, b: string) =>
     a === b || a.startsWith(`${b}.`) || a.startsWith(`${b}[`);
   const out = [...plan.settings].filter(

@@ -4,6 +4,7 @@ import { appName } from '@runner/common/foundation/names';
 import { harmless } from '@runner/common/text/harmless';
 import { type ImportAnswer, importText, nothingImported } from '../answer/answer.ts';
 import { FORMATS, type FormatName } from '../formats/all.ts';
+import { zoneHere } from '../formats/times.ts';
 
 /** Bytes; far above any file that a person wrote. */
 const SOURCE_MAX = 65_536;
@@ -11,9 +12,10 @@ const SOURCE_MAX = 65_536;
 export const importFile = command({
   about: 'Make a .deploy.yml from a file of another tool',
   details:
-    'Prints the file on standard output; a crontab becomes a crontab. Each key without a place in it is\n' +
-    'listed on standard error with its line and the reason, followed by the commands to run and other\n' +
-    'files that are needed. Nothing is run or changed, and no value that looks like a secret is printed.',
+    'Prints the file on standard output. Each key without a place in it is listed on standard error with\n' +
+    'its line and the reason, followed by the commands to run and other files that are needed. The lines\n' +
+    "of a crontab become jobs, in this machine's time zone if the file names none.\n" +
+    'Nothing is run or changed, and no value that looks like a secret is printed.',
   positionals: {
     format: { required: true, choices: Object.keys(FORMATS), about: 'What the file is' },
     file: { required: true, about: 'The file; - reads standard input' },
@@ -38,18 +40,15 @@ export const importFile = command({
       file: args.file,
       app: app === undefined ? undefined : appName(app),
       root: paths.root,
+      zone: zoneHere(),
     });
     if (format === 'human')
       for (const line of report(answer)) io.stderr.write(`${harmless(line)}\n`);
     if (answer.mapped.length === 0) throw nothingImported(answer);
     return { value: answer };
   },
-  human: ({ deploy_file, files }: ImportAnswer) =>
-    deploy_file ?? files.find(({ path }) => path === CRONTAB)?.text ?? '',
+  human: ({ deploy_file: text }: ImportAnswer) => text ?? '',
 });
-
-/** The file that takes the place of `.deploy.yml` for a crontab. */
-const CRONTAB = 'crontab';
 
 /** What is left and what to know, then what to run, then the other files. */
 function report({ file, left, notes, commands, files }: ImportAnswer): string[] {
@@ -57,12 +56,11 @@ function report({ file, left, notes, commands, files }: ImportAnswer): string[] 
   const reasons = left.map(
     ({ key, line, reason }) => `${file}:${line}: ${key.replace(/\[\d+\]$/, '')}: ${reason}`,
   );
-  const others = files.filter(({ path }) => path !== CRONTAB);
   return [
     ...new Set(reasons),
     ...notes.map((note) => `runner import: ${note}`),
     ...commands.map((line) => `runner import: run: ${line}`),
-    ...others.flatMap(({ path, text }) => [
+    ...files.flatMap(({ path, text }) => [
       `runner import: write this into ${path}:`,
       text.trimEnd(),
     ]),

@@ -1,6 +1,15 @@
 /** The schedule of a line of a crontab. */
 
-const NAMED = /^@(?:reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
+const NAMED = new Map([
+  ['@reboot', '@reboot'],
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+]);
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const DAYS = 'sun mon tue wed thu fri sat'.split(' ');
 const FIELDS: readonly { least: number; most: number; names: readonly string[] }[] = [
@@ -13,29 +22,39 @@ const FIELDS: readonly { least: number; most: number; names: readonly string[] }
 
 /** A line of a crontab. */
 export interface CronJob {
+  /** Five fields, or `@reboot`. */
   readonly schedule: string;
   readonly command: string;
 }
 
-/** The parts of a line; undefined if its schedule is none. */
+/** The parts of a line; undefined if its schedule is not one. */
 export function jobOf(line: string): CronJob | undefined {
   const words = line.trim().split(/\s+/);
-  const count = NAMED.test(words[0] ?? '') ? 1 : FIELDS.length;
+  const named = NAMED.get(words[0] ?? '');
+  const count = named === undefined ? FIELDS.length : 1;
   const fields = words.slice(0, count);
-  if (count > 1 && !(fields.length === count && fields.every(isField))) return undefined;
+  const isOne = fields.length === count && fields.every((each, at) => valuesOf(each, at));
+  if (named === undefined && !isOne) return undefined;
   const command = new RegExp(`^(?:\\S+\\s+){${count}}(.*)$`, 's').exec(line.trim())?.[1] ?? '';
-  return command === '' ? undefined : { schedule: fields.join(' '), command };
+  return command === '' ? undefined : { schedule: named ?? fields.join(' '), command };
 }
 
-function isField(text: string, index: number): boolean {
-  return text.split(',').every((part) => {
-    const [range = '', step, more] = part.split('/');
-    if (more !== undefined || (step !== undefined && !/^[1-9]\d{0,2}$/.test(step))) return false;
-    if (range === '*') return true;
-    const ends = range.split('-').map((each) => numberOf(each, index));
-    const [first, last = first] = ends;
-    return ends.length <= 2 && first !== undefined && last !== undefined && first <= last;
-  });
+/** The values of the field at `index`, ascending; undefined if it is not one. Sunday is 0 or 7. */
+export function valuesOf(text: string, index: number): number[] | undefined {
+  const { least, most } = FIELDS[index] as (typeof FIELDS)[number];
+  const values = new Set<number>();
+  for (const part of text.split(',')) {
+    const [range = '', step = '1', more] = part.split('/');
+    const [from = '', to = from, third] =
+      range === '*' ? [`${least}`, `${most}`] : range.split('-');
+    const [first, last] = [numberOf(from, index), numberOf(to, index)];
+    // Crons read a step of a single number differently.
+    const isSteps = /^[1-9]\d{0,2}$/.test(step) && (!part.includes('/') || range !== from);
+    if (more !== undefined || third !== undefined || !isSteps) return undefined;
+    if (first === undefined || last === undefined || first > last) return undefined;
+    for (let value = first; value <= last; value += Number(step)) values.add(value);
+  }
+  return [...values].sort((a, b) => a - b);
 }
 
 function numberOf(text: string, index: number): number | undefined {

@@ -43,6 +43,8 @@ export class Plan {
   readonly app: string;
   /** The app's folder on the server. */
   readonly home: string;
+  /** The time zone of the server's cron. */
+  readonly zone: string;
   readonly settings = new Map<string, ImportedSetting>();
   readonly commands = new Set<string>();
   readonly files = new Map<string, string>();
@@ -52,8 +54,9 @@ export class Plan {
   /** Secrets whose values are in a file that stays. */
   readonly #inFile = new Set<string>();
 
-  constructor(app: string, root: string) {
+  constructor(app: string, root: string, zone: string) {
     this.app = app;
+    this.zone = zone;
     this.home = `${root}/apps/${app}`;
   }
 

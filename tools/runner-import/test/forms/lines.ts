@@ -100,10 +100,10 @@ const JOBS: readonly string[] = [
 export const CRONTABS: readonly Form[] = many(10, (number) => {
   const jobs = picked(JOBS, number).concat(number % 5 === 4 ? ['@reboot node server.js'] : []);
   const parts: readonly Part[] = [
-    ['# m h dom mon dow command\nMAILTO=ops@example.org', { 'env.MAILTO': 'crontab' }],
+    ['# m h dom mon dow command\nMAILTO=ops@example.org', { 'env.MAILTO': '-' }],
     [`API_TOKEN=${SECRET}`, { 'env.API_TOKEN': 'runner env set app API_TOKEN' }],
     ...jobs.map(
-      (job): Part => [job, { [`job ${job}`]: job.startsWith('@reboot') ? '-' : 'crontab' }],
+      (job): Part => [job, { [`job ${job}`]: job.startsWith('@reboot') ? '-' : 'jobs.' }],
     ),
   ];
   return formOf('crontab', 'crontab', parts);
