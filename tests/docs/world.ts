@@ -115,6 +115,7 @@ const OF_OTHER_TOOLS = [
   ['Procfile', 'web: node server.js\n'],
   ['config/deploy.yml', 'service: shop\nimage: acme/shop\n'],
   ['config/deploy.rb', "set :application, 'shop'\n"],
+  ['config/schedule.rb', "every :hour do\n  rake 'stats'\nend\n"],
   ['config/deploy/production.rb', 'set :keep_releases, 3\n'],
 ] as const;
 

@@ -12,6 +12,7 @@ import { type Form, SECRET } from './forms/form.ts';
 import { KAMAL } from './forms/kamal.ts';
 import { CRONTABS, PROCFILE, UNITS } from './forms/lines.ts';
 import { PM2 } from './forms/pm2.ts';
+import { REAL } from './real.ts';
 
 const ALL: Readonly<Record<FormatName, readonly Form[]>> = {
   pm2: PM2,
@@ -21,6 +22,10 @@ const ALL: Readonly<Record<FormatName, readonly Form[]>> = {
   compose: COMPOSE,
   unit: UNITS,
   crontab: CRONTABS,
+  whenever: REAL.filter(({ format }) => format === 'whenever').map((each) => ({
+    ...each,
+    truth: {},
+  })),
 };
 const FORMATS = Object.keys(ALL) as FormatName[];
 /** Milliseconds; far above what an import takes on a busy machine. */
@@ -138,6 +143,11 @@ test('a secret in any place of a value is not printed', async () => {
       'cron',
       `TOKEN=${SECRET}\n* * * * * curl -H "Authorization: Bearer ${SECRET}" x\n@daily mysqldump -u root -p${SECRET} shop\n@daily x --password ${SECRET}\n@daily A_KEY=${SECRET} x\n@daily x\n`,
     ],
+    [
+      'whenever',
+      'schedule.rb',
+      `env :A_TOKEN, '${SECRET}'\njob_type :x, 'PASSWORD=${SECRET} :task'\nset :y, '${SECRET}'\nevery :day, at: '${SECRET}' do\n  command "x --password ${SECRET}"\n  x "y"\n  rake "y", key: '${SECRET}'\nend\nevery :hour do\n  x "y"\n  command "curl -u me:${SECRET} h"\nend\n`,
+    ],
   ];
   for (const [format, file, text] of holders) {
     const answer = await imported(format, text, file);
@@ -181,6 +191,13 @@ test('files that would hang a parser or exhaust its stack are refused or read so
     ),
     ['crontab', deep('0 0 31 2 * a\n')],
     ['crontab', deep('* * * * * a\n')],
+    ...['[', '{a: ', "'", '"', '%w[', '(', ' do\n', '#{', '\\', '1.day, '].flatMap(
+      (each) =>
+        [
+          ['whenever', `every ${deep(each)}`],
+          ['whenever', `every :day do\nrake ${deep(each)}`],
+        ] as const,
+    ),
   ] as readonly (readonly [FormatName, string])[]) {
     const answer = await imported(format, text.slice(0, 65_536), '-');
     if (answer) checkPrinted(answer);

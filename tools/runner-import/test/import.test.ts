@@ -189,6 +189,67 @@ CRON_TZ=UTC
   );
 });
 
+test('the tasks of a schedule.rb become jobs, and what is not plain is named with its line', async () => {
+  const text = `set :output, "#{path}/log/cron.log"
+env :MAILTO, 'ops@example.org'
+job_type :sidekiq, "cd :path && bundle exec sidekiq-client push :task :output"
+every 1.day, at: ['4:30 am', '6:00 pm'], roles: [:app] do
+  rake "sitemap:refresh", output: nil
+  runner "User.remind('all')"
+  sidekiq "Poll"
+end
+every '0 0 27-31 * *' do
+  command "cd /srv/shop/current && bin/close >> log/close.log 2>&1"
+  rake "sync:#{name}"
+end
+every 1.month, at: 'January 18th at 1:59am' do
+  rake "x"
+end
+if production?
+  every(:hour) { rake "y" }
+end
+`;
+  const { stdout, stderr } = await importingAt('UTC', 'whenever', 'schedule.rb', text);
+  assert.is(
+    jobsIn(stdout).replace(/ # .*/g, ''),
+    `jobs:
+  sitemap-refresh:
+    run: bundle exec rake sitemap:refresh
+    at:
+      - 04:30
+      - 18:00
+  user-remind:
+    run: bin/rails runner -e production 'User.remind('\\''all'\\'')'
+    at:
+      - 04:30
+      - 18:00
+  sidekiq-client:
+    run: bundle exec sidekiq-client push Poll
+    at:
+      - 04:30
+      - 18:00
+  close:
+    run: bin/close
+    cron: 0 0 27-31 * *
+`,
+  );
+  const unclear = 'its time is not one that import understands: write at, every or cron';
+  const code = 'is code, which is not run: write what it schedules into jobs';
+  assert.equal(
+    stderr.split('\n').filter((line) => line.startsWith('schedule.rb:')),
+    [
+      'schedule.rb:2: env.MAILTO: no mail is sent: a job that fails is announced in the chats',
+      'schedule.rb:4: every.roles: runner works on one server: remove the jobs of other roles',
+      'schedule.rb:11: job.rake: is computed when the file runs: write the value into .deploy.yml yourself',
+      `schedule.rb:13: every: ${unclear}`,
+      `schedule.rb:13: every.at: ${unclear}`,
+      `schedule.rb:14: job.rake: ${unclear}`,
+      `schedule.rb:16: code: ${code}`,
+      `schedule.rb:17: code: ${code}`,
+    ],
+  );
+});
+
 test('APP stands for a name that is computed, and a secret of the build is stored', async () => {
   const text =
     "service: <%= ENV['NAME'] %>\nimage: acme/shop\nbuilder:\n  secrets: [GH]\nservers: [192.0.2.1]\n";

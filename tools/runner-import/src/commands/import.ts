@@ -14,7 +14,7 @@ export const importFile = command({
   details:
     'Prints the file on standard output. Each key without a place in it is listed on standard error with\n' +
     'its line and the reason, followed by the commands to run and other files that are needed. The lines\n' +
-    "of a crontab become jobs, in this machine's time zone if the file names none.\n" +
+    "of a crontab and the jobs of whenever become jobs, in this machine's time zone if the file names none.\n" +
     'Nothing is run or changed, and no value that looks like a secret is printed.',
   positionals: {
     format: { required: true, choices: Object.keys(FORMATS), about: 'What the file is' },
@@ -30,6 +30,7 @@ export const importFile = command({
     'runner import pm2 ecosystem.config.js > .deploy.yml',
     'runner import kamal config/deploy.yml --app shop --json',
     'crontab -l | runner import crontab - --app shop',
+    'runner import whenever config/schedule.rb',
   ],
   safeInForeignRoot: true,
   async run({ io, paths, args, options, format }) {

@@ -7,6 +7,7 @@ import { kamal } from './kamal.ts';
 import { pm2 } from './pm2.ts';
 import { procfile } from './procfile.ts';
 import { unit } from './unit.ts';
+import { whenever } from './whenever.ts';
 
 /** Name of a format. */
 export type FormatName =
@@ -16,7 +17,8 @@ export type FormatName =
   | 'capistrano'
   | 'compose'
   | 'unit'
-  | 'crontab';
+  | 'crontab'
+  | 'whenever';
 
 export const FORMATS: Readonly<Record<FormatName, SourceFormat>> = {
   pm2,
@@ -26,4 +28,5 @@ export const FORMATS: Readonly<Record<FormatName, SourceFormat>> = {
   compose,
   unit,
   crontab,
+  whenever,
 };

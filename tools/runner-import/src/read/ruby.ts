@@ -3,7 +3,7 @@ import { EntryList, type SourceEntry, type SourceValue } from '../plan/entry.ts'
 import { LiteralReader, type RubyValue } from './ruby-literal.ts';
 
 /** A statement with its first line. */
-interface Statement {
+export interface Statement {
   readonly text: string;
   readonly line: number;
 }
@@ -28,7 +28,7 @@ export function rubyEntries(text: string, file: string): SourceEntry[] {
     const [, open, bare, closed, inside] = SET.exec(statement) ?? [];
     const [name, value = ''] = [open ?? closed, bare ?? inside];
     if (name === undefined) list.add(pathOf(statement), null, line);
-    else add(list, ['set', name], new LiteralReader(value, known).whole(), line);
+    else addLiteral(list, ['set', name], new LiteralReader(value, known).whole(), line);
     const last = list.all.at(-1);
     if (name !== undefined && typeof last?.value === 'string' && last.path.length === 2)
       known.set(name, last.value);
@@ -36,7 +36,7 @@ export function rubyEntries(text: string, file: string): SourceEntry[] {
   return list.all;
 }
 
-function add(
+export function addLiteral(
   list: EntryList,
   path: readonly string[],
   value: RubyValue | undefined,
@@ -44,11 +44,11 @@ function add(
 ): void {
   if (Array.isArray(value)) {
     value.forEach((each, index) => {
-      add(list, [...path, `[${index}]`], each, line);
+      addLiteral(list, [...path, `[${index}]`], each, line);
     });
     if (value.length === 0) list.add(path, null, line);
   } else if (value instanceof Map) {
-    for (const [key, each] of value) add(list, [...path, key], each, line);
+    for (const [key, each] of value) addLiteral(list, [...path, key], each, line);
     if (value.size === 0) list.add(path, null, line);
   } else list.add(path, (value ?? null) as SourceValue, line, value === undefined);
 }
@@ -97,7 +97,7 @@ function lengthAt(lines: readonly Statement[], from: number): number {
 }
 
 /** The lines of code: without comments, and without the text of a heredoc. */
-function codeOf(source: string): Statement[] {
+export function codeOf(source: string): Statement[] {
   const found: Statement[] = [];
   let comment = false;
   let heredoc: string | undefined;
@@ -133,13 +133,13 @@ function withoutComment(line: string): string {
   return line;
 }
 
-function bracketsOf(line: string): number {
+export function bracketsOf(line: string): number {
   const plain = line.replace(TEXT, '');
   return (plain.match(/[([{]/g)?.length ?? 0) - (plain.match(/[)\]}]/g)?.length ?? 0);
 }
 
 /** Blocks that the line begins, less those that it ends. */
-function blocksOf(line: string): number {
+export function blocksOf(line: string): number {
   let [count, before, isLoop] = [0, '', false];
   for (const token of line.replace(TEXT, "''").match(TOKEN) ?? []) {
     const begins = BLOCK.test(token) && BEFORE_BLOCK.test(before);
