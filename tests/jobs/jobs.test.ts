@@ -1,4 +1,4 @@
-/** Jobs of an app: they belong to its release, run at their times, and their failures are told once. */
+/** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -63,7 +63,7 @@ test('schedule and release change together, also back', async ({ world }) => {
   assert.equal(await names(), ['a']);
 });
 
-test('a job that fails is told once with its cause, and once when it works again', async ({
+test('a job that fails is reported once with its cause, and once when it works again', async ({
   world,
 }) => {
   const flag = join(world.root, '..', 'fixed');
@@ -89,7 +89,7 @@ test('a job that fails is told once with its cause, and once when it works again
   assert.equal(newsOf(world), ['JobFailed tick', 'JobRecovered tick']);
 });
 
-test('times that were missed are told in one record, and made up for only where it says so', async ({
+test('times that were missed are reported in one record, and made up for only where it says so', async ({
   world,
 }) => {
   const one = '{ run: "true", every: 1h }';

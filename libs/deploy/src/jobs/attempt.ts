@@ -13,7 +13,7 @@ import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import { JOB_RUN, type JobRequest, jobPaths } from './request.ts';
 
 /** How an attempt ended; without a reason it succeeded. */
-export interface Attempted {
+export interface JobAttempt {
   readonly version: string | null;
   readonly status: number | null;
   readonly reason?: string;
@@ -33,7 +33,7 @@ export async function attemptJob(
   entry: JobEntry,
   id: string,
   noted: Noted,
-): Promise<Attempted> {
+): Promise<JobAttempt> {
   let op: Operation | undefined;
   let version: string | null = null;
   try {

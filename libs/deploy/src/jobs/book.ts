@@ -1,12 +1,14 @@
 /** Changing what is known of the jobs of an app: the rules are always those of what is active. */
 import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
-import { findApp } from '@runner/common/apps/store';
+import { findApp, requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { nextDue } from '@runner/common/deploy-file/schedule';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { writeWhole } from '@runner/common/files/write';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
+import { choiceOf } from '@runner/common/text/nearest';
 import { fileOfRelease } from '../instances/kept-file.ts';
 
 /** Seconds to wait for another process that changes the book: each takes milliseconds. */
@@ -116,4 +118,17 @@ function entryFor(
 export function dated(entry: JobEntry): JobEntry {
   const { rules, settled } = entry;
   return { ...entry, next: nextDue(rules.schedule, new Date(settled))?.toISOString() ?? null };
+}
+
+/** The entry of a job. Throws `app_not_found`, `job_not_found`. */
+export function requireJob({ io, paths }: Server, name: string, job: string): [AppState, JobEntry] {
+  const app = requireApp(paths, name);
+  const jobs = hasJobs({ paths }, app)
+    ? changeJobBook({ io, paths }, app, (book) => book.jobs)
+    : {};
+  const entry = Object.hasOwn(jobs, job) ? jobs[job] : undefined;
+  if (entry) return [app, entry];
+  const known = Object.keys(jobs);
+  const has = known.length === 0 ? '; it has none' : choiceOf('it has', job, known);
+  throw new Failure('job_not_found', `'${name}' has no job '${job.slice(0, 80)}'${has}`);
 }

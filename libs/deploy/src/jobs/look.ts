@@ -15,13 +15,13 @@ import type { Announcing } from '../alerts/announce.ts';
 import { endWithVariable } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { JOB_RUN } from './request.ts';
-import { COUNT_MAX, type Settled, settle } from './settle.ts';
+import { COUNT_MAX, type SettledJob, settle } from './settle.ts';
 import { type JobNews, tell, troubled } from './tell.ts';
 
 /** Longest time in ms until the process of a run holds its lock. */
 const STARTING = 20_000;
 
-/** Begins what is due of an app, and tells what was missed or killed. Throws `locked`, `not_writable`, … */
+/** Begins what is due of an app, and announces what was missed or killed. Throws `locked`, `not_writable`, … */
 export async function lookForJobs(announcing: Announcing, name: string): Promise<void> {
   const { io, paths } = announcing;
   const app = findApp(paths, name);
@@ -77,7 +77,7 @@ export function isAlive(
   return holder?.id === run.id || Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
 }
 
-type Done = Settled & { readonly news: readonly JobNews[] };
+type Done = SettledJob & { readonly news: readonly JobNews[] };
 
 function settleAll(
   { io, paths }: Server,
@@ -101,7 +101,7 @@ function settleAll(
   });
 }
 
-function newsOf({ app }: AppState, job: string, settled: Settled, now: string) {
+function newsOf({ app }: AppState, job: string, settled: SettledJob, now: string) {
   const { missed, killed } = settled;
   const news: JobNews[] = [];
   let { entry } = settled;

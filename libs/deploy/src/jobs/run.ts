@@ -1,33 +1,28 @@
-/** One run of a job in the active release, and what its end means for the job. */
+/** One run of a job in the active release, from its lock to the records of its end. */
 import {
   type JobEntry,
   type JobOutcome,
   type RunningJob,
   readJobBook,
 } from '@runner/common/apps/job-book';
-import type { AppState } from '@runner/common/apps/state';
-import { findApp, requireApp } from '@runner/common/apps/store';
+import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { takeLock } from '@runner/common/files/lock';
 import { removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Server } from '@runner/common/foundation/paths';
-import { choiceOf } from '@runner/common/text/nearest';
-import { durationText } from '@runner/common/text/time';
 import { oldLogs } from '../run/log.ts';
-import { type Attempted, attemptJob } from './attempt.ts';
-import { changeJobBook, hasJobs } from './book.ts';
+import { attemptJob } from './attempt.ts';
+import { changeJobBook, requireJob } from './book.ts';
 import { isAlive, startRun } from './look.ts';
+import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
-import { type JobNews, tell, troubled } from './tell.ts';
+import { type JobNews, tell } from './tell.ts';
 
 /** Before a run that failed is tried once more, in ms. */
 const RETRY_PAUSE = 10_000;
 /** Seconds until the process that it follows has let the lock go. */
 const LOCK_WAIT = 15;
-/** A run is slow if it took so many times the median of these many good ones before it, and so many ms. */
-const SLOW = { times: 3, of: 5, least: 10_000 };
 
 /** How a run ended. */
 export interface JobEnd {
@@ -41,19 +36,6 @@ export interface JobEnd {
   /** Of its command; null if it had none. */
   readonly status: number | null;
   readonly reason?: string;
-}
-
-/** The entry of a job. Throws `app_not_found`, `job_not_found`. */
-export function requireJob({ io, paths }: Server, name: string, job: string): [AppState, JobEntry] {
-  const app = requireApp(paths, name);
-  const jobs = hasJobs({ paths }, app)
-    ? changeJobBook({ io, paths }, app, (book) => book.jobs)
-    : {};
-  const entry = Object.hasOwn(jobs, job) ? jobs[job] : undefined;
-  if (entry) return [app, entry];
-  const known = Object.keys(jobs);
-  const has = known.length === 0 ? '; it has none' : choiceOf('it has', job, known);
-  throw new Failure('job_not_found', `'${name}' has no job '${job.slice(0, 80)}'${has}`);
 }
 
 /** Runs a job for an operator. Throws `locked` while it runs already. */
@@ -84,11 +66,11 @@ export async function carryRun(request: JobRequest, id: string): Promise<JobEnd 
     let first: JobEnd | undefined;
     for (let next: string | undefined = id; next !== undefined; ) {
       lock.note({ id: next });
-      const done: Ended | undefined = await runOnce(request, next);
+      const done: EndedJob | undefined = await runOnce(request, next);
       first ??= done?.end;
       next = done?.next;
       if (!request.signal.aborted) continue;
-      // This process was told to end: another one takes the lock.
+      // This process is to end: another one takes the lock.
       if (next !== undefined) startRun({ io, paths }, app, job, next);
       break;
     }
@@ -98,13 +80,13 @@ export async function carryRun(request: JobRequest, id: string): Promise<JobEnd 
   }
 }
 
-interface Ended {
+interface EndedJob {
   readonly end: JobEnd;
   /** The run that waited for it. */
   readonly next: string | undefined;
 }
 
-async function runOnce(request: JobRequest, id: string): Promise<Ended | undefined> {
+async function runOnce(request: JobRequest, id: string): Promise<EndedJob | undefined> {
   const { io, paths, app: name, job, signal } = request;
   const app = findApp(paths, name);
   const entry = readJobBook(paths, name)?.jobs[job];
@@ -126,10 +108,12 @@ async function runOnce(request: JobRequest, id: string): Promise<Ended | undefin
   return finish(request, id, { ...done, attempts, ms: Math.round(io.elapsed() - began) });
 }
 
-type Whole = Attempted & { readonly attempts: number; readonly ms: number };
-
-/** Writes how a run ended, and tells what is news. */
-async function finish(request: JobRequest, id: string, done: Whole): Promise<Ended | undefined> {
+/** Writes how a run ended, and announces what is news. */
+async function finish(
+  request: JobRequest,
+  id: string,
+  done: EndedAttempts,
+): Promise<EndedJob | undefined> {
   const { io, paths, app: name, job } = request;
   const { reason, ms, attempts, version, status } = done;
   const now = io.now().toISOString();
@@ -174,61 +158,6 @@ async function finish(request: JobRequest, id: string, done: Whole): Promise<End
   const common = { app: name, job, id, version, status, log, duration_ms: ms };
   const end = { ...common, outcome: written.outcome, ...(reason !== undefined && { reason }) };
   return { end, next: written.next };
-}
-
-function outcomeOf({ reason, isInterrupted }: Attempted, run: RunningJob): JobOutcome {
-  if (reason === undefined) return 'ok';
-  if (!isInterrupted) return 'failed';
-  return run.endedBy ? 'ended' : 'killed';
-}
-
-interface Told {
-  readonly now: string;
-  readonly done: Whole;
-  /** An operator sees how it ends. */
-  readonly isByHand: boolean;
-}
-
-function toldOf(
-  entry: JobEntry,
-  run: JobEntry['runs'][number],
-  { now, done, isByHand }: Told,
-): { readonly entry: JobEntry; readonly news: readonly JobNews[] } {
-  const { name } = entry.rules;
-  const more = { duration_ms: run.ms };
-  if (run.outcome === 'ended' || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
-  if (run.outcome !== 'ok') {
-    const told = troubled(entry, 'failed', now);
-    const reason = `job ${name}: ${run.reason}`;
-    const facts = {
-      ...more,
-      error: done.error ?? reason,
-      ...(done.cause && { cause: done.cause }),
-    };
-    const news = { event_type: 'JobFailed', reason, more: facts } as const;
-    return { entry: told.entry, news: told.isNews ? [news] : [] };
-  }
-  const news: JobNews[] = [];
-  if (entry.trouble) {
-    const { since, kind } = entry.trouble;
-    const what = kind === 'failed' ? 'had failed' : 'had been missed';
-    news.push({ event_type: 'JobRecovered', reason: `job ${name} ${what} since ${since}`, more });
-  }
-  const usual = medianOf(entry);
-  const isSlow = usual !== undefined && run.ms > SLOW.least && run.ms > SLOW.times * usual;
-  if (isSlow && !entry.slow) {
-    const reason = `job ${name} took ${durationText(run.ms)}, as a rule ${durationText(usual)}`;
-    news.push({ event_type: 'JobSlow', reason, more });
-  }
-  return { entry: { ...entry, trouble: null, slow: isSlow }, news };
-}
-
-/** The median of its good runs, in ms; undefined if there are too few. */
-export function medianOf({ runs }: JobEntry): number | undefined {
-  const good = runs.filter(({ outcome }) => outcome === 'ok').map(({ ms }) => ms);
-  if (good.length < SLOW.of) return undefined;
-  good.sort((a, b) => a - b);
-  return good[Math.floor(good.length / 2)];
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

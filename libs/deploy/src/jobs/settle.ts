@@ -23,7 +23,7 @@ export interface Look {
 }
 
 /** What is to be done. */
-export interface Settled {
+export interface SettledJob {
   readonly entry: JobEntry;
   /** The run to be begun. */
   readonly starts: boolean;
@@ -38,7 +38,7 @@ export interface Settled {
 }
 
 /** Deals with what is due up to now: each time once. */
-export function settle(before: JobEntry, look: Look): Settled {
+export function settle(before: JobEntry, look: Look): SettledJob {
   const { now } = look;
   const killed = before.run && !look.isAlive ? killedRun(before.run, now) : undefined;
   const known = killed ? withRun({ ...before, run: null }, killed) : before;
@@ -72,7 +72,7 @@ function sorted(late: readonly Date[], fresh: readonly Date[], { rules, run }: J
   return { due, missed };
 }
 
-type Begun = Pick<Settled, 'entry' | 'starts' | 'ends'>;
+type Begun = Pick<SettledJob, 'entry' | 'starts' | 'ends'>;
 
 function begun(entry: JobEntry, due: string | null, look: Look): Begun {
   const { rules, run } = entry;

@@ -1,8 +1,7 @@
 import { type Context, command } from '@runner/common/cli/command';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { changeJobBook, dated } from '@runner/deploy/jobs/book';
-import { requireJob } from '@runner/deploy/jobs/run';
+import { changeJobBook, dated, requireJob } from '@runner/deploy/jobs/book';
 
 /** What both print. */
 interface PausedJob {

@@ -1,0 +1,68 @@
+/** What the end of a run means for its job: pure. */
+import type { JobEntry, JobOutcome, RunningJob } from '@runner/common/apps/job-book';
+import { durationText } from '@runner/common/text/time';
+import type { JobAttempt } from './attempt.ts';
+import { type JobNews, troubled } from './tell.ts';
+
+/** A run is slow if it took so many times the median of these many good ones before it, and so many ms. */
+const SLOW = { times: 3, of: 5, least: 10_000 };
+
+/** A run whose attempts are over. */
+export type EndedAttempts = JobAttempt & { readonly attempts: number; readonly ms: number };
+
+/** Whether it worked, and who ended it. */
+export function outcomeOf({ reason, isInterrupted }: JobAttempt, run: RunningJob): JobOutcome {
+  if (reason === undefined) return 'ok';
+  if (!isInterrupted) return 'failed';
+  return run.endedBy ? 'ended' : 'killed';
+}
+
+interface Told {
+  readonly now: string;
+  readonly done: EndedAttempts;
+  /** An operator sees how it ends. */
+  readonly isByHand: boolean;
+}
+
+/** What is news, and the entry that knows of it. */
+export function toldOf(
+  entry: JobEntry,
+  run: JobEntry['runs'][number],
+  { now, done, isByHand }: Told,
+): { readonly entry: JobEntry; readonly news: readonly JobNews[] } {
+  const { name } = entry.rules;
+  const more = { duration_ms: run.ms };
+  if (run.outcome === 'ended' || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
+  if (run.outcome !== 'ok') {
+    const told = troubled(entry, 'failed', now);
+    const reason = `job ${name}: ${run.reason}`;
+    const facts = {
+      ...more,
+      error: done.error ?? reason,
+      ...(done.cause && { cause: done.cause }),
+    };
+    const news = { event_type: 'JobFailed', reason, more: facts } as const;
+    return { entry: told.entry, news: told.isNews ? [news] : [] };
+  }
+  const news: JobNews[] = [];
+  if (entry.trouble) {
+    const { since, kind } = entry.trouble;
+    const what = kind === 'failed' ? 'had failed' : 'had been missed';
+    news.push({ event_type: 'JobRecovered', reason: `job ${name} ${what} since ${since}`, more });
+  }
+  const usual = medianOf(entry);
+  const isSlow = usual !== undefined && run.ms > SLOW.least && run.ms > SLOW.times * usual;
+  if (isSlow && !entry.slow) {
+    const reason = `job ${name} took ${durationText(run.ms)}, as a rule ${durationText(usual)}`;
+    news.push({ event_type: 'JobSlow', reason, more });
+  }
+  return { entry: { ...entry, trouble: null, slow: isSlow }, news };
+}
+
+/** The median of its good runs, in ms; undefined if there are too few. */
+function medianOf({ runs }: JobEntry): number | undefined {
+  const good = runs.filter(({ outcome }) => outcome === 'ok').map(({ ms }) => ms);
+  if (good.length < SLOW.of) return undefined;
+  good.sort((a, b) => a - b);
+  return good[Math.floor(good.length / 2)];
+}
