@@ -1,4 +1,5 @@
 /** Every command of every executable. */
+import { JOBS } from './contract-jobs.ts';
 import { NOTIFY } from './contract-notify.ts';
 import { PIPELINE } from './contract-pipeline.ts';
 import { READING } from './contract-reading.ts';
@@ -12,6 +13,7 @@ export const CONTRACT: readonly Entry[] = [
   ...START,
   ...SECRETS,
   ...PIPELINE,
+  ...JOBS,
   ...NOTIFY,
   ...READING,
 ];

@@ -24,6 +24,7 @@ stop: "cat '${file}'"
 health: { cmd: "cat '${file}'", interval: 50ms, within: 60s }
 hooks: { pre_build: "cat '${file}'", post_deploy: "cat '${file}'", on_failure: "cat '${file}'" }
 notify: {}
+jobs: { tidy: { run: "cat '${file}'", cron: '0 0 29 2 *' } }
 `;
 
 /** An event as others hand it to `emit` and `send`, with secrets in its error. */
@@ -131,6 +132,7 @@ export async function makeStage(): Promise<Stage> {
   }
   const deploy = (app: string) => run('runner-deploy', [app, '--no-notify'], root);
   await must('runner-deploy', ['shop', '--no-notify'], root);
+  await must('runner-jobs', ['run', 'shop', 'tidy'], root);
   await git.commit('acme/shop', { VERSION: '2' }, 'v2', { tag: 'v2' });
   await must('runner-deploy', ['shop', '--no-notify'], root);
   await git.commit('acme/shop', { '.deploy.yml': deployFile(printed('shop'), 3) }, 'v3', {

@@ -59,7 +59,7 @@ test('the longest values and logs of back-ticks keep within the limits', async (
   for (const character of ['x', '`', '😀', '漢', '`a']) {
     for (const notice of await longestNotices(character)) {
       const messages = discord.messages(notice, undefined, silent);
-      assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
+      assert.is(messages.length, ['DeployFailure', 'JobFailed'].includes(notice.eventType) ? 2 : 1);
       for (const message of messages) checked(message);
     }
   }

@@ -64,6 +64,10 @@ test('without records it shows a sample of every kind, and the long failure in t
       'AppDown 1/1',
       'AppUp 1/1',
       'TokenEnding 1/1',
+      'JobFailed 1/1',
+      'JobRecovered 1/1',
+      'JobMissed 1/1',
+      'JobSlow 1/1',
       'TagChanged 1/1',
       'TokenRenewed 1/1',
       'WatchPassed 1/1',
@@ -71,7 +75,7 @@ test('without records it shows a sample of every kind, and the long failure in t
       'WatchEnded 1/1',
     ],
   );
-  assert.is(shown.length, 32);
+  assert.is(shown.length, 40);
   const text = JSON.stringify(shown);
   for (const words of [
     'not tried again until the next push',
@@ -98,7 +102,7 @@ test('on a terminal it shows the samples without waiting for input', async () =>
 
 test('no credentials are needed, and the channel is chosen by --channel', async () => {
   chats.configure('');
-  assert.is(records((await preview(['--json'])).stdout).length, 6 * 16 - 1);
+  assert.is(records((await preview(['--json'])).stdout).length, 6 * 20 - 1);
   const shown = records((await preview(['--json', '--channel', 'telegram'])).stdout);
   assert.equal([...new Set(shown.map(({ channel }) => channel))], ['telegram']);
   assert.is(shown[0].payload.chat_id, undefined);

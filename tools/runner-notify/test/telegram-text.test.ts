@@ -43,7 +43,7 @@ test('the longest values and a log of back-ticks and backslashes keep within the
   for (const character of ['x', '`', '\\', '😀', '漢', '.', '`\\']) {
     for (const notice of await longestNotices(character)) {
       const messages = telegram.messages(notice, undefined, silent);
-      assert.is(messages.length, notice.eventType === 'DeployFailure' ? 2 : 1);
+      assert.is(messages.length, ['DeployFailure', 'JobFailed'].includes(notice.eventType) ? 2 : 1);
       for (const message of messages) shown(message);
     }
   }

@@ -29,6 +29,7 @@ Commands:
   restart     Restart an app
   logs        Show what an app prints
   exec        Run a command in the active release of an app
+  jobs        Run the jobs of apps at their times, and show how they went
   pause       Pause the automatic deploys of an app
   resume      Resume the automatic deploys of an app
   env         Manage the secrets of an app

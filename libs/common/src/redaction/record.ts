@@ -4,7 +4,7 @@ import type { Redact } from './known-secrets.ts';
 
 /** Other known fields: their names need no redaction. */
 const NAMES = new Set([
-  ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause'],
+  ...['previous_version', 'from_version', 'duration_ms', 'domain', 'error', 'cause', 'job'],
   ...['truncated', 'stage', 'log', 'reason', 'late', 'rolled_back', 'guards', 'guard', 'path'],
   ...[
     'command',

@@ -33,6 +33,16 @@ const DEFAULTS: DeployFile = {
   notify: 'none',
 };
 
+/** What a job has if its section does not say otherwise. */
+const JOB = {
+  instance: undefined,
+  timeout: 3_600_000,
+  overlap: 'skip',
+  retry: 0,
+  duringDeploy: 'continue',
+  catchUp: false,
+};
+
 test('no file, an empty file or only comments: the commit is checked out and no notification is sent', () => {
   assert.equal(readDeployFile(undefined), DEFAULTS);
   for (const text of ['', '\n', '# nothing\n', '---\n']) assert.equal(read(text), DEFAULTS);
@@ -60,6 +70,10 @@ watch:
   run: ./smoke
   access_log: /var/log/nginx/shop.log
   query: { url: "http://127.0.0.1:9090", expr: up == 0 }
+jobs:
+  nightly: { run: ./nightly, at: [03:00, sat-sun 15:30], zone: Europe/Berlin, timeout: 2h, retry: 2, overlap: wait }
+  sync: { run: ./sync, every: 15m, instance: eu, during_deploy: kill, catch_up: true }
+  clean: { run: ./clean, after: deploy }
 keep: 2
 shared: [.env, uploads/, deep/er/file.txt]
 hooks: { pre_build: ./prepare, on_failure: [one, two], timeout: 5s }
@@ -98,6 +112,39 @@ notify: { channel: discord }
     },
     canary: [],
     migrate: undefined,
+    jobs: [
+      {
+        ...JOB,
+        name: 'nightly',
+        run: './nightly',
+        schedule: {
+          kind: 'times',
+          patterns: ['0 3 * * *', '30 15 * * sat-sun'],
+          zone: 'Europe/Berlin',
+        },
+        when: 'at 03:00, sat-sun 15:30 Europe/Berlin',
+        timeout: 7_200_000,
+        overlap: 'wait',
+        retry: 2,
+      },
+      {
+        ...JOB,
+        name: 'sync',
+        run: './sync',
+        schedule: { kind: 'every', ms: 900_000 },
+        when: 'every 15m',
+        instance: 'eu',
+        duringDeploy: 'kill',
+        catchUp: true,
+      },
+      {
+        ...JOB,
+        name: 'clean',
+        run: './clean',
+        schedule: { kind: 'deploy' },
+        when: 'after each deploy',
+      },
+    ],
     keep: 2,
     shared: [
       { path: '.env', folder: false },
@@ -225,11 +272,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',
