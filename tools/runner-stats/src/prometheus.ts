@@ -91,7 +91,7 @@ const JOB_METRICS: readonly {
   {
     name: 'runner_job_last_run_duration_seconds',
     help: 'Duration of the last run of a job.',
-    value: ({ last }) => inSeconds(last && last.ms),
+    value: ({ last }) => inSeconds(last?.ms ?? null),
   },
 ];
 

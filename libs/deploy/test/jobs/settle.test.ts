@@ -108,7 +108,10 @@ function live(entry: JobEntry, most: number, random: () => number, tally: Tally)
     const before = job;
     const done = settle(before, {
       now: new Date(now),
-      newId: () => String((ids += 1)),
+      newId: () => {
+        ids += 1;
+        return String(ids);
+      },
       isAlive: !isKilled,
       isStopped: resting,
       isBusy: luck > 0.9 && luck < 0.93,
