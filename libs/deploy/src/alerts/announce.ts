@@ -6,7 +6,7 @@ import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { announce } from '../journal/events.ts';
-import { silent, startNotifier } from '../report/notifier.ts';
+import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { AlertEvent } from './changes.ts';
 
@@ -22,16 +22,36 @@ export interface Announcing extends Server {
   readonly notify: boolean;
 }
 
+/** Announces changes one after the other. */
+interface Announcer {
+  /** Appends it to the audit log, and sends it to the chats of its app. */
+  announce(change: AppChange): void;
+  /** Waits for the chats. */
+  finish(): Promise<void>;
+}
+
+/** Starts a notifier for the first change. */
+export function announcerOf({ io, paths, reporter, notify }: Announcing): Announcer {
+  let notifier: Notifier | undefined;
+  return {
+    announce({ app, change }) {
+      notifier ??= notify ? startNotifier(io, paths.root, 'own') : silent;
+      announce({ paths, reporter, notifier }, eventsOf(io, app, change));
+    },
+    async finish() {
+      for (const line of (await notifier?.finish()) ?? []) reporter.note(line);
+    },
+  };
+}
+
 /** Appends the changes to the audit log and sends them to the chats of their apps. */
 export async function announceChanges(
-  { io, paths, reporter, notify }: Announcing,
+  announcing: Announcing,
   changes: readonly AppChange[],
 ): Promise<void> {
-  if (changes.length === 0) return;
-  const notifier = notify ? startNotifier(io, paths.root, 'own') : silent;
-  for (const { app, change } of changes)
-    announce({ paths, reporter, notifier }, eventsOf(io, app, change));
-  for (const line of await notifier.finish()) reporter.note(line);
+  const announcer = announcerOf(announcing);
+  for (const change of changes) announcer.announce(change);
+  await announcer.finish();
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
 import { contextOf, type Operation } from '../journal/operation.ts';
-import { secretsOf } from '../journal/secrets.ts';
+import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import { JOB_RUN, type JobRequest, jobPaths } from './request.ts';
 
@@ -41,7 +41,7 @@ export async function attemptJob(
     const paths = jobPaths(request.paths, job);
     const app = requireApp(paths, request.app);
     const context = { io, paths, reporter, signal, deployId: id, trigger: 'job', isStrict: true };
-    op = contextOf(context, app, await secretsOf(request, app));
+    op = contextOf(context, app, await secretsNow(request, app));
     const target = enterRelease(op, app, entry);
     version = target.version;
     noted(version);
@@ -68,6 +68,17 @@ export async function attemptJob(
     op?.sandbox.close(removeTree);
     op?.log.close();
   }
+}
+
+/** Those of now or, without the key, as they were. */
+async function secretsNow(request: JobRequest, app: AppState): Promise<OpenedSecrets> {
+  const { opened = {} } = request;
+  try {
+    opened.secrets = await secretsOf(request, app);
+  } catch (error) {
+    if (!(error instanceof Failure) || !opened.secrets) throw error;
+  }
+  return opened.secrets;
 }
 
 /** Deploys in a row while which a job does not begin. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
@@ -11,13 +12,15 @@ import { passed } from '@runner/common/foundation/apart';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import type { Announcing } from '../alerts/announce.ts';
+import { type Announcing, announcerOf } from '../alerts/announce.ts';
 import { endWithVariable } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { JOB_RUN } from './request.ts';
 import { COUNT_MAX, type SettledJob, settle } from './settle.ts';
-import { type JobNews, tell, troubled } from './tell.ts';
+import { changeOf, type JobNews, troubled } from './tell.ts';
 
+/** Between two looks at runs that have just begun, in ms. */
+const POLL = 50;
 /** Longest time in ms until the process of a run holds its lock. */
 const STARTING = 20_000;
 
@@ -29,12 +32,31 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
   if (!app || !isActive || !hasJobs(announcing, app)) return;
   const book = readJobBook(paths, name);
   if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
-  const done = changeJobBook(announcing, app, (jobs) => settleAll(announcing, app, jobs));
+  const announcer = announcerOf(announcing);
+  const done = changeJobBook(announcing, app, (jobs) => {
+    const all = settleAll(announcing, app, jobs);
+    // Recorded before the book knows of it: after a kill it is told once more rather than never.
+    for (const [, { entry, news }] of all)
+      for (const each of news) announcer.announce(changeOf(app, entry, each));
+    return all;
+  });
+  const begun: string[] = [];
   for (const [job, { entry, starts, ends }] of done) {
     if (ends) endRun(paths, name, job);
-    if (starts && entry.run) startRun({ io, paths }, name, job, entry.run.id);
+    if (!starts || !entry.run) continue;
+    startRun({ io, paths }, name, job, entry.run.id);
+    begun.push(job);
   }
-  for (const [, { entry, news }] of done) await tell(announcing, app, entry, news);
+  // A service takes the key away when it ends.
+  if (io.env.CREDENTIALS_DIRECTORY) await untilOpened(paths, name, begun);
+  await announcer.finish();
+}
+
+/** Until the processes of runs that have just begun have read their secrets, or have ended. */
+async function untilOpened(paths: Paths, app: string, jobs: readonly string[]): Promise<void> {
+  const until = performance.now() + STARTING;
+  const isOpening = (job: string) => readJobBook(paths, app)?.jobs[job]?.run?.version === null;
+  while (jobs.some(isOpening) && performance.now() < until) await sleep(POLL);
 }
 
 /** The same for several; the trouble of one is noted, and does not stop the others. */

@@ -1,6 +1,7 @@
 /** What a run of a job needs. */
 import type { Paths } from '@runner/common/foundation/paths';
 import type { Announcing } from '../alerts/announce.ts';
+import type { OpenedSecrets } from '../journal/secrets.ts';
 import type { Reporter } from '../report/reporter.ts';
 
 /** What runs a job. */
@@ -8,6 +9,8 @@ export interface JobRequest extends Announcing {
   readonly app: string;
   readonly job: string;
   readonly signal: AbortSignal;
+  /** The secrets that were read last: the key may go with the service that had it. */
+  readonly opened?: { secrets?: OpenedSecrets };
   readonly reporter: Reporter;
 }
 

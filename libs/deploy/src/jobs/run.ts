@@ -10,6 +10,7 @@ import { newDeployId } from '@runner/common/audit/events';
 import { takeLock } from '@runner/common/files/lock';
 import { removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { announcerOf } from '../alerts/announce.ts';
 import { oldLogs } from '../run/log.ts';
 import { attemptJob } from './attempt.ts';
 import { changeJobBook, requireJob } from './book.ts';
@@ -17,7 +18,7 @@ import { isAlive, startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
-import { type JobNews, tell } from './tell.ts';
+import { changeOf } from './tell.ts';
 
 /** Before a run that failed is tried once more, in ms. */
 const RETRY_PAUSE = 10_000;
@@ -62,11 +63,12 @@ export async function carryRun(request: JobRequest, id: string): Promise<JobEnd 
   const holder = { pid: io.pid, command: 'job', id, since: io.now().toISOString() };
   const lock = takeLock(paths.jobLock(app, job), LOCK_WAIT, holder);
   if (!lock) return undefined;
+  const own = { ...request, opened: {} };
   try {
     let first: JobEnd | undefined;
     for (let next: string | undefined = id; next !== undefined; ) {
       lock.note({ id: next });
-      const done: EndedJob | undefined = await runOnce(request, next);
+      const done: EndedJob | undefined = await runOnce(own, next);
       first ??= done?.end;
       next = done?.next;
       if (!request.signal.aborted) continue;
@@ -119,7 +121,7 @@ async function finish(
   const now = io.now().toISOString();
   const app = findApp(paths, name);
   if (!app) return undefined;
-  const news: JobNews[] = [];
+  const announcer = announcerOf(request);
   const written = changeJobBook(request, app, ({ jobs }) => {
     const entry = jobs[job];
     const { run } = entry ?? {};
@@ -140,7 +142,7 @@ async function finish(
       done,
       isByHand: run.due === null && !run.endedBy,
     });
-    news.push(...told.news);
+    for (const each of told.news) announcer.announce(changeOf(app, told.entry, each));
     const isLeft = run.endedBy === 'deploy' || (!run.endedBy && request.signal.aborted);
     const waits = entry.waiting !== null && !isLeft;
     const next = waits ? newDeployId(io.random) : undefined;
@@ -149,11 +151,11 @@ async function finish(
       ...withRun(told.entry, over),
       ...(next !== undefined && { run: { id: next, ...started }, waiting: null }),
     };
-    return { entry: told.entry, outcome, next };
+    return { outcome, next };
   });
   if (!written) return undefined;
   for (const path of oldLogs(jobPaths(paths, job), name)) removeIfThere(path);
-  await tell(request, app, written.entry, news);
+  await announcer.finish();
   const log = jobPaths(paths, job).deployLog(name, id);
   const common = { app: name, job, id, version, status, log, duration_ms: ms };
   const end = { ...common, outcome: written.outcome, ...(reason !== undefined && { reason }) };

@@ -2,7 +2,7 @@
 import type { JobEntry } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
-import { type Announcing, announceChanges } from '../alerts/announce.ts';
+import type { AppChange } from '../alerts/announce.ts';
 
 /** What a job did. */
 export interface JobNews {
@@ -11,20 +11,15 @@ export interface JobNews {
   readonly more?: Partial<DeployEvent>;
 }
 
-/** Records what a job did, and announces it. */
-export async function tell(
-  announcing: Announcing,
+/** What a job did, as a change of its app. */
+export function changeOf(
   app: AppState,
   { rules, instance }: JobEntry,
-  news: readonly JobNews[],
-): Promise<void> {
+  { event_type, reason, more }: JobNews,
+): AppChange {
   const version = app.instances[instance]?.current?.version;
   const common = { instance, job: rules.name, ...(version !== undefined && { version }) };
-  const changes = news.map(({ event_type, reason, more }) => ({
-    app,
-    change: { event_type, reason, ...common, ...more },
-  }));
-  await announceChanges(announcing, changes);
+  return { app, change: { event_type, reason, ...common, ...more } };
 }
 
 /** A trouble that began, or goes on: whether it is news, and the entry that knows of it. */
