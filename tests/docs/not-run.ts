@@ -55,6 +55,30 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    line: 'runner jobs run shop nightly',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner jobs log shop nightly',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner jobs pause shop nightly',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner jobs resume shop nightly',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/jobs.md',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/commands.md',
     block: 'runner init --no-prove',
     reason: 'it needs a checkout: the page deploy-file.md and tools/runner-init/test have some',
   },

@@ -177,6 +177,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         watch: null,
         watched: null,
         migration: null,
+        jobs: [],
         check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
@@ -218,6 +219,7 @@ apps:
     watch: null
     watched: null
     migration: null
+    jobs: []
     check_failed: null
     created_at: ""
     updated_at: ""

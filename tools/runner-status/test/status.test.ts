@@ -235,6 +235,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     watch: null,
     watched: null,
     migration: null,
+    jobs: [],
     check_failed: null,
     secrets: [],
     usage: {},

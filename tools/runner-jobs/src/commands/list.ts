@@ -32,8 +32,8 @@ export const list = command({
   needsRoot: true,
   about: 'List jobs: when each ran last and how it went, and when it runs next',
   details:
-    'Jobs stand in .deploy.yml, and change with the release: also back, with a rollback. A job that failed\n' +
-    'or was missed shows it until a run succeeds.',
+    'Jobs are a section of .deploy.yml: a deploy changes them, and a rollback brings the old ones back. LAST\n' +
+    'is the newest run, NEXT the next due time. runner status shows which have failed or were missed.',
   positionals: { app: { about: 'Name of the app [default: all]' } },
   examples: ['runner jobs', 'runner jobs shop --json'],
   async run({ paths, args }) {

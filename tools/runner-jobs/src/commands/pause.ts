@@ -20,7 +20,7 @@ export const pause = command({
   needsRoot: true,
   about: 'Let a job rest until it is resumed',
   details:
-    'Its times pass without a run, and do not count as missed. A run that goes on is not ended.',
+    'Its times pass without a run, and do not count as missed. A run in progress is not ended.',
   positionals,
   examples: ['runner jobs pause shop nightly'],
   async run(context) {

@@ -15,13 +15,13 @@ export const run = command({
   details:
     "Runs in the active release, with the environment, secrets and sandbox of the job's instance. The\n" +
     'output is shown and kept (runner jobs log). A failure is not announced: you see it. With --due it\n' +
-    'begins all that is due, and returns; a timer of the package does that each minute.',
+    "begins everything that is due, and returns; the package's timer does so every minute.",
   positionals: {
     app: { about: 'Name of the app' },
     job: { about: 'Name of the job; required without --due' },
   },
   options: {
-    due: { about: 'Begin what is due, of one app or of all', conflicts: ['carry'] },
+    due: { about: 'Begin what is due, in one app or in all', conflicts: ['carry'] },
     carry: {
       placeholder: 'ID',
       about: 'Carry a run that was begun: --due starts this in the background',
