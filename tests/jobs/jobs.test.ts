@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -87,6 +88,26 @@ test('a job that fails is reported once with its cause, and once when it works a
   await world.over('tick', 4);
   await until(() => newsOf(world).length > 1, 'it is not recorded that it works again');
   assert.equal(newsOf(world), ['JobFailed tick', 'JobRecovered tick']);
+});
+
+test('a job gets the secrets of the app, and nothing that it prints shows them', async ({
+  world,
+}) => {
+  const { root } = world;
+  const secret = 'k3y-of-the-mail-0123456789';
+  const args = ['set', 'shop', 'MAIL_KEY', '--file', '-'];
+  await run('runner-env', args, { root, stdin: secret });
+  const command = `printf %s $MAIL_KEY | wc -c; echo Error: refused $MAIL_KEY; exit 1`;
+  await world.ship('v1', `jobs: { mail: { run: "${command}", every: 1m } }\n`);
+  const byHand = await world.jobs(['run', 'shop', 'mail']);
+  assert.match(byHand.stderr, new RegExp(`\\b${secret.length}\\b`));
+  world.since('mail', MINUTE);
+  await world.look();
+  await world.over('mail', 2);
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const shown = [byHand, await world.jobs(['log', 'shop', 'mail']), await world.jobs(['--json'])];
+  for (const { stdout, stderr } of shown) assert.not.match(stdout + stderr, secret);
+  assert.equal(findBytes(root, secret), []);
 });
 
 test('times that were missed are reported in one record, and made up for only where it says so', async ({

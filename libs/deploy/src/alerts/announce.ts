@@ -23,7 +23,7 @@ export interface Announcing extends Server {
 }
 
 /** Announces changes one after the other. */
-interface Announcer {
+interface ChangeAnnouncer {
   /** Appends it to the audit log, and sends it to the chats of its app. */
   announce(change: AppChange): void;
   /** Waits for the chats. */
@@ -31,7 +31,7 @@ interface Announcer {
 }
 
 /** Starts a notifier for the first change. */
-export function announcerOf({ io, paths, reporter, notify }: Announcing): Announcer {
+export function announcerOf({ io, paths, reporter, notify }: Announcing): ChangeAnnouncer {
   let notifier: Notifier | undefined;
   return {
     announce({ app, change }) {

@@ -35,7 +35,7 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
   const announcer = announcerOf(announcing);
   const done = changeJobBook(announcing, app, (jobs) => {
     const all = settleAll(announcing, app, jobs);
-    // Recorded before the book knows of it: after a kill it is told once more rather than never.
+    // Recorded before the book knows of it: after a kill it is announced once more rather than never.
     for (const [, { entry, news }] of all)
       for (const each of news) announcer.announce(changeOf(app, entry, each));
     return all;
