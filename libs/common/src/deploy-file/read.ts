@@ -2,7 +2,7 @@
 
 import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
 import { readYaml } from '../yaml/read.ts';
-import { check, type FileName, problem, section } from '../yaml/schema.ts';
+import { check, type FileName, problem, section, type Tree } from '../yaml/schema.ts';
 import { type Health, healthOf } from './health.ts';
 import type { Instance } from './instance.ts';
 import { type JobRules, jobsOf } from './jobs.ts';
@@ -72,10 +72,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   const values = tree
     ? (check(tree, DEPLOY_SCHEMA, file) as Map<string, unknown>)
     : new Map<string, unknown>();
-  const keyLine = (key: string) =>
-    (tree?.kind === 'map' && tree.entries.find((entry) => entry.key === key)?.line) || 1;
-  const fail = (key: string, what: string) =>
-    problem(file, keyLine(key.split('.')[0] as string), key, what);
+  const fail = (key: string, what: string) => problem(file, lineOf(tree, key, 1), key, what);
   const build = values.get('build');
   const buildMap = build instanceof Map ? build : new Map<string, unknown>([['run', build]]);
   const start = startOf(section(values, 'start'), fail);
@@ -122,6 +119,13 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
     notify: notify ? notifyOf(notify.get('channel')) : 'none',
   };
+}
+
+/** The line of a key such as `jobs.nightly.cron`, or of the section that should have it. */
+function lineOf(tree: Tree | undefined, key: string, before: number): number {
+  if (tree?.kind !== 'map') return before;
+  const entry = tree.entries.find((each) => key === each.key || key.startsWith(`${each.key}.`));
+  return entry ? lineOf(entry.value, key.slice(entry.key.length + 1), entry.line) : before;
 }
 
 function notifyOf(channel: unknown): NotifyChoice {

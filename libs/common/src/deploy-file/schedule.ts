@@ -47,7 +47,7 @@ export function dueTimes(schedule: Schedule, after: Date, until: Date, max: numb
 
 /** What is wrong with cron's five fields in a zone; undefined if they have a next time. */
 export function wrongWithPattern(pattern: string, zone: string): string | undefined {
-  if (!isZone(zone)) return `has no time zone '${zone}': write one like Europe/Berlin`;
+  if (!isZone(zone)) return `there is no time zone '${zone}': write one like Europe/Berlin`;
   try {
     const schedule: Schedule = { kind: 'times', patterns: [pattern], zone };
     return nextDue(schedule, new Date()) ? undefined : `'${pattern}' is never due`;

@@ -495,4 +495,27 @@ test('any file is accepted, or refused with its own code', () => {
   );
 });
 
+test('what is wrong with a job is named with line and key', () => {
+  const problems = {
+    '{ run: a }': ': needs one of at, every, cron and after',
+    '{ run: a, every: 1m, at: "03:00" }': ': needs one of at, every, cron and after',
+    '{ run: a, cron: "61 * * * *" }': ".cron: '61 * * * *' is not a schedule of cron's five fields",
+    '{ run: a, cron: "0 0 0 * * *" }':
+      ".cron: '0 0 0 * * *' is not a schedule of cron's five fields",
+    '{ run: a, cron: "0 0 31 2 *" }': ".cron: '0 0 31 2 *' is never due",
+    '{ run: a, every: 90s }': '.every: must be whole minutes, from 1m to 24h',
+    '{ run: a, every: 1m, zone: UTC }': '.zone: only works with at and cron',
+    '{ run: a, at: "03:00", zone: Mars/Base }':
+      ".zone: there is no time zone 'Mars/Base': write one like Europe/Berlin",
+    '{ run: a, every: 1m, instance: eu }': ".instance: there is no instance 'eu'",
+  };
+  for (const [job, problem] of Object.entries(problems)) {
+    const text = `keep: 2\njobs:\n  fine: { run: a, every: 1m }\n  a.b: ${job}\n`;
+    assert.is(
+      told(() => read(text)),
+      `.deploy.yml:4: jobs.a.b${problem}`,
+    );
+  }
+});
+
 test.run();
