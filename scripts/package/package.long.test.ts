@@ -102,6 +102,8 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
     'runner-env.service',
     'runner-fetch.service',
     'runner-fetch.timer',
+    'runner-jobs.service',
+    'runner-jobs.timer',
     'runner-notify.service',
     'runner-notify.timer',
     'runner-tokens.service',

@@ -65,7 +65,8 @@ async function backUp(server: Server): Promise<Left> {
 
 async function restore({ container, step, type }: Server, left: Left): Promise<void> {
   step('on a fresh server: what cannot be opened changes nothing');
-  const timers = 'runner-fetch.timer runner-notify.timer runner-tokens.timer runner-digest.timer';
+  const timers =
+    'runner-fetch.timer runner-jobs.timer runner-notify.timer runner-tokens.timer runner-digest.timer';
   await type(`systemctl stop ${timers}`);
   const home = '/var/lib/runner';
   await container.ok(`base64 --decode | install -o runner -m 0600 /dev/stdin ${home}/backup.age`, {

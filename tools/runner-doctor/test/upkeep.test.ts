@@ -1,6 +1,6 @@
 /** Who looks after a root, timers or cron, and what rotates its logs. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { executable, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -77,6 +77,21 @@ test('the timer of the digest is missed only where the digest is wanted', async 
     findings.find(({ level }) => level !== 'ok')?.fix,
     'systemctl enable --now runner-digest.timer',
   );
+});
+
+test('the timer of jobs is missed only where an app has jobs', async () => {
+  const root = await registered();
+  const good = ['fetch', 'notify', 'tokens'].map((name) =>
+    timer(name, 'loaded', 'active', 'enabled'),
+  );
+  const env = { PATH: serverWith([...good, timer('jobs', 'loaded', 'inactive', 'disabled')]) };
+  assert.equal((await examined(root, { env })).troubles, []);
+  mkdirSync(join(root, 'apps/shop'), { recursive: true });
+  writeFileSync(join(root, 'apps/shop/jobs.json'), '{"of":"","jobs":{}}\n', { mode: 0o640 });
+  const { troubles } = await examined(root, { env });
+  assert.equal(troubles, [
+    'warning timers: runner-jobs.timer is inactive: jobs begin only when runner fetch --deploy looks for them',
+  ]);
 });
 
 test('a root that belongs to another user than the one of the timers is reported', async () => {

@@ -5,6 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf } from '@runner/common/config/settings';
+import { isThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import {
@@ -24,6 +25,12 @@ const TIMERS = {
     consequence: 'new commits are not deployed automatically',
     tool: 'runner-fetch',
     args: '--deploy --quiet',
+    when: '* * * * *',
+  },
+  'runner-jobs.timer': {
+    consequence: 'jobs begin only when runner fetch --deploy looks for them',
+    tool: 'runner-jobs',
+    args: 'run --due',
     when: '* * * * *',
   },
   'runner-notify.timer': {
@@ -77,13 +84,17 @@ export async function timers(context: CheckContext): Promise<readonly CheckResul
   return orOk([...wrong, ...found, ...idle], well);
 }
 
-/** All but the digest's timer, unless notify.digest is set. */
+/** The digest's timer only if notify.digest is set, and that of jobs only if an app has some. */
 function neededNames({ io, paths }: CheckContext): Timer[] {
   // An invalid config.yml is reported by the `config` check.
   const read = () => notifySettingsOf(readConfig(paths), io.env).digest;
   const wantsDigest = unlessFailure(read, false);
-  const names = Object.keys(TIMERS) as Timer[];
-  return names.filter((name) => name !== 'runner-digest.timer' || wantsDigest);
+  const hasJobs = listApps(paths).apps.some(({ app }) => isThere(paths.app(app).jobs));
+  const needed: Partial<Record<Timer, boolean>> = {
+    'runner-jobs.timer': hasJobs,
+    'runner-digest.timer': wantsDigest,
+  };
+  return (Object.keys(TIMERS) as Timer[]).filter((name) => needed[name] ?? true);
 }
 
 /** Whether the installed timers work for a different root. */
