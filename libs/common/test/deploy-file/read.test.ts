@@ -513,7 +513,7 @@ test('what is wrong with a job is named with line and key', () => {
     const text = `keep: 2\njobs:\n  fine: { run: a, every: 1m }\n  a.b: ${job}\n`;
     assert.is(
       told(() => read(text)),
-      `.deploy.yml:4: jobs.a.b${problem}`,
+      `deploy_file_invalid: .deploy.yml:4: jobs.a.b${problem}`,
     );
   }
 });
