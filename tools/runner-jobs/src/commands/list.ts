@@ -3,6 +3,8 @@ import { shortTime } from '@runner/common/apps/operator';
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
+import { cleanRecord } from '@runner/common/redaction/record';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 
@@ -36,13 +38,17 @@ export const list = command({
     'is the newest run, NEXT the next due time. runner status shows which have failed or were missed.',
   positionals: { app: { about: 'Name of the app [default: all]' } },
   examples: ['runner jobs', 'runner jobs shop --json'],
-  async run({ paths, args }) {
+  async run({ io, paths, args }) {
     const names = args.app === undefined ? appNames(paths) : [requireApp(paths, args.app).app];
-    const jobs = names.flatMap((app) =>
-      Object.entries(readJobBook(paths, app)?.jobs ?? {}).map(([job, entry]) =>
-        listed(app, job, entry),
-      ),
-    );
+    const jobs: ListedJob[] = [];
+    for (const app of names) {
+      const book = Object.entries(readJobBook(paths, app)?.jobs ?? {});
+      if (book.length === 0) continue;
+      // A command may contain a secret.
+      const redact = await redactorForAny({ paths, env: io.env }, app);
+      for (const [job, entry] of book)
+        jobs.push(cleanRecord({ ...listed(app, job, entry) }, redact));
+    }
     return { value: { count: jobs.length, jobs } satisfies JobList };
   },
   human: ({ jobs }: JobList, style) => {
