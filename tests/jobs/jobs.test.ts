@@ -194,6 +194,25 @@ test('a deploy waits for a job, or ends it and has it run once more', async ({ w
   assert.equal(newsOf(world), []);
 });
 
+test('a deploy, a restart and a stop leave a run alone, and its release is kept', async ({
+  world,
+}) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; cat VERSION`;
+  const jobs = `jobs: { tick: { run: "${slow}", every: 1m } }\nkeep: 1\n`;
+  await world.ship('v1', jobs);
+  world.since('tick', MINUTE);
+  await world.look();
+  await until(() => existsSync(`${gate}.begun`), 'no run has begun');
+  for (const version of ['v2', 'v3']) assert.is((await world.ship(version, jobs)).status, 0);
+  for (const tool of ['runner-restart', 'runner-stop'])
+    assert.is((await run(tool, ['shop'], { root: world.root })).status, 0);
+  writeFileSync(gate, '');
+  await world.over('tick', 1);
+  const [{ outcome, version } = {}] = world.entry('tick').runs;
+  assert.equal([outcome, version, newsOf(world)], ['ok', 'v1', []]);
+});
+
 test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
   const jobs = 'jobs: { clean: { run: "true", after: deploy } }\n';
   await world.ship('v1', jobs);

@@ -9,8 +9,9 @@ import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
 import { contextOf, type Operation } from '../journal/operation.ts';
 import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
+import { JOB_RUN } from '../run/processes.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
-import { JOB_RUN, type JobRequest, jobPaths } from './request.ts';
+import { type JobRequest, jobPaths } from './request.ts';
 
 /** How an attempt ended; without a reason it succeeded. */
 export interface JobAttempt {

@@ -4,9 +4,8 @@ import { readJobBook } from '@runner/common/apps/job-book';
 import { liveHolder } from '@runner/common/files/lock';
 import type { Paths } from '@runner/common/foundation/paths';
 import { GRACE } from '../run/child.ts';
-import { endWithVariable } from '../run/processes.ts';
+import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { endRun } from './look.ts';
-import { JOB_RUN } from './request.ts';
 
 /** Between two looks, in ms. */
 const POLL = 100;

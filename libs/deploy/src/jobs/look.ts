@@ -13,9 +13,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { type Announcing, announcerOf } from '../alerts/announce.ts';
-import { endWithVariable } from '../run/processes.ts';
+import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
-import { JOB_RUN } from './request.ts';
 import { COUNT_MAX, type SettledJob, settle } from './settle.ts';
 import { changeOf, type JobNews, troubled } from './tell.ts';
 

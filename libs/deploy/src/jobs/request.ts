@@ -19,6 +19,3 @@ export function jobPaths(paths: Paths, job: string): Paths {
   const deployLogs = (app: string) => paths.jobLogs(app, job);
   return { ...paths, deployLogs, deployLog: (app, id) => `${deployLogs(app)}/${id}.log` };
 }
-
-/** Variable of everything that a run starts: its ID. */
-export const JOB_RUN = 'RUNNER_JOB_RUN';

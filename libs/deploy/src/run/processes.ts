@@ -8,6 +8,8 @@ import { orElse } from '@runner/common/foundation/attempt';
 
 /** Set for every program that a deploy runs to its end: apps of `start.type: process` lack it. */
 export const STEP = 'RUNNER_STEP';
+/** Of everything that a run of a job starts: its ID. */
+export const JOB_RUN = 'RUNNER_JOB_RUN';
 
 /** Set for hooks alone. */
 const OF_HOOKS = 'RUNNER_PROJECT';

@@ -27,6 +27,7 @@ import {
   environmentOf,
   inSessionOf,
   isHolder,
+  JOB_RUN,
   ownProcesses,
   type ProcessEnv,
   processesWhere,
@@ -65,6 +66,8 @@ function processesOf({ app, instance, slot, paths }: ProcessOwner, atWork?: stri
   const named = processesWhere((env) => {
     if (env.RUNNER_APP !== app || env.RUNNER_INSTANCE !== instance.name) return false;
     if (env.RUNNER_SLOT !== slot) return false;
+    // A run of a job has the names of its instance, and goes on when the app is stopped.
+    if (env[JOB_RUN] !== undefined) return false;
     if (env[STEP] !== undefined && env.RUNNER_DEPLOY_ID === atWork) return false;
     const release = releaseIn(env, folder);
     // What a build left, such as a compiler's daemon, is not the app.
