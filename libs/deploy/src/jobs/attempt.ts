@@ -3,7 +3,7 @@ import type { JobEntry } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { removeTree } from '@runner/common/files/tree-change';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, signalStatus } from '@runner/common/foundation/failure';
 import type { Target } from '../instances/drivers/driver.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
@@ -55,7 +55,8 @@ export async function attemptJob(
     const reason = message.replace(/^hook: /, '').replace(`job ${entry.rules.name}: `, '');
     const isInterrupted = ended?.exit.interrupted ?? blame === 'operator';
     const text = [reason, output.trimEnd()].filter(Boolean).join('\n');
-    const status = ended?.exit.code ?? null;
+    const { code, signal } = ended?.exit ?? { code: null, signal: null };
+    const status = code ?? (signal ? signalStatus(signal) : null);
     const redact = op?.redact ?? ((plain: string) => plain);
     return {
       version,
