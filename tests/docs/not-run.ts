@@ -74,6 +74,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
   },
   {
+    page: 'docs/database.md',
+    block: 'runner rollback shop --to v41 --database',
+    reason: 'the shop of the documentation has no database: tests/database restores some',
+  },
+  {
     page: 'docs/jobs.md',
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
   },

@@ -9,7 +9,13 @@ import * as assert from 'uvu/assert';
 import { type JobWorld, makeJobWorld } from './world.ts';
 
 const test = suite<{ world: JobWorld }>('jobs');
-const MINUTE = 60_000;
+const [MINUTE, DAY] = [60_000, 86_400_000];
+/** Daily, at the minute in which the test began, or some hours before. */
+const dailyAt = (before: number) => {
+  const time = new Date(Date.now() - before * 60 * MINUTE);
+  return `cron: "${time.getUTCMinutes()} ${time.getUTCHours()} * * *"`;
+};
+const NOW = dailyAt(0);
 
 test.before.each(async (context) => {
   context.world = await makeJobWorld();
@@ -22,10 +28,13 @@ const newsOf = (world: JobWorld) =>
 test('a job runs in the active release, at its time and by hand, and its output is kept', async ({
   world,
 }) => {
-  const jobs = 'jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB", every: 1m } }\n';
+  const jobs = `jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB", ${NOW} } }\n`;
   assert.is((await world.ship('v1', jobs)).status, 0);
   const listed = await world.jobs(['shop']);
-  assert.match(listed.stdout, /^APP +JOB +WHEN +LAST +NEXT\nshop +tick +every 1m +never +\d{4}-/);
+  assert.match(
+    listed.stdout,
+    /^APP +JOB +WHEN +LAST +NEXT\nshop +tick +\S+ \S+ \* \* \* UTC +never +\d{4}-/,
+  );
   const byHand = await world.jobs(['run', 'shop', 'tick']);
   assert.equal([byHand.status, byHand.stderr.includes('v1 tick')], [0, true], byHand.stderr);
   assert.match(byHand.stdout, /^Done: shop tick in \d\.\d s\n$/);
@@ -33,7 +42,7 @@ test('a job runs in the active release, at its time and by hand, and its output 
   world.since('tick', 0);
   assert.equal(await quiet(world.look()), [0, '', '']);
   assert.is(world.entry('tick').runs.length, 1);
-  world.since('tick', MINUTE);
+  world.since('tick', 30 * MINUTE);
   assert.equal(await quiet(world.look()), [0, '', '']);
   await world.over('tick', 2);
   assert.match((await world.jobs(['log', 'shop', 'tick'])).stdout, /\nv1 tick\n/);
@@ -69,9 +78,9 @@ test('a job that fails is reported once with its cause, and once when it works a
 }) => {
   const flag = join(world.root, '..', 'fixed');
   const command = `test -e '${flag}' || { echo 'Error: connect ECONNREFUSED 127.0.0.1:5432' >&2; exit 3; }`;
-  await world.ship('v1', `jobs: { tick: { run: "${command}", every: 1m } }\n`);
+  await world.ship('v1', `jobs: { tick: { run: "${command}", ${NOW} } }\n`);
   for (const count of [1, 2]) {
-    world.since('tick', MINUTE);
+    world.since('tick', 30 * MINUTE);
     await world.look();
     await world.over('tick', count);
   }
@@ -83,7 +92,7 @@ test('a job that fails is reported once with its cause, and once when it works a
   assert.is(byHand.status, 3);
   assert.match(byHand.stdout, /^Failed: shop tick: `.* ended with status 3\n$/s);
   writeFileSync(flag, '');
-  world.since('tick', MINUTE);
+  world.since('tick', 30 * MINUTE);
   await world.look();
   await world.over('tick', 4);
   await until(() => newsOf(world).length > 1, 'it is not recorded that it works again');
@@ -98,10 +107,10 @@ test('a job gets the secrets of the app, and nothing that it prints shows them',
   const args = ['set', 'shop', 'MAIL_KEY', '--file', '-'];
   await run('runner-env', args, { root, stdin: secret });
   const command = `printf %s $MAIL_KEY | wc -c; echo Error: refused $MAIL_KEY; exit 1`;
-  await world.ship('v1', `jobs: { mail: { run: "${command}", every: 1m } }\n`);
+  await world.ship('v1', `jobs: { mail: { run: "${command}", ${NOW} } }\n`);
   const byHand = await world.jobs(['run', 'shop', 'mail']);
   assert.match(byHand.stderr, new RegExp(`\\b${secret.length}\\b`));
-  world.since('mail', MINUTE);
+  world.since('mail', 30 * MINUTE);
   await world.look();
   await world.over('mail', 2);
   await until(() => newsOf(world).length > 0, 'nothing is recorded');
@@ -113,16 +122,16 @@ test('a job gets the secrets of the app, and nothing that it prints shows them',
 test('times that were missed are reported in one record, and made up for only where it says so', async ({
   world,
 }) => {
-  const one = '{ run: "true", every: 1h }';
-  await world.ship('v1', `jobs: { a: ${one}, b: { run: "true", every: 1h, catch_up: true } }\n`);
-  for (const job of ['a', 'b']) world.since(job, 5 * 60 * MINUTE + 10 * MINUTE);
+  const rules = `run: "true", ${dailyAt(3)}`;
+  await world.ship('v1', `jobs: { a: { ${rules} }, b: { ${rules}, catch_up: true } }\n`);
+  for (const job of ['a', 'b']) world.since(job, 3 * DAY);
   await world.look();
   await world.over('b', 1);
   await until(() => newsOf(world).length > 0, 'nothing is recorded');
   const record = world.events().find(({ event_type: kind }) => kind === 'JobMissed');
   assert.match(
     String(record?.reason),
-    /^job a was due 5 times from .* to .*: runner jobs run shop a$/,
+    /^job a was due 3 times from .* to .*: runner jobs run shop a$/,
   );
   assert.equal(newsOf(world), ['JobMissed a']);
 });
@@ -133,10 +142,10 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
   const gate = join(world.root, '..', 'gate');
   const slow = `while test ! -e '${gate}'; do sleep 0.05; done`;
   const rules = ['skip', 'wait', 'kill'];
-  const lines = rules.map((rule) => `${rule}: { run: "${slow}", every: 1m, overlap: ${rule} }`);
+  const lines = rules.map((rule) => `${rule}: { run: "${slow}", ${NOW}, overlap: ${rule} }`);
   await world.ship('v1', `jobs: { ${lines.join(', ')} }\n`);
   for (let look = 0; look < 2; look += 1) {
-    for (const rule of rules) world.since(rule, MINUTE);
+    for (const rule of rules) world.since(rule, 30 * MINUTE);
     await world.look();
     await until(() => rules.every((rule) => world.entry(rule).run?.version), 'no run has begun');
   }
@@ -159,8 +168,8 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
 test('a run that is killed gives one record, ends what it started and is not run again', async ({
   world,
 }) => {
-  await world.ship('v1', 'jobs: { tick: { run: "sleep 300", every: 1m } }\n');
-  world.since('tick', MINUTE);
+  await world.ship('v1', `jobs: { tick: { run: "sleep 300", ${NOW} } }\n`);
+  world.since('tick', 30 * MINUTE);
   await world.look();
   await until(() => world.entry('tick').run?.version, 'no run has begun');
   const lock = join(world.root, 'locks/jobs/shop/tick');
@@ -177,9 +186,9 @@ test('a run that is killed gives one record, ends what it started and is not run
 test('a deploy waits for a job, or ends it and has it run once more', async ({ world }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.$RUNNER_JOB.$RUNNER_VERSION; while test ! -e '${gate}'; do sleep 0.05; done`;
-  const jobs = `jobs: { wait: { run: "${slow}", every: 1m, during_deploy: wait }, kill: { run: "${slow}", every: 1m, during_deploy: kill } }\n`;
+  const jobs = `jobs: { wait: { run: "${slow}", ${NOW}, during_deploy: wait }, kill: { run: "${slow}", ${NOW}, during_deploy: kill } }\n`;
   await world.ship('v1', jobs);
-  for (const job of ['wait', 'kill']) world.since(job, MINUTE);
+  for (const job of ['wait', 'kill']) world.since(job, 30 * MINUTE);
   await world.look();
   const has = (name: string) => existsSync(`${gate}.${name}`);
   await until(() => has('wait.v1') && has('kill.v1'), 'no run has begun');
@@ -199,9 +208,9 @@ test('a deploy, a restart and a stop leave a run alone, and its release is kept'
 }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; cat VERSION`;
-  const jobs = `jobs: { tick: { run: "${slow}", every: 1m } }\nkeep: 1\n`;
+  const jobs = `jobs: { tick: { run: "${slow}", ${NOW} } }\nkeep: 1\n`;
   await world.ship('v1', jobs);
-  world.since('tick', MINUTE);
+  world.since('tick', 30 * MINUTE);
   await world.look();
   await until(() => existsSync(`${gate}.begun`), 'no run has begun');
   for (const version of ['v2', 'v3']) assert.is((await world.ship(version, jobs)).status, 0);
@@ -230,7 +239,7 @@ test('a job after deploys runs once for each, and not for the way back', async (
 test('a stopped app and a paused job rest, and what passed then is not missed', async ({
   world,
 }) => {
-  await world.ship('v1', 'jobs: { tick: { run: "true", every: 1m } }\n');
+  await world.ship('v1', `jobs: { tick: { run: "true", ${NOW} } }\n`);
   await run('runner-stop', ['shop'], { root: world.root });
   world.since('tick', 30 * MINUTE);
   await world.look();

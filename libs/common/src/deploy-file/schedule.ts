@@ -1,6 +1,6 @@
 /**
- * When a job is due. Pure: the same schedule and time give the same answer on every server. An hour that a
- * clock skips or doubles counts once.
+ * When a job is due. Pure: the same schedule and time give the same answer on every server. A time of
+ * the day in an hour that a clock skips or doubles counts once.
  */
 import { Cron } from 'croner';
 

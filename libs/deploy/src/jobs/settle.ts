@@ -54,22 +54,27 @@ export function settle(before: JobEntry, look: Look): SettledJob {
   const edge = new Date(now.getTime() - LATE);
   const late = from < edge ? dueTimes(schedule, from, edge, COUNT_MAX) : [];
   const fresh = dueTimes(schedule, from < edge ? edge : from, now, COUNT_MAX);
-  const { due, missed } = sorted(late, fresh, known);
   const last = fresh.at(-1) ?? (late.length < COUNT_MAX ? (late.at(-1) ?? from) : edge);
-  const entry = dated({ ...known, settled: last.toISOString() });
-  return { ...begun(entry, due ?? known.waiting, look), missed, killed };
+  const passed = withPassed(known, fresh.slice(0, -1), look);
+  const entry = dated({ ...passed, settled: last.toISOString() });
+  const due = (known.rules.catchUp ? [...late, ...fresh] : fresh).at(-1)?.toISOString();
+  return { ...begun(entry, due ?? known.waiting, look), missed: missedOf(late, known), killed };
 }
 
-/** The time that gets a run, and those that get none. */
-function sorted(late: readonly Date[], fresh: readonly Date[], { rules, run }: JobEntry) {
-  const times = [...late, ...fresh];
-  const due = (rules.catchUp ? times : fresh).at(-1)?.toISOString();
-  const lost = (due === undefined ? times : times.slice(0, -1)).map((time) => time.toISOString());
-  const [first] = lost;
-  // While a run goes on its rules say what becomes of further times.
-  const isMissed = first !== undefined && !rules.catchUp && !run;
-  const missed = isMissed ? { first, last: lost.at(-1) as string, count: lost.length } : undefined;
-  return { due, missed };
+/** Of several times that are found at once the newest has the run. */
+function withPassed(entry: JobEntry, times: readonly Date[], look: Look): JobEntry {
+  const reason = 'a later time was due, too';
+  return times.reduce(
+    (known, time) => withRun(known, skipped(time.toISOString(), look, reason)),
+    entry,
+  );
+}
+
+/** While a run goes on its rules say what becomes of further times. */
+function missedOf(late: readonly Date[], { rules, run }: JobEntry): SettledJob['missed'] {
+  const [first, last] = [late[0], late.at(-1)];
+  if (!first || !last || rules.catchUp || run) return undefined;
+  return { first: first.toISOString(), last: last.toISOString(), count: late.length };
 }
 
 type Begun = Pick<SettledJob, 'entry' | 'starts' | 'ends'>;
@@ -104,8 +109,7 @@ function killedRun(run: NonNullable<JobEntry['run']>, now: Date) {
   return { ...rest, ms, outcome: 'killed' as const, reason: 'its process was killed' };
 }
 
-function skipped(due: string, { now, newId }: Look) {
-  const reason = 'the run before went on';
+function skipped(due: string, { now, newId }: Look, reason = 'the run before went on') {
   const rest = { at: now.toISOString(), ms: 0, version: null, reason };
   return { id: newId(), due, outcome: 'skipped' as const, ...rest };
 }

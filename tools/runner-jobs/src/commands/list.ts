@@ -72,8 +72,9 @@ function listed(app: string, job: string, entry: JobEntry): ListedJob {
   return { ...about, next: paused ? null : next, running: run, waiting, paused, trouble, last };
 }
 
-function lastWords({ running, last }: ListedJob): string {
+function lastWords({ running, last, trouble }: ListedJob): string {
   if (running) return `runs since ${shortTime(running.at)}`;
+  if (trouble?.kind === 'missed') return `missed ${shortTime(trouble.since)}`;
   if (!last) return 'never';
   const took = last.outcome === 'skipped' ? '' : `, ${durationText(last.ms)}`;
   return `${last.outcome} ${shortTime(last.at)}${took}`;
@@ -94,7 +95,7 @@ function table(rows: readonly (readonly string[])[], style: Style): string {
   );
   const coloured = lines.map((line, at) => {
     if (at === 0) return style.bold(line);
-    return /^(?:failed|killed) /.test(rows[at]?.[3] ?? '') ? style.red(line) : line;
+    return /^(?:failed|killed|missed) /.test(rows[at]?.[3] ?? '') ? style.red(line) : line;
   });
   return `${coloured.join('\n')}\n`;
 }
