@@ -176,7 +176,8 @@ test('history and stats read records from standard input, where no root is neede
     const log = await sh(world, 'RUNNER_ROOT=$RUNNER_ROOT/none runner-history');
     assert.is(log.status, 1);
     const broken = await sh(world, 'jq . "$RUNNER_ROOT"/state/shop.json | runner-history -');
-    assert.match(broken.stderr, /skipped \d+ line\(s\) that are not records/);
+    assert.is(broken.status, 1);
+    assert.match(broken.stderr, /\(event_invalid\)\n$/);
   }));
 
 test.run();

@@ -1,6 +1,8 @@
 /** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
+import { killApp } from '@runner/testing/app';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { until } from '@runner/testing/until';
@@ -253,6 +255,42 @@ test('a stopped app and a paused job rest, and what passed then is not missed', 
   assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
   await world.look();
   assert.equal([world.entry('tick').runs, newsOf(world)], [[], []]);
+});
+
+test('after a restore the jobs count from the first deploy on, and a pause stays', async ({
+  world,
+}) => {
+  const { root } = world;
+  const rules = `run: "true", ${dailyAt(3)}`;
+  await world.ship('v1', `jobs: { a: { ${rules} }, b: { ${rules} } }\n`);
+  await world.jobs(['pause', 'shop', 'b']);
+  for (const job of ['a', 'b']) world.since(job, 3 * DAY);
+  const [file, fresh] = [join(root, '../backup.age'), join(root, '../fresh')];
+  const identity = join(root, '../identity');
+  writeFileSync(identity, IDENTITY);
+  const to = ['--to', file, '--recipient', RECIPIENT];
+  assert.is((await run('runner-backup', to, { root })).status, 0);
+  await run('runner-stop', ['shop'], { root });
+  const restored = await run('runner-restore', [file, '--identity', identity], { root: fresh });
+  assert.is(restored.status, 0, restored.stderr);
+  assert.is((await run('runner-jobs', ['run', '--due'], { root: fresh })).status, 0);
+  const deployed = await run('runner-deploy', ['shop'], { root: fresh });
+  assert.is(deployed.status, 0, deployed.stderr);
+  await run('runner-jobs', ['run', '--due'], { root: fresh });
+  const { jobs } = JSON.parse((await run('runner-jobs', ['--json'], { root: fresh })).stdout);
+  const shown = jobs.map(
+    ({ job, paused, last }: { job: string; paused: unknown; last: unknown }) => [
+      job,
+      paused !== null,
+      last,
+    ],
+  );
+  assert.equal(shown, [
+    ['a', false, null],
+    ['b', true, null],
+  ]);
+  assert.not.match(readFileSync(join(fresh, 'logs/deploy-events.jsonl'), 'utf8'), /JobMissed/);
+  killApp(fresh, 'shop');
 });
 
 test.run();

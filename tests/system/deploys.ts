@@ -119,10 +119,14 @@ ExecStart=/usr/bin/env node server.js
   await type('runner remove blog --yes; runner remove wiki --yes');
   assert.equal([await page(PORT + 1), await page(PORT + 2)], [null, null]);
 
-  step('the master key may belong to root: the timer gets it as a credential');
+  step('the master key may belong to root: the timers get it as a credential, and so does a job');
   await type('install -D -m 0600 /opt/runner/mkey /etc/credstore/runner-mkey; rm /opt/runner/mkey');
-  await git.commit(REPO, { VERSION: 'v4-1\n' }, 'v4-1', { tag: 'v4-1' });
+  const jobs = `${DEPLOY_FILE}jobs: { tick: { run: "id -un; test $RUNNER_VERSION = v4-1", every: 1m } }\n`;
+  await git.commit(REPO, { VERSION: 'v4-1\n', '.deploy.yml': jobs }, 'v4-1', { tag: 'v4-1' });
   await until('runner status shop', /v4-1 since/);
+  await until('cat /opt/runner/apps/shop/jobs.json', /"outcome":"ok"/);
+  assert.match(await type('cat /opt/runner/logs/jobs/shop/tick/*.log'), /\nrunner\n/);
+  await type('systemctl is-active runner-jobs.timer');
   await type('runner tokens list', { status: 1 });
   await type('install -o runner -g runner -m 0600 /etc/credstore/runner-mkey /opt/runner/mkey');
   await type('rm /etc/credstore/runner-mkey');
