@@ -224,6 +224,26 @@ test('a deploy, a restart and a stop leave a run alone, and its release is kept'
   assert.equal([outcome, version, newsOf(world)], ['ok', 'v1', []]);
 });
 
+test('a job that a deploy removes while it runs is not run again', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; rm ${gate}.begun`;
+  const other = `other: { run: "true", ${NOW} }`;
+  await world.ship('v1', `jobs: { tick: { run: "${slow}", ${NOW} }, ${other} }\n`);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${gate}.begun`), 'no run has begun');
+  assert.is((await world.ship('v2', `jobs: { ${other} }\n`)).status, 0);
+  for (const job of ['tick', 'other']) world.since(job, 30 * MINUTE);
+  await world.look();
+  writeFileSync(gate, '');
+  await world.over('other', 1);
+  await until(() => !existsSync(`${gate}.begun`), 'the run goes on');
+  world.since('other', 30 * MINUTE);
+  await world.look();
+  await world.over('other', 2);
+  assert.equal([world.entry('tick'), newsOf(world)], [undefined, []]);
+});
+
 test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
   const jobs = 'jobs: { clean: { run: "true", after: deploy } }\n';
   await world.ship('v1', jobs);

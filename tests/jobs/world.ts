@@ -13,9 +13,9 @@ export interface JobWorld extends World {
   /** Begins what is due. */
   look(): Promise<Ended>;
   entry(job: string): JobEntry;
-  /** Says of a job that nothing was looked for since so many ms. */
+  /** Makes the last look at a job so many ms old. */
   since(job: string, ms: number): void;
-  /** Says of the run that goes on that it has begun so many ms ago. */
+  /** Makes the current run of a job so many ms old. */
   begun(job: string, ms: number): void;
   /** Waits until a job has no run that goes on, and `count` that are over. */
   over(job: string, count: number): Promise<void>;

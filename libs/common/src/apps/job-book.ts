@@ -47,6 +47,8 @@ export interface JobEntry {
   /** What was announced and is not over. */
   trouble: { since: string; kind: 'failed' | 'missed'; count: number } | null;
   slow: boolean;
+  /** No active release has it: it is forgotten once its run is over. */
+  gone?: true;
   /** The newest first. */
   runs: JobRun[];
 }

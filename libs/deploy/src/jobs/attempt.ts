@@ -2,6 +2,7 @@
 import type { JobEntry } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { removeTree } from '@runner/common/files/tree-change';
 import { Failure, signalStatus } from '@runner/common/foundation/failure';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -23,6 +24,8 @@ export interface JobAttempt {
   /** The lines that say why. */
   readonly cause?: string;
   readonly isInterrupted?: boolean;
+  /** The release that is active has no such job. */
+  readonly isGone?: boolean;
 }
 
 /** The command is begun, of this version. */
@@ -46,7 +49,9 @@ export async function attemptJob(
     const target = enterRelease(op, app, entry);
     version = target.version;
     noted(version);
-    await runStep(op.log, signal, stepOf(target, entry));
+    const own = target.file.jobs.find(({ name }) => name === job);
+    if (!own) return { version, status: null, reason: `${version} has no such job`, isGone: true };
+    await runStep(op.log, signal, stepOf(target, own, entry.run));
     return { version, status: 0 };
   } catch (error) {
     const failure = asStepFailure(error, 'hook');
@@ -114,17 +119,16 @@ function isEntered(folder: string): boolean {
   }
 }
 
-function stepOf(target: Target, { rules, run }: JobEntry) {
+function stepOf(target: Target, own: JobRules, run: JobEntry['run']) {
   const { release: cwd, env } = target;
-  const own = target.file.jobs.find(({ name }) => name === rules.name) ?? rules;
   const about = {
-    RUNNER_JOB: rules.name,
+    RUNNER_JOB: own.name,
     [JOB_RUN]: run?.id ?? '',
     ...(run?.due && { RUNNER_JOB_DUE: run.due }),
   };
   return shellStep({
     stage: 'hook',
-    label: `job ${rules.name}`,
+    label: `job ${own.name}`,
     command: own.run,
     cwd,
     env: { ...env, ...about },

@@ -36,6 +36,8 @@ export function changeJobBook<T>(server: Server, app: AppState, change: (book: J
     const before = readJobBook(paths, app.app);
     const book = refreshed(server, app, before ?? { of: '', jobs: {} });
     const result = change(book);
+    for (const [name, { gone, run }] of Object.entries(book.jobs))
+      if (gone && !run) delete book.jobs[name];
     const text = `${JSON.stringify(book)}\n`;
     if (!before || text !== `${JSON.stringify(before)}\n`)
       writeWhole(paths.app(app.app).jobs, text, 0o640);
@@ -63,9 +65,9 @@ function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
     const { name } = job.rules;
     jobs[name] ??= entryFor(server, job, copy);
   }
-  // A run of a job that is gone is waited for.
+  // The end of a run that goes on is still noted.
   for (const [name, entry] of Object.entries(copy.jobs))
-    if (!jobs[name] && entry.run) jobs[name] = { ...entry, next: null, waiting: null };
+    if (!jobs[name] && entry.run) jobs[name] = { ...entry, next: null, waiting: null, gone: true };
   return { of, jobs };
 }
 
@@ -107,7 +109,8 @@ function entryFor(
   // After a restore its times count from now on, too.
   const isSame =
     of !== '' && JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
-  const entry = { ...fresh, ...before, ...job, ...(!isSame && { settled: fresh.settled }) };
+  const { gone: _, ...known } = before ?? fresh;
+  const entry = { ...known, ...job, ...(!isSame && { settled: fresh.settled }) };
   if (job.rules.schedule.kind !== 'deploy') return dated(entry);
   // Due once for each deploy, not for the way back to an older one.
   const isDue = !before || !isSame || deployedAt > before.settled;

@@ -4,14 +4,16 @@ import { durationText } from '@runner/common/text/time';
 import type { JobAttempt } from './attempt.ts';
 import { type JobNews, troubled } from './tell.ts';
 
-/** A run is slow if it took so many times the median of these many good ones before it, and so many ms. */
+/** A slow run took more than `times` the median of at least `of` good ones, and more than `least` ms. */
 const SLOW = { times: 3, of: 5, least: 10_000 };
 
 /** A run whose attempts are over. */
 export type EndedAttempts = JobAttempt & { readonly attempts: number; readonly ms: number };
 
 /** Whether it worked, and who ended it. */
-export function outcomeOf({ reason, isInterrupted }: JobAttempt, run: RunningJob): JobOutcome {
+export function outcomeOf(attempt: JobAttempt, run: RunningJob): JobOutcome {
+  const { reason, isInterrupted, isGone } = attempt;
+  if (isGone) return 'skipped';
   if (reason === undefined) return 'ok';
   if (!isInterrupted) return 'failed';
   return run.endedBy ? 'ended' : 'killed';
@@ -32,7 +34,8 @@ export function toldOf(
 ): { readonly entry: JobEntry; readonly news: readonly JobNews[] } {
   const { name } = entry.rules;
   const more = { duration_ms: run.ms };
-  if (run.outcome === 'ended' || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
+  const isQuiet = run.outcome === 'ended' || run.outcome === 'skipped';
+  if (isQuiet || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
   if (run.outcome !== 'ok') {
     const told = troubled(entry, 'failed', now);
     const reason = `job ${name}: ${run.reason}`;

@@ -101,7 +101,12 @@ async function runOnce(request: JobRequest, id: string): Promise<EndedJob | unde
     });
   let done = await attemptJob(request, entry, id, noted);
   let attempts = 1;
-  while (done.reason !== undefined && attempts <= entry.rules.retry && !signal.aborted) {
+  while (
+    done.reason !== undefined &&
+    !done.isGone &&
+    attempts <= entry.rules.retry &&
+    !signal.aborted
+  ) {
     await pause(RETRY_PAUSE, signal);
     if (signal.aborted) break;
     attempts += 1;

@@ -45,6 +45,7 @@ export function settle(before: JobEntry, look: Look): SettledJob {
   const nothing = { starts: false, ends: false, missed: undefined, killed };
   const isWrong = Date.parse(known.settled) - now.getTime() > BACK_MAX;
   const from = isWrong ? now : new Date(known.settled);
+  if (known.gone) return { ...nothing, entry: known };
   if (look.isStopped || known.paused) {
     const isOfDeploys = known.rules.schedule.kind === 'deploy';
     const settled = (isOfDeploys || from > now ? from : now).toISOString();
