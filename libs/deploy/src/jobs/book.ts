@@ -17,9 +17,8 @@ const WAIT = 10;
 export const RUNS_MAX = 20;
 
 /** Whether an app has jobs, or had some. */
-export function hasJobs({ paths }: Pick<Server, 'paths'>, app: AppState): boolean {
-  const isListed = Object.values(app.instances).some(({ current }) => current?.jobs);
-  return isListed || readJobBook(paths, app.app) !== undefined;
+export function hasJobs({ instances }: AppState, book: JobBook | undefined): boolean {
+  return book !== undefined || Object.values(instances).some(({ current }) => current?.jobs);
 }
 
 /** Which releases are active: their rules count. */
@@ -50,8 +49,8 @@ export function changeJobBook<T>(server: Server, app: AppState, change: (book: J
 /** After what is active has changed: the schedule changes with the release. */
 export function keepJobs(server: Server, name: string): void {
   const app = findApp(server.paths, name);
-  if (!app || !hasJobs(server, app)) return;
-  if (readJobBook(server.paths, name)?.of === activeReleases(app)) return;
+  const book = readJobBook(server.paths, name);
+  if (!app || !hasJobs(app, book) || book?.of === activeReleases(app)) return;
   changeJobBook(server, app, () => {});
 }
 
@@ -126,7 +125,7 @@ export function dated(entry: JobEntry): JobEntry {
 /** The entry of a job. Throws `app_not_found`, `job_not_found`. */
 export function requireJob({ io, paths }: Server, name: string, job: string): [AppState, JobEntry] {
   const app = requireApp(paths, name);
-  const jobs = hasJobs({ paths }, app)
+  const jobs = hasJobs(app, readJobBook(paths, name))
     ? changeJobBook({ io, paths }, app, (book) => book.jobs)
     : {};
   const entry = Object.hasOwn(jobs, job) ? jobs[job] : undefined;

@@ -1,18 +1,15 @@
 /** Looking for jobs that are due: a timer does each minute, and each `fetch`. Nothing stays running. */
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { liveHolder } from '@runner/common/files/lock';
-import { passed } from '@runner/common/foundation/apart';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { type Announcing, announcerOf } from '../alerts/announce.ts';
+import { startInBackground } from '../run/background.ts';
 import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { COUNT_MAX, type SettledJob, settle } from './settle.ts';
@@ -28,8 +25,8 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
   const { io, paths } = announcing;
   const app = findApp(paths, name);
   const isActive = Object.values(app?.instances ?? {}).some(({ current }) => current);
-  if (!app || !isActive || !hasJobs(announcing, app)) return;
   const book = readJobBook(paths, name);
+  if (!app || !isActive || !hasJobs(app, book)) return;
   if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
   const announcer = announcerOf(announcing);
   const done = changeJobBook(announcing, app, (jobs) => {
@@ -156,16 +153,7 @@ export function endRun(paths: Paths, app: string, job: string): void {
   }
 }
 
-/** Starts the process of a run, which outlives this one. */
-export function startRun({ io, paths }: Server, app: string, job: string, id: string): void {
-  const program = join(dirname(io.program), 'runner-jobs');
-  if (!existsSync(program)) return;
-  const args = [program, 'run', app, job, '--carry', id, '--root', paths.root];
-  const child = spawn(process.execPath, args, {
-    env: passed(io.env),
-    detached: true,
-    stdio: 'ignore',
-  });
-  child.once('error', () => {});
-  child.unref();
+/** Starts the process of a run. */
+export function startRun(server: Server, app: string, job: string, id: string): void {
+  startInBackground(server, 'runner-jobs', ['run', app, job, '--carry', id]);
 }

@@ -1,12 +1,9 @@
 /** Starting the process that watches a release: it outlives the command, as the delivery of messages does. */
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findApp } from '@runner/common/apps/store';
 import { liveHolder } from '@runner/common/files/lock';
-import { passed } from '@runner/common/foundation/apart';
 import type { Server } from '@runner/common/foundation/paths';
+import { startInBackground } from '../run/background.ts';
 import { readProgress } from './progress.ts';
 
 /** Longest wait until a watcher has read the key that this process got from systemd, in ms. */
@@ -20,17 +17,7 @@ export async function startWatcher({ io, paths }: Server, app: string): Promise<
   const watch = findApp(paths, app)?.watch;
   if (!watch) return false;
   if (liveHolder(paths.watchLock(app))) return true;
-  const program = join(dirname(io.program), 'runner-watch');
-  if (!existsSync(program)) return false;
-  const args = [...FRUGAL, program, app, '--carry', '--root', paths.root];
-  // A session of its own: Ctrl-C ends the deploy, but not its watch.
-  const child = spawn(process.execPath, args, {
-    env: passed(io.env),
-    detached: true,
-    stdio: 'ignore',
-  });
-  child.once('error', () => {});
-  child.unref();
+  if (!startInBackground({ io, paths }, 'runner-watch', [app, '--carry'], FRUGAL)) return false;
   const until = performance.now() + (io.env.CREDENTIALS_DIRECTORY ? KEY_WAIT : 0);
   const hasBegun = () => readProgress(paths, app, watch.deploy_id) !== undefined;
   while (performance.now() < until && !hasBegun()) await sleep(50);
