@@ -35,7 +35,7 @@ export function beginJournal(
   op.journal = journal;
   const { commit, version, passed_over: head = commit } = intent;
   const isDeploy = !isByHand(journal);
-  const watch = op.trigger === 'watch' ? undefined : endsWatch(op, journal);
+  const watch = endsWatch(op, journal);
   changeApp({ io, paths, command: 'deploy', app: app.app }, (state) => ({
     ...change(state),
     ...watch,
@@ -45,7 +45,7 @@ export function beginJournal(
   }));
 }
 
-/** Whatever changes an app ends the watch of its release: what the state becomes. */
+/** Whatever changes an app ends the watch of its release, but for its own way back: what the state becomes. */
 function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState> {
   const { watch } = op.app;
   if (!watch) return {};
@@ -55,7 +55,7 @@ function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState
   const end = bad === undefined ? early : { verdict: 'bad' as const, reason: bad };
   const [recorded] = recordAnyway(op, bad === undefined ? watchRecords(op, watch, end) : []);
   const at = recorded?.timestamp ?? op.io.now().toISOString();
-  return { watch: null, watched: watchEnd(watch, end, at) };
+  return { ...(op.trigger !== 'watch' && { watch: null }), watched: watchEnd(watch, end, at) };
 }
 
 /** The same for what must be done even if a kill would not be noticed, as on a full disk. */

@@ -95,9 +95,10 @@ export class FollowedFile {
   #read(): string {
     this.#fd ??= openIfThere(this.#path);
     if (this.#fd === undefined) return '';
+    const { size } = fstatSync(this.#fd);
     // Truncated: it begins again.
-    if (fstatSync(this.#fd).size < this.#position) this.#position = 0;
-    const bytes = readRange(this.#fd, this.#position, BLOCK);
+    if (size < this.#position) this.#position = 0;
+    const bytes = readRange(this.#fd, this.#position, Math.min(BLOCK, size - this.#position));
     this.#position += bytes.length;
     return this.#decoder.write(bytes);
   }

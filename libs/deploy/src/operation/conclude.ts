@@ -28,6 +28,17 @@ export function conclude(
   { events, hasStarted, state, mustSave = false }: OperationEnding,
   written: readonly LogRecord[] = [],
 ): void {
+  const at = recordEnd(op, events, written);
+  if (hasStarted) secretsStarted(op);
+  writeEnd(op, (app) => state(app, at), mustSave);
+}
+
+/** Records the events that are not yet `written`, and sends all. Returns the time of the first as recorded. */
+export function recordEnd(
+  op: Operation,
+  events: readonly DeployEvent[],
+  written: readonly LogRecord[] = [],
+): string {
   op.ending();
   const known = events.map((event) => written.find((record) => isSame(record, event)));
   const missing = recordAnyway(
@@ -36,9 +47,7 @@ export function conclude(
   )[Symbol.iterator]();
   const recorded = known.map((record) => record ?? missing.next().value) as DeployEvent[];
   for (const event of recorded) op.notifier.send(event);
-  if (hasStarted) secretsStarted(op);
-  const at = recorded[0]?.timestamp ?? op.io.now().toISOString();
-  writeEnd(op, (app) => state(app, at), mustSave);
+  return recorded[0]?.timestamp ?? op.io.now().toISOString();
 }
 
 /** As of 0.1.0 one record stands for all instances. */

@@ -5,16 +5,15 @@ import { dirname, join } from 'node:path';
 import { passed } from '@runner/common/foundation/apart';
 import type { Server } from '@runner/common/foundation/paths';
 
-/** Starts `tool` on the same root; `flags` are Node's. Returns whether it is installed. */
+/** Starts `tool` on the same root. Returns whether it is installed. */
 export function startInBackground(
   { io, paths }: Server,
   tool: string,
   args: readonly string[],
-  flags: readonly string[] = [],
 ): boolean {
   const program = join(dirname(io.program), tool);
   if (!existsSync(program)) return false;
-  const child = spawn(process.execPath, [...flags, program, ...args, '--root', paths.root], {
+  const child = spawn(process.execPath, [program, ...args, '--root', paths.root], {
     env: passed(io.env),
     detached: true,
     stdio: 'ignore',

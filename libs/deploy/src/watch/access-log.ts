@@ -74,7 +74,10 @@ export class AccessLog {
     if (this.#fd === undefined || fstatSync(this.#fd).ino !== inode) return [];
     this.#position = Math.max(0, end - BEFORE_MAX);
     const answers: Answer[] = [];
-    while (this.#position < end) answers.push(...this.#read(end));
+    for (let from = -1; from !== this.#position; ) {
+      from = this.#position;
+      answers.push(...this.#read(end));
+    }
     this.#rest = '';
     return answers;
   }
@@ -106,9 +109,9 @@ export class AccessLog {
     if (this.#fd === undefined) return [];
     const { size } = fstatSync(this.#fd);
     if (size < this.#position) this.#position = 0;
-    const most = Math.min(BLOCK, end - this.#position);
-    const bytes = readRange(this.#fd, this.#position, most);
-    this.#position += bytes.length === 0 && end !== Number.POSITIVE_INFINITY ? most : bytes.length;
+    const left = Math.min(size, end) - this.#position;
+    const bytes = readRange(this.#fd, this.#position, Math.min(BLOCK, Math.max(0, left)));
+    this.#position += bytes.length;
     const lines = (this.#rest + this.#decoder.write(bytes)).split('\n');
     this.#rest = (lines.pop() ?? '').slice(0, LINE_MAX);
     return lines.flatMap((line) => answerIn(line.slice(0, LINE_MAX)) ?? []);

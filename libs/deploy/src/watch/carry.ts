@@ -1,4 +1,5 @@
 /** The process that watches a release: one for each app, in the background, until the watch ends. */
+import { setFlagsFromString } from 'node:v8';
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
@@ -25,6 +26,8 @@ const MEMORY_MIN = 67_108_864;
 /** Watches what is to be watched of an app until the end, unless another process does. Returns whether it did. */
 export async function carryWatch(request: WatchRequest): Promise<boolean> {
   const { io, paths, app: name } = request;
+  // Compiling costs more than what is done once a second could gain by it.
+  setFlagsFromString('--no-opt');
   const holder = { pid: io.pid, command: 'watch', since: io.now().toISOString() };
   // The deploy that ends a watch finds its watcher at work, and starts no other one.
   for (let last: string | undefined; ; ) {

@@ -1,15 +1,14 @@
 /** How a watch ends: its record, its message, what the state becomes, and the way back. */
-import type { AppState, WatchState } from '@runner/common/apps/state';
-import { findApp } from '@runner/common/apps/store';
+import type { AppState, WatchEnd, WatchState } from '@runner/common/apps/state';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { changeOwnState } from '../journal/journal.ts';
+import { changeOwnState, writeEnd } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { type OpenedSecrets, secretsOf } from '../journal/secrets.ts';
 import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
-import { conclude } from '../operation/conclude.ts';
+import { recordEnd } from '../operation/conclude.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
 import { heldNotifier, startNotifier } from '../report/notifier.ts';
 import { rollBack } from '../rollback/rollback.ts';
@@ -49,21 +48,14 @@ export async function endWatch(
       const goesBack = verdict === 'bad' && policy === 'rollback';
       say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${words}`);
       const end = { verdict, reason: words };
-      // From the record the next watcher sees what is left to do after a kill.
-      const written = eventsOfDeploy(op.paths, watch.deploy_id);
-      const ending = {
-        hasStarted: false,
-        events: watchRecords(op, watch, end),
-        state: (app: AppState, at: string) => ({
-          ...app,
-          ...(!goesBack && { watch: null }),
-          watched: watchEnd(watch, end, at),
-        }),
-      };
       try {
-        conclude(op, ending, written);
+        // From the record the next watcher sees what is left to do after a kill.
+        const written = eventsOfDeploy(op.paths, watch.deploy_id);
+        const at = recordEnd(op, watchRecords(op, watch, end), written);
+        const watched = watchEnd(watch, end, at);
         // The way back comes first: a kill before the message has the next watcher send it.
-        if (goesBack) await leave(op, watch, words);
+        if (goesBack) await leave(op, watch, watched);
+        else writeEnd(op, (app) => ({ ...app, watch: null, watched }), false);
       } finally {
         op.notifier = held.start();
       }
@@ -87,23 +79,24 @@ function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchSt
 }
 
 /** Goes back to the version before, of which the links are all that changes while it still runs. */
-async function leave(op: Operation, watch: WatchState, words: string): Promise<void> {
-  const app = findApp(op.paths, op.app.app) ?? op.app;
+async function leave(op: Operation, watch: WatchState, watched: WatchEnd): Promise<void> {
   const [only] = watch.instances;
-  const isAll = Object.keys(app.instances).length === watch.instances.length;
+  const isAll = Object.keys(op.app.instances).length === watch.instances.length;
+  // There is no way back: it is not tried again at each fetch.
+  const stay = (why: string) => {
+    say(op, `${watch.version} stays: ${why}`);
+    changeOwnState(op, (now) => ({ ...now, watch: null, watched }));
+  };
   try {
     const target = { to: undefined, instance: isAll ? undefined : only };
-    const choice = { ...target, force: true, reason: `watch: ${words}` };
-    const { error } = await rollBack({ ...op, app }, choice);
-    if (error !== undefined) stay(op, watch, error);
+    const { error } = await rollBack(op, {
+      ...target,
+      force: true,
+      reason: `watch: ${watched.reason}`,
+    });
+    if (error !== undefined) stay(error);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    stay(op, watch, error.message);
+    stay(error.message);
   }
-}
-
-/** There is no way back: it is not tried again at each fetch. */
-function stay(op: Operation, { version }: WatchState, why: string): void {
-  say(op, `${version} stays: ${why}`);
-  changeOwnState(op, (now) => ({ ...now, watch: null }));
 }

@@ -13,8 +13,10 @@ import { type Judgement, judge, type WatchSource } from './source.ts';
 
 /** Shortest time between two looks at the clock of the sources, in ms. */
 const TICK = 10;
-/** Between two calls of what comes each second, in ms. */
-const SECOND = 1_000;
+/** Between two looks at what else is going on, in ms. */
+const AROUND = 2_000;
+/** What is due within this share of its time is looked at now: the process wakes up once for all of it. */
+const EARLY = 0.25;
 
 /** When its deploy began, in ISO 8601, and what the proxy had seen when it got its first request. */
 export interface WatchBeginning extends ProxyMark {
@@ -49,14 +51,14 @@ export function sourcesOf(
 }
 
 /**
- * Looks for `time` ms. `each` is called every second; if it returns false, or a signal comes, the result
+ * Looks for `time` ms. `around` is called every two seconds; if it returns false, or a signal comes, the result
  * is undefined.
  */
 export async function lookUntil(
   { io, signal }: Operation,
   sources: readonly WatchSource[],
   time: number,
-  each: () => Promise<boolean> = async () => true,
+  around: () => Promise<boolean> = async () => true,
 ): Promise<Judgement | undefined> {
   const until = io.elapsed() + time;
   const due = new Map<WatchSource, number>();
@@ -77,20 +79,21 @@ export async function lookUntil(
   for (;;) {
     const now = io.elapsed();
     for (const source of sources) {
-      if (busy.has(source) || (due.get(source) ?? 0) > now) continue;
-      due.set(source, now + source.every);
+      const { every } = source;
+      if (busy.has(source) || (due.get(source) ?? 0) > now + every * EARLY) continue;
+      due.set(source, now + every);
       void one(source);
     }
     const isBad = sources.some(({ finding }) => finding === 'bad');
     if (isBad || now >= until) return judge(sources);
     if (signal.aborted) return undefined;
-    if (now - called >= SECOND) {
+    if (now - called >= AROUND * (1 - EARLY)) {
       called = now;
-      if (!(await each())) return undefined;
+      if (!(await around())) return undefined;
     }
     // Until the next source is due, or one has an answer.
     const idle = sources.filter((source) => !busy.has(source));
-    const next = Math.min(until, called + SECOND, ...idle.map((source) => due.get(source) ?? now));
+    const next = Math.min(until, called + AROUND, ...idle.map((source) => due.get(source) ?? now));
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(TICK, next - io.elapsed()));
       wake = () => {

@@ -9,15 +9,12 @@ import { readProgress } from './progress.ts';
 /** Longest wait until a watcher has read the key that this process got from systemd, in ms. */
 const KEY_WAIT = 5_000;
 
-/** Flags of Node: the threads that collect garbage take more of the processor than looking once a second does. */
-const FRUGAL = ['--single-threaded-gc', '--min-semi-space-size=4'] as const;
-
 /** Starts the watcher of an app whose release is watched, unless there is one. Returns whether one is at work. */
 export async function startWatcher({ io, paths }: Server, app: string): Promise<boolean> {
   const watch = findApp(paths, app)?.watch;
   if (!watch) return false;
   if (liveHolder(paths.watchLock(app))) return true;
-  if (!startInBackground({ io, paths }, 'runner-watch', [app, '--carry'], FRUGAL)) return false;
+  if (!startInBackground({ io, paths }, 'runner-watch', [app, '--carry'])) return false;
   const until = performance.now() + (io.env.CREDENTIALS_DIRECTORY ? KEY_WAIT : 0);
   const hasBegun = () => readProgress(paths, app, watch.deploy_id) !== undefined;
   while (performance.now() < until && !hasBegun()) await sleep(50);
