@@ -40,6 +40,7 @@ const CHANGES: Readonly<Record<string, readonly [(printed: string) => string, Re
     (printed) =>
       printed
         .replace(/ {2}"SRV_web2" \{[\s\S]*?\n {2}\}\n/, '')
+        .replaceAll('"SRV_web1", "SRV_web2"', '"SRV_web1"')
         .split('\n')
         .filter((line) => !line.includes('SRV_web2'))
         .join('\n'),

@@ -30,6 +30,8 @@ export interface JobRun {
 export type RunningJob = Pick<JobRun, 'id' | 'due' | 'at' | 'version'> & {
   /** Who has it ended. */
   endedBy?: 'deploy' | 'next';
+  /** Of `on: one`: larger than that of every run before, on any server. */
+  token?: number;
 };
 
 /** A job of the active release. */
@@ -47,6 +49,8 @@ export interface JobEntry {
   /** What was announced and is not over. */
   trouble: { since: string; kind: 'failed' | 'missed'; count: number } | null;
   slow: boolean;
+  /** Of `on: one`: the newest time that another server has. */
+  elsewhere?: { server: string; due: string };
   /** No active release has it: it is forgotten once its run is over. */
   gone?: true;
   /** The newest first. */

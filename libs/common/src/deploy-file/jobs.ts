@@ -21,6 +21,8 @@ export interface JobRules {
   readonly overlap: Overlap;
   /** Further attempts of a run that failed. */
   readonly retry: number;
+  /** In a fleet: each server runs it, or the one that is first. */
+  readonly on: 'each' | 'one';
   /** What a deploy does with a run. */
   readonly duringDeploy: 'continue' | 'wait' | 'kill';
   /** A time that was missed is made up for. */
@@ -78,6 +80,11 @@ export const JOBS_SCHEMA: Schema = {
         enum: ['skip', 'wait', 'kill'],
         description: 'At a time at which the run before goes on [default: skip]',
       },
+      on: {
+        type: 'string',
+        enum: ['each', 'one'],
+        description: 'In a fleet: each server runs it, or one of them [default: each]',
+      },
       retry: {
         type: 'integer',
         minimum: 0,
@@ -110,6 +117,13 @@ export function jobsOf(
     const instance = section.get('instance') as string | undefined;
     if (instance !== undefined && !instances.some((each) => each.name === instance))
       throw wrong('instance', `there is no instance '${instance}'`);
+    if (section.get('on') === 'one' && section.has('after'))
+      throw wrong('on', 'does not work with after: each server has deploys of its own');
+    if (section.get('on') === 'one' && section.get('overlap') === 'kill')
+      throw wrong(
+        'overlap',
+        'must be skip or wait with on: one: the run before may be on another server',
+      );
     return {
       name,
       run: section.get('run') as string,
@@ -117,6 +131,7 @@ export function jobsOf(
       instance,
       timeout: milliseconds(section.get('timeout'), DEFAULTS.timeout),
       overlap: (section.get('overlap') ?? 'skip') as Overlap,
+      on: (section.get('on') ?? 'each') as JobRules['on'],
       retry: (section.get('retry') ?? 0) as number,
       duringDeploy: (section.get('during_deploy') ?? 'continue') as JobRules['duringDeploy'],
       catchUp: section.get('catch_up') === true,

@@ -125,6 +125,7 @@ function stepOf(target: Target, own: JobRules, run: JobEntry['run']) {
     RUNNER_JOB: own.name,
     [JOB_RUN]: run?.id ?? '',
     ...(run?.due && { RUNNER_JOB_DUE: run.due }),
+    ...(run?.token !== undefined && { RUNNER_JOB_TOKEN: String(run.token) }),
   };
   return shellStep({
     stage: 'hook',

@@ -12,8 +12,9 @@ import { type Announcing, announcerOf } from '../alerts/announce.ts';
 import { startInBackground } from '../run/background.ts';
 import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
-import { COUNT_MAX, type SettledJob, settle } from './settle.ts';
-import { changeOf, type JobNews, troubled } from './tell.ts';
+import { claimsOf, endClaim } from './claims.ts';
+import { COUNT_MAX, type MissedTimes, type SettledJob, settle } from './settle.ts';
+import { changeOf, type JobNews, troubled, troubleWords } from './tell.ts';
 
 /** Between two looks at runs that have just begun, in ms. */
 const POLL = 50;
@@ -37,7 +38,8 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
     return all;
   });
   const begun: string[] = [];
-  for (const [job, { entry, starts, ends }] of done) {
+  for (const [job, { entry, starts, ends, killed }] of done) {
+    if (killed) endClaim({ io, paths }, name, { rules: entry.rules, id: killed.id });
     if (ends) endRun(paths, name, job);
     if (!starts || !entry.run) continue;
     startRun({ io, paths }, name, job, entry.run.id);
@@ -103,26 +105,36 @@ function settleAll(
   book: JobBook,
 ): readonly (readonly [string, Done])[] {
   const now = io.now();
+  const claim = claimsOf({ io, paths }, app.app);
   const isBusy = app.deploying !== null && liveHolder(paths.lock(app.app)) !== undefined;
   return Object.entries(book.jobs).map(([job, before]) => {
     const { run, instance } = before;
     const settled = settle(before, {
       now,
       newId: () => newDeployId(io.random),
+      claim,
       isAlive: run !== null && isAlive(paths, app.app, job, { run, now }),
       isStopped: app.stopped?.instances.includes(instance) ?? false,
       isBusy,
     });
-    const { entry, news } = newsOf(app, job, settled, now.toISOString());
+    const { entry, news } = newsOf(app, before, settled, now.toISOString());
     book.jobs[job] = entry;
     return [job, { ...settled, entry, news }] as const;
   });
 }
 
-function newsOf({ app }: AppState, job: string, settled: SettledJob, now: string) {
+function newsOf({ app }: AppState, before: JobEntry, settled: SettledJob, now: string) {
   const { missed, killed } = settled;
+  const job = before.rules.name;
   const news: JobNews[] = [];
   let { entry } = settled;
+  const { elsewhere, trouble } = entry;
+  if (trouble && elsewhere && elsewhere.due !== before.elsewhere?.due) {
+    // What becomes of it is for that server to say.
+    entry = { ...entry, trouble: null };
+    const reason = `job ${job} ${troubleWords(trouble)}: ${elsewhere.server} runs it now`;
+    news.push({ event_type: 'JobRecovered', reason });
+  }
   if (killed) {
     // What the run had started.
     endWithVariable(JOB_RUN, killed.id);
@@ -134,13 +146,17 @@ function newsOf({ app }: AppState, job: string, settled: SettledJob, now: string
   if (missed) {
     const told = troubled(entry, 'missed', now);
     entry = told.entry;
-    const { first, last, count } = missed;
-    const many = `${count < COUNT_MAX ? '' : 'at least '}${count}`;
-    const when = count === 1 ? first : `${many} times from ${first} to ${last}`;
-    const reason = `job ${job} was due ${when}, and the server did not look then; run it now: runner jobs run ${word(app)} ${word(job)}`;
-    news.push({ event_type: 'JobMissed', reason });
+    const run = `run it now: runner jobs run ${word(app)} ${word(job)}`;
+    const reason = `job ${job} was due ${missedWords(missed)}; ${run}`;
+    if (told.isNews || missed.why === undefined) news.push({ event_type: 'JobMissed', reason });
   }
   return { entry, news };
+}
+
+function missedWords({ first, last, count, why }: MissedTimes): string {
+  const many = `${count < COUNT_MAX ? '' : 'at least '}${count}`;
+  const when = count === 1 ? first : `${many} times from ${first} to ${last}`;
+  return `${when}, and ${why === undefined ? 'the server did not look then' : `the broker was not asked which server runs it: ${why}`}`;
 }
 
 /** Asks the process of a run to end it. */

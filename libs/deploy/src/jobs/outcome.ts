@@ -2,7 +2,7 @@
 import type { JobEntry, JobOutcome, RunningJob } from '@runner/common/apps/job-book';
 import { durationText } from '@runner/common/text/time';
 import type { JobAttempt } from './attempt.ts';
-import { type JobNews, troubled } from './tell.ts';
+import { type JobNews, troubled, troubleWords } from './tell.ts';
 
 /** A slow run took more than `times` the median of at least `of` good ones, and more than `least` ms. */
 const SLOW = { times: 3, of: 5, least: 10_000 };
@@ -49,9 +49,8 @@ export function toldOf(
   }
   const news: JobNews[] = [];
   if (entry.trouble) {
-    const { since, kind } = entry.trouble;
-    const what = kind === 'failed' ? 'had failed' : 'had been missed';
-    news.push({ event_type: 'JobRecovered', reason: `job ${name} ${what} since ${since}`, more });
+    const reason = `job ${name} ${troubleWords(entry.trouble)}`;
+    news.push({ event_type: 'JobRecovered', reason, more });
   }
   const usual = medianOf(entry);
   const isSlow = usual !== undefined && run.ms > SLOW.least && run.ms > SLOW.times * usual;

@@ -1,10 +1,5 @@
 /** One run of a job in the active release, from its lock to the records of its end. */
-import {
-  type JobEntry,
-  type JobOutcome,
-  type RunningJob,
-  readJobBook,
-} from '@runner/common/apps/job-book';
+import { type JobEntry, type JobOutcome, readJobBook } from '@runner/common/apps/job-book';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { takeLock } from '@runner/common/files/lock';
@@ -14,6 +9,7 @@ import { announcerOf } from '../alerts/announce.ts';
 import { oldLogs } from '../run/log.ts';
 import { attemptJob } from './attempt.ts';
 import { changeJobBook, requireJob } from './book.ts';
+import { claimsOf, endClaim } from './claims.ts';
 import { isAlive, startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
@@ -49,12 +45,23 @@ export async function runByHand(request: JobRequest): Promise<JobEnd> {
     const { run } = entry;
     if (run && isAlive(paths, name, job, { run, now: io.now() }))
       throw new Failure('locked', `job ${job} of '${name}' runs already, since ${run.at}`);
-    const started: RunningJob = { id, due: null, at: io.now().toISOString(), version: null };
-    jobs[job] = { ...entry, run: started };
+    const token = claimedByHand(request, entry, id);
+    const at = io.now().toISOString();
+    jobs[job] = { ...entry, run: { id, due: null, at, version: null, ...token } };
   });
   const end = await carryRun(request, id);
   if (!end) throw new Failure('locked', `job ${job} of '${name}' runs already`);
   return end;
+}
+
+/** An operator's run goes on without a broker, but not beside that of another server. */
+function claimedByHand({ io, paths, app, reporter }: JobRequest, { rules }: JobEntry, id: string) {
+  const answer = claimsOf({ io, paths }, app)({ rules, id, due: null });
+  if (answer.result === 'claimed') return answer.token === null ? {} : { token: answer.token };
+  if (answer.result !== 'unknown')
+    throw new Failure('locked', `job ${rules.name} of '${app}' runs already, on ${answer.server}`);
+  reporter.note(`the broker was not asked whether another server runs it: ${answer.why}`);
+  return {};
 }
 
 /** Carries a run that was begun, and those that waited for it. undefined if another process does. */
@@ -149,16 +156,18 @@ async function finish(
     });
     for (const each of told.news) announcer.announce(changeOf(app, told.entry, each));
     const isLeft = run.endedBy === 'deploy' || (!run.endedBy && request.signal.aborted);
-    const waits = entry.waiting !== null && !isLeft;
+    // The next look asks which server has the next time.
+    const waits = entry.waiting !== null && !isLeft && entry.rules.on !== 'one';
     const next = waits ? newDeployId(io.random) : undefined;
     const started = { due: entry.waiting, at: now, version: null };
     jobs[job] = {
       ...withRun(told.entry, over),
       ...(next !== undefined && { run: { id: next, ...started }, waiting: null }),
     };
-    return { outcome, next };
+    return { outcome, next, rules: entry.rules };
   });
   if (!written) return undefined;
+  endClaim({ io, paths }, name, { rules: written.rules, id });
   for (const path of oldLogs(jobPaths(paths, job), name)) removeIfThere(path);
   await announcer.finish();
   const log = jobPaths(paths, job).deployLog(name, id);

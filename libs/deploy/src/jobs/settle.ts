@@ -2,6 +2,7 @@
 import type { JobEntry } from '@runner/common/apps/job-book';
 import { dueTimes } from '@runner/common/deploy-file/schedule';
 import { dated, RUNS_MAX } from './book.ts';
+import type { Claim } from './claims.ts';
 
 /** Found later than this, in ms, a time is missed. */
 const LATE = 300_000;
@@ -14,6 +15,8 @@ const BACK_MAX = 86_400_000;
 export interface Look {
   readonly now: Date;
   readonly newId: () => string;
+  /** Which server runs a job of `on: one`. */
+  readonly claim: Claim;
   /** Whether the process of its run is at work. */
   readonly isAlive: boolean;
   /** The app, or its instance, was stopped. */
@@ -29,12 +32,17 @@ export interface SettledJob {
   readonly starts: boolean;
   /** The run that goes on is to be ended. */
   readonly ends: boolean;
-  /** Times that were missed: the first, the last, and how many. */
-  readonly missed:
-    | { readonly first: string; readonly last: string; readonly count: number }
-    | undefined;
+  readonly missed: MissedTimes | undefined;
   /** A run whose process was killed. */
   readonly killed: JobEntry['runs'][number] | undefined;
+}
+
+/** Times that were missed; `why`, unless no one looked then. */
+export interface MissedTimes {
+  readonly first: string;
+  readonly last: string;
+  readonly count: number;
+  readonly why?: string;
 }
 
 /** Deals with what is due up to now: each time once. */
@@ -59,7 +67,10 @@ export function settle(before: JobEntry, look: Look): SettledJob {
   const passed = withPassed(known, fresh.slice(0, -1), look);
   const entry = dated({ ...passed, settled: last.toISOString() });
   const due = (known.rules.catchUp ? [...late, ...fresh] : fresh).at(-1)?.toISOString();
-  return { ...begun(entry, due ?? known.waiting, look), missed: missedOf(late, known), killed };
+  // Asked first: a claim is never older than the one before.
+  const unseen = missedOf(late, known, look);
+  const { missed, ...next } = begun(entry, due ?? known.waiting, look);
+  return { ...next, missed: joined(unseen, missed), killed };
 }
 
 /** Of several times that are found at once the newest has the run. */
@@ -72,13 +83,27 @@ function withPassed(entry: JobEntry, times: readonly Date[], look: Look): JobEnt
 }
 
 /** While a run goes on its rules say what becomes of further times. */
-function missedOf(late: readonly Date[], { rules, run }: JobEntry): SettledJob['missed'] {
-  const [first, last] = [late[0], late.at(-1)];
+function missedOf(
+  late: readonly Date[],
+  { rules, run }: JobEntry,
+  { claim, newId }: Look,
+): MissedTimes | undefined {
+  const [first, last] = [late[0]?.toISOString(), late.at(-1)?.toISOString()];
   if (!first || !last || rules.catchUp || run) return undefined;
-  return { first: first.toISOString(), last: last.toISOString(), count: late.length };
+  const { result } = claim({ rules, id: newId(), due: last, isOver: true });
+  if (result === 'taken' || result === 'running') return undefined;
+  return { first, last, count: late.length };
 }
 
-type Begun = Pick<SettledJob, 'entry' | 'starts' | 'ends'>;
+function joined(
+  one: MissedTimes | undefined,
+  other: MissedTimes | undefined,
+): MissedTimes | undefined {
+  if (!one || !other) return one ?? other;
+  return { ...other, last: one.last, count: one.count + other.count };
+}
+
+type Begun = Pick<SettledJob, 'entry' | 'starts' | 'ends'> & { readonly missed?: MissedTimes };
 
 function begun(entry: JobEntry, due: string | null, look: Look): Begun {
   const { rules, run } = entry;
@@ -92,8 +117,36 @@ function begun(entry: JobEntry, due: string | null, look: Look): Begun {
   }
   if (look.isBusy && rules.duringDeploy !== 'continue')
     return { entry: waitingFor(entry, due, look), starts: false, ends: false };
-  const started = { id: look.newId(), due, at: look.now.toISOString(), version: null };
-  return { entry: { ...entry, run: started, waiting: null }, starts: true, ends: false };
+  const id = look.newId();
+  const answer = look.claim({ rules, id, due });
+  const at = look.now.toISOString();
+  const nothing = { starts: false, ends: false };
+  if (answer.result === 'claimed') {
+    const token = answer.token === null ? {} : { token: answer.token };
+    const run: JobEntry['run'] = { id, due, at, version: null, ...token };
+    return { ...nothing, entry: { ...entry, run, waiting: null }, starts: true };
+  }
+  if (answer.result === 'taken') {
+    const elsewhere = { server: answer.server, due };
+    return { ...nothing, entry: { ...entry, waiting: null, elsewhere } };
+  }
+  if (answer.result === 'unknown') return { ...nothing, ...unasked(entry, due, answer.why, look) };
+  if (rules.overlap === 'wait') return { ...nothing, entry: waitingFor(entry, due, look) };
+  const reason = `the run before went on on ${answer.server}`;
+  const passed = withRun({ ...entry, waiting: null }, skipped(due, look, reason));
+  return { ...nothing, entry: passed };
+}
+
+/** The broker could not be asked: one time waits for it, but not long. */
+function unasked(entry: JobEntry, due: string, why: string, { now }: Look) {
+  const { waiting, rules } = entry;
+  if (rules.catchUp) return { entry: { ...entry, waiting: due } };
+  const isOther = waiting !== null && waiting !== due;
+  const isLate = now.getTime() - Date.parse(due) > LATE;
+  const times = [...(isOther ? [waiting] : []), ...(isLate ? [due] : [])];
+  const [first, last] = [times[0], times.at(-1)];
+  const missed = first && last ? { missed: { first, last, count: times.length, why } } : {};
+  return { entry: { ...entry, waiting: isLate ? null : due }, ...missed };
 }
 
 /** One time waits, the newest. */

@@ -33,3 +33,8 @@ export function troubled(
   const count = isNews ? 1 : trouble.count + 1;
   return { entry: { ...entry, trouble: { since: trouble?.since ?? now, kind, count } }, isNews };
 }
+
+/** What is over, in words. */
+export function troubleWords({ kind, since }: NonNullable<JobEntry['trouble']>): string {
+  return `${kind === 'failed' ? 'had failed' : 'had been missed'} since ${since}`;
+}

@@ -108,6 +108,7 @@ function live(entry: JobEntry, most: number, random: () => number, tally: Tally)
     const before = job;
     const done = settle(before, {
       now: new Date(now),
+      claim: () => ({ result: 'claimed', token: null }),
       newId: () => {
         ids += 1;
         return String(ids);
@@ -179,7 +180,8 @@ test(`of ${COUNT} due times none is run twice, and none is lost without a word`,
 
 test('a clock that was set back by more than a day does not keep a job from running', () => {
   const entry = { ...entryOf({ every: '1h' }, 'UTC', {}), settled: '2027-06-01T00:00:00.000Z' };
-  const look = { newId: () => '1', isAlive: true, isStopped: false, isBusy: false };
+  const claim = () => ({ result: 'claimed', token: null }) as const;
+  const look = { newId: () => '1', claim, isAlive: true, isStopped: false, isBusy: false };
   const first = settle(entry, { ...look, now: new Date('2026-06-01T00:30:00Z') });
   assert.equal([first.starts, first.entry.next], [false, '2026-06-01T01:00:00.000Z']);
   const then = settle(first.entry, { ...look, now: new Date('2026-06-01T01:00:01Z') });

@@ -1,6 +1,6 @@
 /** The complete configuration of nats-server: one account per server, limited to its own subjects. */
 import type { FleetServer } from '../files/operator.ts';
-import { accountOf, importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
+import { accountOf, exportsTo, importsOf, MESSAGE_MAX, subjects } from './subjects.ts';
 
 /** The operator's account, and that of nats-server itself. */
 export const FLEET = 'FLEET';
@@ -43,7 +43,7 @@ ${isTls ? 'tls {\n  cert_file: "/etc/nats/cert.pem"\n  key_file: "/etc/nats/key.
     jetstream: enabled
     users: [ { nkey: ${operator} } ]
     exports: [
-${lines('      ', servers.flatMap(exportsFor))}    ]
+${lines('      ', exportLines(servers))}    ]
     imports: [
 ${lines(
   '      ',
@@ -60,11 +60,11 @@ ${servers.map(accountText).join('')}}
 /** What the key of `broker check` may ask. */
 const MONITORED = '[ "$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.ACCOUNT.*.INFO" ]';
 
-/** What the fleet account exports to this server only. */
-function exportsFor({ server }: FleetServer): string[] {
-  return importsOf(server).map(({ subject, stream }) => {
+function exportLines(all: readonly FleetServer[]): string[] {
+  return exportsTo(all.map(({ server }) => server)).map(({ subject, stream, servers }) => {
     const answers = stream ? ', response_type: stream' : '';
-    return `{ service: "${subject}", accounts: ["${accountOf(server)}"]${answers} }`;
+    const accounts = servers.map((server) => `"${accountOf(server)}"`).join(', ');
+    return `{ service: "${subject}", accounts: [${accounts}]${answers} }`;
   });
 }
 

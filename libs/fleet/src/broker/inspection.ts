@@ -11,7 +11,7 @@ import {
 } from '../order/fields.ts';
 import type { Broker } from './broker.ts';
 import { type BrokerSetup, FLEET, SYSTEM } from './configuration.ts';
-import { accountOf, importsOf, subjects } from './subjects.ts';
+import { accountOf, exportsTo, importsOf, subjects } from './subjects.ts';
 
 /** What a user of an account can reach in others and offers them, as sentences that can be compared. */
 interface AccountAccess {
@@ -26,10 +26,11 @@ const uses = (subject: string, account: string, to: string) =>
 
 /** By account. */
 function printedAccess({ servers }: BrokerSetup): Map<string, AccountAccess> {
-  const fleet = servers.flatMap(({ server }) => [
-    ...importsOf(server).map(({ subject }) => offers(subject, [accountOf(server)])),
-    uses(subjects.ping(server), accountOf(server), subjects.ping(server)),
-  ]);
+  const names = servers.map(({ server }) => server);
+  const fleet = [
+    ...exportsTo(names).map((each) => offers(each.subject, each.servers.map(accountOf))),
+    ...names.map((server) => uses(subjects.ping(server), accountOf(server), subjects.ping(server))),
+  ];
   const each = servers.map(({ server }): [string, AccountAccess] => {
     const imports = importsOf(server).map(({ subject, to }) => uses(to ?? subject, FLEET, subject));
     const reach = [offers(subjects.ping(server), [FLEET]), ...imports];

@@ -11,6 +11,9 @@ export const subjects = {
   step: (server: string, order: string) => `runner.step.${server}.${order}`,
   state: (server: string) => `runner.state.${server}`,
   rollout: (app: string) => `runner.rollout.${app.replaceAll('.', '%')}`,
+  /** Which server runs it. */
+  job: (app: string, job: string) =>
+    `runner.job.${app.replaceAll('.', '%')}.${job.replaceAll('.', '%')}`,
   ping: (server: string) => `runner.ping.${server}`,
 };
 
@@ -22,7 +25,7 @@ export const accountOf = (server: string) => `SRV_${server}`;
 
 const DAY = 24 * 3_600 * 1e9;
 
-export type StreamName = 'ORDERS' | 'RESULTS' | 'EVENTS' | 'STATE' | 'ROLLOUT';
+export type StreamName = 'ORDERS' | 'RESULTS' | 'EVENTS' | 'STATE' | 'ROLLOUT' | 'JOBS';
 
 /** `max_age` in ns. */
 export const STREAMS: readonly {
@@ -36,14 +39,23 @@ export const STREAMS: readonly {
   { name: 'EVENTS', subjects: ['runner.event.*'], max_age: 400 * DAY, max_msgs_per_subject: -1 },
   { name: 'STATE', subjects: ['runner.state.*'], max_age: 0, max_msgs_per_subject: 1 },
   { name: 'ROLLOUT', subjects: ['runner.rollout.*'], max_age: 0, max_msgs_per_subject: 1 },
+  { name: 'JOBS', subjects: ['runner.job.*.*'], max_age: 400 * DAY, max_msgs_per_subject: 1 },
 ];
 
-/** What a server's account imports from the fleet account; `stream`: with several replies. */
-export function importsOf(server: string): { subject: string; to?: string; stream?: true }[] {
-  const api = (subject: string) => ({
-    subject: `$JS.API.${subject}`,
-    to: `${AGENT_API}.${subject}`,
-  });
+/** A subject of the fleet account in a server's; `stream`: with several replies. */
+interface ImportedSubject {
+  readonly subject: string;
+  readonly to?: string;
+  readonly stream?: true;
+}
+
+const api = (subject: string): ImportedSubject => ({
+  subject: `$JS.API.${subject}`,
+  to: `${AGENT_API}.${subject}`,
+});
+
+/** What a server's account imports from the fleet account. */
+export function importsOf(server: string): ImportedSubject[] {
   return [
     { subject: subjects.events(server) },
     { subject: subjects.result(server, '*') },
@@ -53,5 +65,25 @@ export function importsOf(server: string): { subject: string; to?: string; strea
     { ...api(`CONSUMER.MSG.NEXT.ORDERS.${server}`), stream: true },
     { subject: `$JS.ACK.ORDERS.${server}.>` },
     api(`DIRECT.GET.EVENTS.${subjects.events(server)}`),
+    ...sharedImports(),
   ];
+}
+
+/** What all servers' accounts import: whose job is it? */
+function sharedImports(): ImportedSubject[] {
+  const subject = subjects.job('*', '*');
+  return [{ subject }, api(`DIRECT.GET.JOBS.${subject}`)];
+}
+
+/** What the fleet account exports, and to which servers. */
+export function exportsTo(
+  servers: readonly string[],
+): (ImportedSubject & { readonly servers: readonly string[] })[] {
+  const shared = sharedImports();
+  const own = servers.flatMap((server) => {
+    const all = importsOf(server).slice(0, -shared.length);
+    return all.map((each) => ({ ...each, servers: [server] }));
+  });
+  // One entry for all: another one of the same subject would replace it.
+  return [...own, ...(servers.length > 0 ? shared.map((each) => ({ ...each, servers })) : [])];
 }

@@ -15,6 +15,7 @@ interface ListedJob {
   readonly instance: string;
   readonly run: string;
   readonly when: string;
+  readonly on: 'each' | 'one';
   /** null: no time is due; it is paused, or runs after deploys. */
   readonly next: string | null;
   readonly running: JobEntry['run'];
@@ -22,6 +23,8 @@ interface ListedJob {
   readonly paused: JobEntry['paused'];
   readonly trouble: JobEntry['trouble'];
   readonly last: JobEntry['runs'][number] | null;
+  /** Of `on: one`: the newest time that another server has had. */
+  readonly elsewhere: { readonly server: string; readonly due: string } | null;
 }
 
 interface JobList {
@@ -65,16 +68,19 @@ export const list = command({
 });
 
 function listed(app: string, job: string, entry: JobEntry): ListedJob {
-  const { rules, instance, next, run, waiting, paused, trouble, runs } = entry;
-  const { run: command_, when } = rules;
+  const { rules, instance, next, run, waiting, paused, trouble, runs, elsewhere = null } = entry;
+  const { run: command_, when, on = 'each' } = rules;
   const last = runs[0] ?? null;
-  const about = { app, job, instance, run: command_, when };
-  return { ...about, next: paused ? null : next, running: run, waiting, paused, trouble, last };
+  const about = { app, job, instance, run: command_, when, on };
+  const now = { next: paused ? null : next, running: run, waiting, paused, trouble };
+  return { ...about, ...now, last, elsewhere };
 }
 
-function lastWords({ running, last, trouble }: ListedJob): string {
+function lastWords({ running, last, trouble, elsewhere }: ListedJob): string {
   if (running) return `runs since ${shortTime(running.at)}`;
   if (trouble?.kind === 'missed') return `missed ${shortTime(trouble.since)}`;
+  if (elsewhere && elsewhere.due > (last?.due ?? ''))
+    return `on ${elsewhere.server} ${shortTime(elsewhere.due)}`;
   if (!last) return 'never';
   const took = last.outcome === 'skipped' ? '' : `, ${durationText(last.ms)}`;
   return `${last.outcome} ${shortTime(last.at)}${took}`;
