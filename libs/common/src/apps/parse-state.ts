@@ -28,6 +28,7 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   paused: ['since', 'by'],
   stopped: ['since', 'by'],
   deploy_file: ['text', 'since', 'by'],
+  accepted: [...RAN, 'at'],
   watch: [...RAN, 'deploy_id', 'since', 'until', 'from'],
   migrating: [...RAN, 'deploy_id', 'database', 'at'],
   watched: ['deploy_id', 'version', 'since', 'at', 'verdict', 'reason'],
@@ -65,6 +66,8 @@ export function parseState(name: string, text: string, path: string): AppState {
   const required = value.require_checks;
   if (required !== undefined && required !== 'all' && !isNames(required))
     throw bad('has no list of names in require_checks');
+  if (!['head', 'strict', undefined].includes(value.require_signed as string | undefined))
+    throw bad('has neither head nor strict in require_signed');
   if (value.checks !== undefined && !isChecks(value.checks)) delete value.checks;
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');

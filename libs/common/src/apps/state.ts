@@ -2,6 +2,7 @@
 import type { CommitChecks, RequiredChecks } from './checks.ts';
 import type { Hold } from './hold.ts';
 import type { Paused, Stopped } from './operator.ts';
+import type { AcceptedCommit, RequireSigned } from './signed.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
 /** The changes of a deploy. */
@@ -133,6 +134,8 @@ export interface CheckFailed {
   /** Code of the failure. */
   error: string;
   message: string;
+  /** Which commit was refused, if it is about one. */
+  commit?: string;
 }
 
 /** A version that ran. */
@@ -297,6 +300,10 @@ export interface AppState {
   /** In the state: a commit must not lift its own gate. */
   require_checks?: RequiredChecks;
   checks?: CommitChecks;
+  /** In the state: a commit must not decide whether it needs a signature. */
+  require_signed?: RequireSigned;
+  /** Set while signatures are required. */
+  accepted?: AcceptedCommit;
   /** For commits without a `.deploy.yml`. */
   deploy_file?: OperatorFile | undefined;
   stopped?: Stopped | null;

@@ -135,7 +135,14 @@ export function writeApp(paths: Paths, app: AppState): void {
 }
 
 /** Fields that 0.1.0 would pass over, and so deploy what it must not. */
-const SINCE_VERSION_2 = ['host', 'tags', 'paths', 'require_checks', 'deploy_file'] as const;
+const SINCE_VERSION_2 = [
+  'host',
+  'tags',
+  'paths',
+  'require_checks',
+  'require_signed',
+  'deploy_file',
+] as const;
 
 /** Whether 0.1.0 would misread a state: version 2, which it refuses. */
 function isMisread(app: AppState): boolean {

@@ -6,6 +6,7 @@ import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
+import type { RequireSigned } from './signed.ts';
 import type {
   AppState,
   CheckFailed,
@@ -28,6 +29,8 @@ export interface AppSummary
   paths: string[] | null;
   /** Whether a token is stored. */
   token: boolean;
+  /** Whose commits need a signature: the one that is deployed, or all; null: none. */
+  require_signed: RequireSigned | null;
   /** What the operator's `.deploy.yml` counts for: commits without one, or all; null without it. */
   deploy_file: OperatorFileUse;
   /** One word, which `list` shows. */
@@ -87,6 +90,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     tags: app.tags ?? null,
     paths: app.paths ?? null,
     token: Boolean(app.state.repohost_token ?? app.state.has_token),
+    require_signed: app.require_signed ?? null,
     deploy_file: operatorFileOf(app),
     state,
     instances,

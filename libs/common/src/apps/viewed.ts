@@ -14,7 +14,7 @@ const SHOWN = [
   ...['version', 'app', 'host', 'repo', 'branch', 'tags', 'paths', 'created_at', 'updated_at'],
   ...['instances', 'failures', 'attempts', 'held', 'last_failure', 'last_rollback_failure'],
   ...['deploying', 'last_checked', 'head', 'check_failed', 'require_checks', 'stopped', 'paused'],
-  ...['restored', 'watch', 'watched', 'migrating', 'migrations'],
+  ...['require_signed', 'accepted', 'restored', 'watch', 'watched', 'migrating', 'migrations'],
   'database_backups',
   'contracted',
 ] as const;

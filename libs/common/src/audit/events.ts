@@ -1,4 +1,5 @@
 /** The deploy events: their kinds and fields. */
+import type { SignedBy } from '../apps/signed.ts';
 import type { ChangeSummary, SchemaWay } from '../apps/state.ts';
 
 /** The kinds of a deploy, in its order. */
@@ -76,6 +77,10 @@ export interface DeployEvent {
   subject?: string;
   /** Name of the commit's author. */
   author?: string;
+  /** Who signed the commit, where `require_signed` is on. */
+  signed_by?: SignedBy;
+  /** The last accepted commit, which this one does not descend from: `--accept-rewrite`. */
+  rewrite_of?: string;
   /** Of DeployStarted and DeploySuccess: what the deploy brings. */
   changes?: ChangeSummary;
   /** At the end: longest time without an answer to a prober, in ms. */

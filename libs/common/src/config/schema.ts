@@ -122,6 +122,13 @@ export const KEYS = {
       'The user of the proxy, for sockets of units with their own user [default: that of the running proxy]',
   },
   sandbox: SANDBOX,
+  commit_signers: {
+    type: 'string',
+    pattern: '^/[^/]',
+    wanted: 'an absolute path',
+    description:
+      'The keys that may sign commits, as in allowed_signers of ssh-keygen [default: /etc/runner/commit_signers]',
+  },
   build: {
     type: 'object',
     additionalProperties: false,

@@ -31,6 +31,11 @@ const NAMES = new Set([
     'count',
     'subjects',
     'authors',
+    'signed_by',
+    'rewrite_of',
+    'principal',
+    'key',
+    'kind',
     'compare',
   ],
 ]);

@@ -49,13 +49,26 @@ function checkChanges(app: AppState, { check, deploys, notify }: Observed): Aler
   const since = app.check_failed ? ` since ${app.check_failed.since}` : '';
   const reason = `the branch could not be checked${since}`;
   const over: AlertEvent[] = isOver ? [{ event_type: 'CheckRecovered', reason }] : [];
-  if (!check || !deploys || known.includes(check.error))
+  const cause = check && causeOfCheck(check);
+  if (!cause || !deploys || known.includes(cause))
     return { changes: over, reported: { check: [...known] } };
-  const failure = { stage: 'fetch', error: check.message };
+  const { message: error, commit } = check;
+  const failure = { stage: 'fetch', error, ...(commit !== undefined && { commit }) };
   return {
     changes: [...over, { event_type: 'DeployFailure', ...failure }],
-    reported: { check: [...known, check.error] },
+    reported: { check: withCause(known, check) },
   };
+}
+
+/** What is announced once: a code, or the code and the commit that was refused. */
+function causeOfCheck({ error, commit }: CheckFailed): string {
+  return commit === undefined ? error : `${error} ${commit}`;
+}
+
+/** What was announced, and this cause, which replaces an earlier commit with the same code. */
+export function withCause(known: readonly string[], check: CheckFailed): string[] {
+  const others = known.filter((each) => each.split(' ')[0] !== check.error);
+  return [...others, causeOfCheck(check)];
 }
 
 /** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */

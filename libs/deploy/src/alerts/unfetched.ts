@@ -7,6 +7,7 @@ import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
 import { type Announcing, announceChanges } from './announce.ts';
+import { withCause } from './changes.ts';
 
 /** Limit of an error in the state, in code points. */
 const MESSAGE_MAX = 500;
@@ -14,11 +15,23 @@ const MESSAGE_MAX = 500;
 /** The newest error, since the first of consecutive ones. */
 export function checkFailed(
   { check_failed: before }: AppState,
-  { error, text }: { readonly error: string; readonly text: string },
+  { error, text, commit }: FailedFetch,
   now: string,
 ): CheckFailed {
   const since = before?.since ?? now;
-  return { since, error, message: cutCodePoints(harmlessLine(text), MESSAGE_MAX) };
+  const message = cutCodePoints(harmlessLine(text), MESSAGE_MAX);
+  const isRefused = REFUSED.includes(error) && typeof commit === 'string';
+  return { since, error, message, ...(isRefused && { commit }) };
+}
+
+/** Codes that are about one commit: another one is announced again. */
+const REFUSED = ['commit_not_signed', 'lineage_broken'];
+
+interface FailedFetch {
+  /** A code, and its sentence. */
+  readonly error: string;
+  readonly text: string;
+  readonly commit?: unknown;
 }
 
 /** A deploy by hand that got no commit. */
@@ -34,18 +47,17 @@ interface UnfetchedDeploy extends Announcing {
  */
 export async function announceUnfetched(
   request: UnfetchedDeploy,
-  { code, message: text }: Failure,
+  { code, message: text, facts }: Failure,
 ): Promise<void> {
   const { io, paths, reporter, app: name, trigger, deployId } = request;
   const now = io.now().toISOString();
+  const checked = (app: AppState) =>
+    checkFailed(app, { error: code, text, commit: facts.commit }, now);
   const noted = (app: AppState): AppState => ({
     ...app,
     last_checked: now,
-    check_failed: checkFailed(app, { error: code, text }, now),
-    reported: {
-      ...app.reported,
-      check: [...new Set([...(app.reported?.check ?? []), code])],
-    },
+    check_failed: checked(app),
+    reported: { ...app.reported, check: withCause(app.reported?.check ?? [], checked(app)) },
   });
   try {
     const app = findApp(paths, name);
@@ -53,8 +65,9 @@ export async function announceUnfetched(
     try {
       changeApp({ io, paths, command: 'deploy', app: name }, noted);
     } finally {
-      const { message: error } = checkFailed(app, { error: code, text }, now);
+      const { message: error, commit } = checked(app);
       const deploy = {
+        ...(commit !== undefined && { commit }),
         trigger,
         user: initiatorOf(io, trigger),
         ...(deployId && { deploy_id: deployId }),

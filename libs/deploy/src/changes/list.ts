@@ -11,12 +11,20 @@ import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
 import { underLock } from '../journal/lock.ts';
+import { withObjects } from '../signed/objects.ts';
+import { judgeAll } from '../signed/range.ts';
+import { examineSigners } from '../signed/signers.ts';
+import { commitAt } from '../signed/walk.ts';
+import { signerOf, type VerifiedCommit } from './verify.ts';
 
 /** A commit by its name and its id. */
 export interface NamedCommit {
   version: string;
   commit: string;
 }
+
+/** Where signatures are required, a commit has its signer, or why it has none. */
+type ListedCommit = CommitSummary & Partial<Pick<VerifiedCommit, 'signed_by' | 'refused'>>;
 
 /** What `runner changes` prints. */
 export interface ChangeList {
@@ -29,7 +37,7 @@ export interface ChangeList {
   /** The page of the host that compares them; null if the host has none, or they are one commit. */
   compare: string | null;
   /** Newest first. */
-  commits: CommitSummary[];
+  commits: ListedCommit[];
   /** What these commits have done to the database, the newest first; none: nothing, or not yet. */
   migrations: Pick<Migration, 'version' | 'commit' | 'deploy_id' | 'at' | 'verdict' | 'reasons'>[];
   /** What a rollback to `from` meets in the database; null without migrations, or if it is not kept. */
@@ -70,9 +78,25 @@ export async function listChanges(
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
-    const commits = [...found.commits];
+    const commits = await withSigners(request, source, app, found.commits);
     return cleanRecord({ ...list, commits, ...databaseOf(request, app, range, commits) }, redact);
   });
+}
+
+/** Commits with their signers, where those are required. */
+async function withSigners(
+  { io, paths }: SourceRequest,
+  source: GitSource,
+  { require_signed: required }: AppState,
+  commits: readonly CommitSummary[],
+): Promise<ListedCommit[]> {
+  if (!required) return [...commits];
+  const { signers } = examineSigners(paths);
+  const read = await withObjects(source, (reader) =>
+    Promise.all(commits.map(({ commit }) => commitAt(reader, commit))),
+  );
+  const verdicts = await judgeAll({ signers, now: io.now() }, read);
+  return commits.map((each, at) => ({ ...each, ...signerOf(verdicts[at]) }));
 }
 
 /** The migrations of these commits that are in the database, and the way back over them. */

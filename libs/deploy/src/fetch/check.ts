@@ -71,9 +71,12 @@ export function skipped(paths: Paths, app: string, about: Partial<FetchResult> =
 export function asFailure(
   { reporter }: Pick<FetchRequest, 'reporter'>,
   error: unknown,
-): { code: string; message: string } {
+): { code: string; message: string; commit?: string } {
   const known = systemFailure(error, 'go on');
-  if (known instanceof Failure) return known;
+  if (known instanceof Failure) {
+    const { code, message, facts } = known;
+    return { code, message, ...(typeof facts.commit === 'string' && { commit: facts.commit }) };
+  }
   reporter.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return { code: 'bug', message: 'this is a bug in runner' };
 }

@@ -89,8 +89,8 @@ async function attempt(
     return { result: resultOf(paths, outcome), outcome };
   } catch (error) {
     if (error instanceof Overtaken) return { result: error.result };
-    const { code, message } = asFailure(request, error);
-    const about = { commit, version };
+    const { code, message, commit: refused = commit } = asFailure(request, error);
+    const about = { commit: refused, version };
     if (code === 'locked') return { result: skipped(paths, app, about) };
     // Announced once: each fetch looks again, and deploys as soon as the server is ready.
     if (code === 'not_ready')

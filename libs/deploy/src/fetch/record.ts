@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { followedWords } from '@runner/common/apps/following';
 import type { View } from '@runner/common/apps/instance-summary';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
@@ -36,8 +36,10 @@ export async function recordResults(
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
       if (!app) return { result, isNews: true };
-      const { error, text } = result;
-      const check = error ? checkFailed(app, { error, text }, view.now.toISOString()) : null;
+      const { error, text, commit } = result;
+      const check = error
+        ? checkFailed(app, { error, text, commit }, view.now.toISOString())
+        : stillRefused(app, result);
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = result.result === 'closed' ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
@@ -60,6 +62,12 @@ export async function recordResults(
     return all;
   });
   return { settled, changes };
+}
+
+/** A commit that was refused for its signature stays refused while it is not tried again. */
+function stillRefused(app: AppState, { commit }: FetchResult): CheckFailed | null {
+  const { check_failed: failed = null, require_signed: required } = app;
+  return required && failed?.commit !== undefined && failed.commit === commit ? failed : null;
 }
 
 function readable(paths: Paths, name: string): AppState | undefined {

@@ -70,6 +70,20 @@ export async function git(
   args: readonly string[],
   options: GitOptions,
 ): Promise<GitResult> {
+  const child = await startGit(io, args, options);
+  child.stdin?.end(options.input);
+  const result = await resultOf(child, options);
+  if (result.status === NOT_FOUND) throw notInstalled();
+  if (options.signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  return result;
+}
+
+/** Starts git; with an `input`, the caller writes it. */
+export async function startGit(
+  io: Io,
+  args: readonly string[],
+  options: GitOptions,
+): Promise<ChildProcess> {
   const token = options.source?.token ?? (await options.source?.mint?.());
   const { env: askpass, fd } = options.source ? askpassFor(options.source, token) : {};
   const env: Record<string, string> = {
@@ -93,11 +107,7 @@ export async function git(
   if (fd !== undefined) closeSync(fd);
   // git may end before it has read everything.
   child.stdin?.on('error', () => {});
-  child.stdin?.end(options.input);
-  const result = await resultOf(child, options);
-  if (result.status === NOT_FOUND) throw notInstalled();
-  if (options.signal?.aborted) throw new Failure('interrupted', 'interrupted');
-  return result;
+  return child;
 }
 
 function resultOf(child: ChildProcess, { timeout, signal }: GitOptions): Promise<GitResult> {

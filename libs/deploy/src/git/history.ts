@@ -47,7 +47,7 @@ export async function commitsBetween(
   to: string,
   reach: 'near' | 'far',
 ): Promise<Between | undefined> {
-  const history = { ...source, mirror: join(dirname(source.mirror), 'history.git') };
+  const history = historyOf(source);
   const { mirror } = history;
   if (existsSync(join(mirror, UNFILTERED))) return undefined;
   if (namesIn(join(mirror, 'objects/pack')).length > 3 * PACKS)
@@ -64,18 +64,45 @@ export async function commitsBetween(
   return undefined;
 }
 
+/** The source with the mirror that has commits alone. */
+export function historyOf(source: GitSource): GitSource {
+  return { ...source, mirror: join(dirname(source.mirror), 'history.git') };
+}
+
+/**
+ * Fetches the history of a commit, deeper at each call with the next `step` from 0, with trees where the
+ * host cannot leave them out. Resolves whether there was such a step. Throws what fetching throws.
+ */
+export async function fetchHistory(
+  source: GitSource,
+  commit: string,
+  step: number,
+): Promise<boolean> {
+  const depth = DEPTHS[step];
+  if (depth === undefined) return false;
+  const history = historyOf(source);
+  const isUnfiltered = existsSync(join(history.mirror, UNFILTERED));
+  if (!isUnfiltered && (await fetchCommits(history, [commit], depth)) !== undefined) return true;
+  const { answer } = await atAddress(source, (url) =>
+    fetchRefs(source, url, [`+${commit}:refs/runner/signed`], { options: [`--depth=${depth}`] }),
+  );
+  if (answer.status !== 0) throw gitFailure(source, answer);
+  return true;
+}
+
 /** Lies in the place of a mirror if the host sends trees anyway. */
 const UNFILTERED = 'unfiltered';
 
-/** Fetches commits alone. Resolves whether nothing more can be fetched; undefined if nothing was. */
+/** Fetches commits alone, at most two. Resolves whether nothing more can be fetched; undefined if nothing was. */
 async function fetchCommits(
   source: GitSource,
   commits: readonly string[],
   depth: number,
 ): Promise<boolean | undefined> {
   const { mirror } = source;
-  const [from, to] = commits;
-  const refspecs = [`+${from}:refs/runner/from`, `+${to}:refs/runner/to`];
+  const refspecs = commits.map(
+    (commit, at) => `+${commit}:refs/runner/${at === 0 ? 'from' : 'to'}`,
+  );
   const { answer } = await atAddress(source, (url) =>
     fetchRefs(source, url, refspecs, { mirror, options: [`--depth=${depth}`, '--filter=tree:0'] }),
   );

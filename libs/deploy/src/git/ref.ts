@@ -28,6 +28,8 @@ export interface ResolvedRef {
   readonly head: string | undefined;
   /** What the host listed. */
   readonly refs: readonly Ref[];
+  /** The tag that was followed or asked for, such as `refs/tags/v1`; undefined: it is not about a tag. */
+  readonly tag?: string | undefined;
 }
 
 /** Names of our own, not those of the branches: `a` and `a/b` cannot both exist in a mirror. */
@@ -51,7 +53,13 @@ async function fetchHead(source: GitSource): Promise<ResolvedRef> {
     // By its id: a push in between must not change the commit that was decided on.
     const fetched = await fetchRefs(source, url, [`+${commit}:${HEAD}`]);
     if (fetched.status === 0)
-      return { commit, version: versionOf(commit, tag), head: commit, refs };
+      return {
+        commit,
+        version: versionOf(commit, tag),
+        head: commit,
+        refs,
+        ...(source.tags && { tag: `refs/tags/${tag}` }),
+      };
     if (attempt > 1 || !isRefused(fetched)) throw gitFailure(source, fetched);
   }
 }
@@ -91,13 +99,14 @@ async function fetchNamed(
   source: GitSource,
   { refs, url }: RemoteRefs,
   name: string,
-): Promise<{ commit: string; version: string }> {
+): Promise<Pick<ResolvedRef, 'commit' | 'version' | 'tag'>> {
   const fetched = await fetchRefs(source, url, [`+${name}:${WANTED}`]);
   if (fetched.status !== 0) throw gitFailure(source, fetched);
   const commit = await commitIn(source, WANTED);
   if (commit === undefined)
     throw new Failure('ref_not_found', `${name} of ${source.repo} does not point to a commit`);
-  return { commit, version: versionOf(commit, tagNamed(name) ?? tagOn(commit, refs)) };
+  const tag = name.startsWith('refs/tags/') ? { tag: name } : {};
+  return { commit, version: versionOf(commit, tagNamed(name) ?? tagOn(commit, refs)), ...tag };
 }
 
 /** A tag that was asked for by its name is the version, even if the commit has others. */

@@ -1,5 +1,6 @@
 /** The context of an operation: deploy, rollback, start, stop, restart, or the recovery of one that died. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
+import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary, Deployed, Deploying } from '@runner/common/apps/state';
 import { newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
@@ -61,8 +62,8 @@ export interface Deploy extends Operation {
   readonly returns: boolean;
   /** Its `.deploy.yml` is the operator's. */
   readonly isOperators: boolean;
-  /** Author and subject of the commit, if git knows them. */
-  readonly about: CommitInfo;
+  /** Author and subject of the commit, if git knows them, and who signed it, where that is required. */
+  readonly about: CommitInfo & SignedFacts;
   readonly changes: ChangeSummary;
 }
 

@@ -89,7 +89,7 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
   const { deploy_id: deployId, commit, version, user, passed_over, returns = false } = journal;
   const start = records.find((record) => kindOf(record) === 'DeployStarted');
   const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: () => {} });
-  const { subject, author, changes } = (start ?? {}) as Partial<DeployEvent>;
+  const { subject, author, changes, signed_by, rewrite_of } = (start ?? {}) as Partial<DeployEvent>;
   const none: ChangeSummary = { count: null, subjects: [], authors: [] };
   return {
     ...uninterrupted(op),
@@ -107,7 +107,12 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
     skippedHead: passed_over,
     // Absent in a journal of an older version.
     partial: journal.partial ?? passed_over !== undefined,
-    about: { ...(subject !== undefined && { subject }), ...(author !== undefined && { author }) },
+    about: {
+      ...(subject !== undefined && { subject }),
+      ...(author !== undefined && { author }),
+      ...(signed_by && { signed_by }),
+      ...(rewrite_of !== undefined && { rewrite_of }),
+    },
     changes: changes ?? none,
   };
 }

@@ -1,5 +1,6 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
 import { followedWords } from '@runner/common/apps/following';
+import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
@@ -20,6 +21,7 @@ import type { OperationRequest } from '../operation/operate.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
+import { requireSigned } from '../signed/require.ts';
 
 /**
  * What to deploy, and on whose behalf. If the log has a deploy with its `deployId`, nothing is deployed:
@@ -34,6 +36,8 @@ export interface DeployRequest extends OperationRequest {
   readonly returns?: boolean;
   /** Whether a migration that was killed is in, as an operator says. */
   readonly migrated?: KilledAnswer | undefined;
+  /** An operator deploys a commit that does not descend from the last accepted one. */
+  readonly acceptRewrite?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called under the lock with what would be deployed; if it throws, the deploy does not begin. */
   confirm?(app: AppState, wanted: ResolvedRef, source: GitSource): Promise<void>;
@@ -43,7 +47,7 @@ export interface DeployRequest extends OperationRequest {
 export interface FetchedCommit {
   readonly wanted: ResolvedRef;
   readonly contents: Contents | StepFailure;
-  readonly about: CommitInfo;
+  readonly about: CommitInfo & SignedFacts;
   readonly changes: ChangeSummary;
 }
 
@@ -59,24 +63,29 @@ export function tidyUp({ paths, reporter }: Pick<DeployRequest, 'paths' | 'repor
   if (exposed) reporter.note(exposed);
 }
 
-/** Fetches the commit with its submodules, and reads its `.deploy.yml`. */
+/** Fetches the commit with its submodules, and reads its `.deploy.yml`, if its signatures are good. */
 export async function fetchCommit(
   source: GitSource,
-  { reporter, app }: Pick<Operation, 'reporter' | 'app'>,
-  { ref, instance, confirm }: DeployRequest,
+  { io, paths, reporter, app }: Pick<Operation, 'io' | 'paths' | 'reporter' | 'app'>,
+  { ref, instance, confirm, returns, acceptRewrite }: DeployRequest,
 ): Promise<FetchedCommit> {
   const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
   let refusal: unknown;
   const fetched = await reported(reporter, step, async () => {
     const wanted = await fetchWanted(source, ref);
+    let signed: SignedFacts = {};
     try {
       await confirm?.(app, wanted, source);
+      const now = io.now();
+      // What ran before a restore was accepted then.
+      if (!returns)
+        signed = await requireSigned({ paths, source, app, now, acceptRewrite }, wanted);
     } catch (error) {
       // The fetch itself has succeeded.
       refusal = error;
       return undefined;
     }
-    const about = await commitInfo(source, wanted.commit);
+    const about = { ...(await commitInfo(source, wanted.commit)), ...signed };
     const changes = await changesOf(source, activeCommit(app, instance), wanted.commit, about);
     const known = { wanted, about, changes };
     try {
@@ -139,11 +148,11 @@ function instanceNames(
 }
 
 function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }: DeployRequest) {
-  const { io, paths, commit, version, skippedHead, instances } = op;
+  const { io, paths, commit, version, skippedHead, instances, about } = op;
   // The choice of the commit; if that cannot be read, of the active release, else the global one.
   const channels = notify ? (file ?? activeFile(paths, op.app))?.notify : 'none';
   const stage = file ? 'export' : 'config';
-  beginJournal(op, {
+  const intent = {
     commit,
     version,
     stage,
@@ -151,8 +160,15 @@ function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }:
     ...(channels && { notify: channels }),
     ...(skippedHead !== undefined && { passed_over: skippedHead, partial: op.partial }),
     ...(op.returns && { returns: true }),
-    ...(op.isOperators && { deploy_file: 'operator' }),
-  });
+    ...(op.isOperators && { deploy_file: 'operator' as const }),
+  };
+  const { rewrite_of } = about;
+  const at = io.now().toISOString();
+  const accepted = { commit, version, at, ...(rewrite_of !== undefined && { rewrite_of }) };
+  // In one write with the journal: a kill leaves both or neither.
+  beginJournal(op, intent, (app) =>
+    app.require_signed && about.signed_by ? { ...app, accepted } : app,
+  );
   op.clock.enter(stage);
   if (notify) op.notifier = startNotifier(io, paths.root, channels);
   const events = eventsOf({ origin: op, kind: 'DeployStarted', instances, file }, (instance) => ({

@@ -1,5 +1,6 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { followedWords } from '@runner/common/apps/following';
+import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
 import { namedChannels } from '@runner/common/config/channels';
@@ -27,6 +28,7 @@ import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
+import { requireSigned } from '../signed/require.ts';
 import { endOfLog } from '../watch/access-log.ts';
 import type { DeployRequest } from './begin.ts';
 import { stepsOf } from './plan-steps.ts';
@@ -52,6 +54,8 @@ export interface DeployPlan {
   deploy_file_from: Contents['from'];
   /** `accepted` by the code host, or `none` if the app has none and needs none. */
   token: 'accepted' | 'none';
+  /** Who signed the commit; null where that is not required. */
+  signed_by: SignedBy | null;
   instances: {
     instance: string;
     domain: string | null;
@@ -91,6 +95,10 @@ export async function planDeploy(
     const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
     return reported(reporter, step, async () => {
       const wanted = await fetchWanted(source, ref);
+      const { acceptRewrite } = request;
+      const now = request.io.now();
+      const asked = { paths, source, app, now, acceptRewrite };
+      const { signed_by = null } = await requireSigned(asked, wanted);
       const contents = await contentsOf(source, wanted.commit, app.deploy_file);
       const note = unreadNote(contents);
       if (note) reporter.note(note);
@@ -101,7 +109,7 @@ export async function planDeploy(
       const plan = await planOf(request, known, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
       const warnings = note ? [note, ...plan.warnings] : plan.warnings;
-      return cleanRecord({ ...plan, warnings }, redact);
+      return cleanRecord({ ...plan, warnings, signed_by }, redact);
     });
   });
 }
@@ -111,7 +119,7 @@ async function planOf(
   { app, source, set }: { app: AppState; source: GitSource; set: readonly string[] },
   { commit, version }: ResolvedRef,
   { file, from, submodules }: Contents,
-): Promise<DeployPlan> {
+): Promise<Omit<DeployPlan, 'signed_by'>> {
   const space = spaceFor(paths.app(app.app));
   const inspected = { app: app.app, source, commit, file, set };
   const missing = await lacks({ io, paths }, inspected);
