@@ -23,7 +23,14 @@ const OURS = {
     ...['hosts/api', 'hosts/github-app', 'http/request'],
   ].map((name) => `libs/common/src/${name}.ts`),
   deploy: [
-    ...['changes/list', 'fetch/fetch', 'instances/boot-files', 'instances/stop-before'],
+    ...[
+      'changes/list',
+      'changes/verify',
+      'signed/signers',
+      'fetch/fetch',
+      'instances/boot-files',
+      'instances/stop-before',
+    ],
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/verbs', 'pipeline/check'],
     ...['pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation', 'prune/prune'],
     ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],

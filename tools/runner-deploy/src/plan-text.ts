@@ -1,5 +1,6 @@
 /** A plan for people. */
 
+import { signerWords } from '@runner/common/apps/signed';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { utcText } from '@runner/common/text/time';
@@ -11,6 +12,7 @@ export function planText(plan: DeployPlan, style: Style): string {
   const rows: [string, string][] = [
     ['source:', `${plan.repo}, ${plan.ref}, commit ${plan.commit.slice(0, 12)}`],
     ['token:', plan.token === 'accepted' ? 'accepted by the code host' : 'none'],
+    ...(plan.signed_by ? [['signed by:', signerWords(plan.signed_by)] as [string, string]] : []),
     ['file:', fileWords(plan)],
     ...plan.instances.map(({ instance, domain, env, current }): [string, string] => {
       const parts = [

@@ -3,6 +3,7 @@
 import { changeApp } from '@runner/common/apps/change';
 import type { RequiredChecks } from '@runner/common/apps/checks';
 import { type OperatorFileUse, operatorFileOf } from '@runner/common/apps/operator-file';
+import type { AcceptedCommit, RequireSigned } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
@@ -24,6 +25,8 @@ import { deployFileFrom, type FileValues, isFileGiven } from './deploy-file.ts';
 export interface Edited
   extends Pick<AppState, 'app' | 'host' | 'repo' | 'branch' | 'tags' | 'paths'> {
   require_checks?: RequiredChecks | undefined;
+  /** Whose commits need a signature; null: none. */
+  require_signed: RequireSigned | null;
   fingerprint: string | null;
   /** The operator's `.deploy.yml`: for commits without one, for every commit; null without it. */
   deploy_file: OperatorFileUse;
@@ -40,6 +43,7 @@ export interface EditOptions
   ckey: boolean;
   repo: string | undefined;
   'require-checks': string | undefined;
+  'require-signed': string | undefined;
 }
 
 /** Longest name of a check. */
@@ -65,10 +69,11 @@ export async function change(context: EditContext): Promise<Edited> {
     options.repo === undefined &&
     !isFollowGiven(options) &&
     options['require-checks'] === undefined &&
+    options['require-signed'] === undefined &&
     !isFileGiven(options)
   ) {
     throw notProvided(
-      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>|--deploy-file <FILE>>',
+      '<--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>|--require-signed <head|strict|off>|--deploy-file <FILE>>',
     );
   }
   if (options.ckey && given === undefined) {
@@ -82,6 +87,7 @@ export async function change(context: EditContext): Promise<Edited> {
   const followed = isFollowGiven(options) ? await followedBy(options, known) : undefined;
   const checks = requiredFrom(options['require-checks']);
   if (checks !== undefined && checks !== 'none') await requireApi(context, where ?? known);
+  const signed = await signedFrom(context);
   const readFile = deployFileFrom(context);
   const token = given === undefined ? undefined : newToken(context);
   const changed = changeApp({ io, paths, command: 'edit', app }, (before) => {
@@ -93,6 +99,7 @@ export async function change(context: EditContext): Promise<Edited> {
       ...(where ?? (host !== undefined && { host })),
       ...followed,
       ...withChecks(checks ?? require_checks),
+      ...signed,
       ...readFile?.(before),
       state: stateWith(context, now, token),
     };
@@ -103,7 +110,8 @@ export async function change(context: EditContext): Promise<Edited> {
   const deploy_file = operatorFileOf(changed);
   const hosted = host === undefined ? {} : { host };
   const source = { ...hosted, repo, branch, tags, paths: only };
-  return { app, ...source, require_checks, deploy_file, fingerprint };
+  const { require_signed = null } = changed;
+  return { app, ...source, require_checks, require_signed, deploy_file, fingerprint };
 }
 
 /** What decides which commit is the head. */
@@ -131,6 +139,25 @@ async function requireApi({ io, paths }: EditContext, { host }: { host?: string 
   const { type, name } = codeHostOf(readConfig(paths), io.env, host);
   if (type !== 'git') return;
   throw new Failure('not_configured', `the code host ${name} has type git, which has no checks`);
+}
+
+/** What the option changes in a state. Throws `signers_invalid`, `usage`. */
+async function signedFrom({
+  paths,
+  options: { 'require-signed': given },
+}: EditContext): Promise<{ require_signed?: RequireSigned; accepted?: AcceptedCommit }> {
+  if (given === undefined) return {};
+  const none = { require_signed: undefined, accepted: undefined };
+  if (given === 'off') return none as object;
+  if (given !== 'head' && given !== 'strict')
+    throw invalidValue(
+      given.slice(0, 80),
+      '--require-signed <head|strict|off>',
+      'give head, strict or off',
+    );
+  const { readSigners } = await import('@runner/deploy/signed/signers');
+  readSigners(paths);
+  return { require_signed: given };
 }
 
 const withChecks = (checks: RequiredChecks | 'none' | undefined) =>

@@ -32,16 +32,18 @@ export const changes = command({
     const { commits, count, compare } = list;
     const more = count > commits.length ? `… and ${count - commits.length} more\n` : '';
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    const rows = commits.map(({ commit, date, author, subject }) =>
-      [commit.slice(0, 12), date.slice(0, 10), author, subject].map(harmlessLine),
-    );
-    const shown = rows.length > 0 ? table(HEADING, rows, style, width) : '';
+    const isJudged = commits.some(({ refused }) => refused !== undefined);
+    const rows = commits.map(({ commit, date, author, subject, signed_by: signer }) => {
+      const signed = isJudged ? [signer?.principal ?? '-'] : [];
+      return [commit.slice(0, 12), date.slice(0, 10), author, ...signed, subject].map(harmlessLine);
+    });
+    const signed = isJudged ? ['SIGNED BY'] : [];
+    const heading = ['COMMIT', 'DATE (UTC)', 'AUTHOR', ...signed, 'SUBJECT'];
+    const shown = rows.length > 0 ? table(heading, rows, style, width) : '';
     const link = compare === null ? '' : `${compare}\n`;
     return `${headline(list, style)}\n${shown}${more}${link}${databaseText(list)}`;
   },
 });
-
-const HEADING = ['COMMIT', 'DATE (UTC)', 'AUTHOR', 'SUBJECT'];
 
 function databaseText({ migrations, way_back: way }: ChangeList): string {
   const lines = migrations.map((each) => `database: ${migrationLines(each).join('; ')}`);

@@ -47,6 +47,9 @@ export const deploy = command({
       placeholder: 'yes|no',
       about: 'Whether a migration that was killed is in the database',
     },
+    'accept-rewrite': {
+      about: 'Deploy a commit that does not descend from the last accepted one; it is recorded',
+    },
     force: { about: 'Deploy even if the app is paused' },
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
     wait: {
@@ -117,6 +120,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly 'no-notify': boolean;
     readonly wait: string | undefined;
     readonly migrated: string | undefined;
+    readonly 'accept-rewrite': boolean;
     readonly force: boolean;
     readonly 'deploy-id': string | undefined;
     readonly trigger: string | undefined;
@@ -150,6 +154,7 @@ async function runDeploy(
       notify: !options['no-notify'],
       wait,
       migrated: migratedOf(options.migrated),
+      acceptRewrite: options['accept-rewrite'],
       reporter: progress.reporter,
       signal: interruption.signal,
       next: interruption.next,
@@ -214,6 +219,7 @@ async function runCheck(
       app: args.app,
       ref: options.ref,
       instance: options.instance,
+      acceptRewrite: options['accept-rewrite'],
       wait: waitOf(options.wait),
       reporter: isDrawn ? progress.reporter : withoutSteps(progress.reporter),
       signal: interruption.signal,

@@ -31,6 +31,7 @@ import { keys } from './keys.ts';
 import { logs } from './logs.ts';
 import { programs } from './programs.ts';
 import { sandbox } from './sandbox.ts';
+import { signers } from './signers.ts';
 import { spool } from './spool.ts';
 import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
@@ -52,6 +53,7 @@ const CHECKS = {
   sandbox,
   clock,
   deploys,
+  signers,
   traffic,
   spool,
   logs,

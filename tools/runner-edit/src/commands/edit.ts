@@ -44,6 +44,11 @@ export const edit = command({
       about:
         'fetch deploys only commits whose checks passed: all, names such as build,test, or none',
     },
+    'require-signed': {
+      placeholder: 'head|strict|off',
+      about:
+        'Deploy only commits signed by a key of /etc/runner/commit_signers: the one that is deployed, or all',
+    },
     'deploy-file': {
       placeholder: 'FILE',
       about:
@@ -55,6 +60,7 @@ export const edit = command({
     'runner edit shop --token-file ~/new-token',
     'runner edit shop --branch release',
     "runner edit shop --paths 'apps/shop/**'",
+    'runner edit shop --require-signed strict',
     'runner edit shop --deploy-file shop.deploy.yml',
   ],
   async run(context) {
@@ -68,7 +74,7 @@ export const edit = command({
     return { value: await change(context) };
   },
   human: (edited: Edited, style) =>
-    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''}${edited.deploy_file ? FILE_WORDS[edited.deploy_file] : ''})\n`,
+    `Changed ${style.bold(harmlessLine(edited.app))} (${harmlessLine(repoLabel(edited))}, ${harmlessLine(edited.tags ? followedWords(edited) : `branch ${edited.branch}`)}${edited.fingerprint ? `, token ${edited.fingerprint}` : ''}${edited.deploy_file ? FILE_WORDS[edited.deploy_file] : ''}${edited.require_signed ? `, signatures required: ${edited.require_signed}` : ''})\n`,
 });
 
 const FILE_WORDS = {
