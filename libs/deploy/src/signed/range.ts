@@ -20,9 +20,8 @@ export interface Judging {
 
 /** Judges a commit that was read; undefined: the mirror lacks it. */
 export async function judgeCommit(
-  signers: CommitSigners,
+  { signers, now }: Judging,
   commit: IdentifiedCommit | undefined,
-  now: Date,
 ): Promise<Verdict> {
   if (!commit) return { why: 'is not in the mirror' };
   if (commit.subject === undefined) return { why: 'is not as git makes commits' };
@@ -31,13 +30,13 @@ export async function judgeCommit(
 
 /** Judges commits in their order, a few at a time: each OpenPGP signature is a process. */
 export async function judgeAll(
-  { signers, now }: Judging,
+  judging: Judging,
   commits: readonly (IdentifiedCommit | undefined)[],
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (let at = 0; at < commits.length; at += AT_ONCE) {
     const some = commits.slice(at, at + AT_ONCE);
-    verdicts.push(...(await Promise.all(some.map((each) => judgeCommit(signers, each, now)))));
+    verdicts.push(...(await Promise.all(some.map((each) => judgeCommit(judging, each)))));
   }
   return verdicts;
 }

@@ -8,11 +8,10 @@ import { fetchById } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import { orderOf } from '../git/tags.ts';
 import { judge, type Verdict } from './judge.ts';
-import { withObjects } from './objects.ts';
-import { parseTag } from './parse-object.ts';
+import { type RawObject, withObjects } from './objects.ts';
+import { parseCommit, parseTag } from './parse-object.ts';
 import { freshCommits, type Judging, judgeCommit, type RefusedCommit } from './range.ts';
 import { type CommitSigners, readSigners } from './signers.ts';
-import { commitAt } from './walk.ts';
 
 /** The app and its repository, into whose mirror the commit was fetched. */
 export interface SignedRequest {
@@ -101,14 +100,23 @@ export async function headVerdict(
   const listed = tag !== undefined && refs.find(([, name]) => name === tag)?.[0];
   const id = listed || commit;
   const name = tag?.slice('refs/tags/'.length) ?? '';
-  if (id !== commit) await fetchById(source, id);
-  const verdict = await withObjects(source, async (reader): Promise<Verdict> => {
-    if (id === commit) return judgeCommit(signers, await commitAt(reader, commit), now);
-    const object = await reader.read(id);
-    const annotated = object?.type === 'tag' ? parseTag(object.body) : undefined;
-    const isIts = annotated?.object === commit && annotated.type === 'commit';
-    if (!isIts || annotated.name !== name) return { why: 'is not the tag of its commit' };
-    return judge(signers, annotated, now);
-  });
+  const read = () => withObjects(source, (reader) => reader.read(id));
+  let object = await read();
+  if (!object) await fetchById(source, id);
+  object ??= await read();
+  const verdict = await objectVerdict({ signers, now }, object, { id, commit, name });
   return { ...verdict, what: id === commit ? `commit ${short(commit)}` : `tag ${name}` };
+}
+
+async function objectVerdict(
+  judging: Judging,
+  object: RawObject | undefined,
+  { id, commit, name }: { id: string; commit: string; name: string },
+): Promise<Verdict> {
+  if (object?.type === 'commit' && id === commit)
+    return judgeCommit(judging, { ...parseCommit(object.body), id });
+  const tag = object?.type === 'tag' ? parseTag(object.body) : undefined;
+  if (tag?.object !== commit || tag.type !== 'commit' || tag.name !== name)
+    return { why: 'is not the tag of its commit' };
+  return judge(judging.signers, tag, judging.now);
 }
