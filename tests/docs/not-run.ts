@@ -79,6 +79,10 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the shop of the documentation has no database: tests/database restores some',
   },
   {
+    page: 'docs/signed-commits.md',
+    reason: 'it needs root, keys and signed commits: tests/signed follows it',
+  },
+  {
     page: 'docs/jobs.md',
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
   },

@@ -95,6 +95,23 @@ export const PIPELINE: readonly Entry[] = [
     },
   },
   {
+    command: 'verify',
+    calls: [
+      { ...call('shop', '--last', '2'), status: 1 },
+      { ...call('shop', '--json'), status: 1 },
+    ],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['usage', call('shop', '--last', '0')],
+    ],
+    refusals: {
+      ...ASKING,
+      branch_not_found: ['the branch is gone'],
+      locked: ['a deploy of the app runs'],
+    },
+  },
+  {
     command: 'fetch',
     calls: [
       call('shop', '--deploy', '--no-notify', '--json'),

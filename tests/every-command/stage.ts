@@ -6,6 +6,7 @@ import { configFor, type Hosts, startHosts } from '@runner/testing/hosts';
 import { type RunOptions, run } from '@runner/testing/run';
 import { secretForms } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
+import { signingKey } from '../signed/keys.ts';
 import {
   BOT_TOKEN,
   contentKeyOf,
@@ -113,7 +114,9 @@ export async function makeStage(): Promise<Stage> {
     );
   const template = join(temporaryFolder('stage'), 'root');
   mkdirSync(template, { mode: 0o755 });
-  writeFileSync(join(template, 'config.yml'), configFor(hosts, BOT_TOKEN), { mode: 0o600 });
+  const signers = put('signers', `ada ${signingKey().line}\n`);
+  const config = `commit_signers: ${signers}\n${configFor(hosts, BOT_TOKEN)}`;
+  writeFileSync(join(template, 'config.yml'), config, { mode: 0o600 });
   const root = { root: template };
   const add = (repo: string, token: string, ...more: string[]) =>
     must('runner-add', ['--repo', repo, '--branch', 'main', '--token', '-', ...more], {

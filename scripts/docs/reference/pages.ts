@@ -87,6 +87,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['order', 'Id of the order of a fleet, for runner fleet results'],
   ['subject', "First line of the commit's message"],
   ['author', "Name of the commit's author"],
+  ['signed_by', 'Who signed the commit: principal, key and kind, where signatures are required'],
+  ['rewrite_of', 'The last accepted commit, which this one does not descend from'],
   ['changes', 'Commits of the deploy: their count, up to five subjects, and the authors'],
   ['committed_at', 'When the commit was made, ISO 8601 in UTC'],
   ['previous_version', 'The version that was active before'],

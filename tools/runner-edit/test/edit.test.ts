@@ -171,6 +171,7 @@ test('JSON and YAML hold the same, and null in place of a fingerprint', async ()
     app: 'shop',
     repo: 'acme/shop',
     branch: 'main',
+    require_signed: null,
     deploy_file: null,
     fingerprint: fingerprint(NEW),
   };
@@ -178,7 +179,7 @@ test('JSON and YAML hold the same, and null in place of a fingerprint', async ()
   const yaml = await edit(root, ['shop', '--branch', 'next', '-o', 'yaml']);
   assert.is(
     yaml.stdout,
-    'app: shop\nrepo: acme/shop\nbranch: next\ndeploy_file: null\nfingerprint: null\n',
+    'app: shop\nrepo: acme/shop\nbranch: next\nrequire_signed: null\ndeploy_file: null\nfingerprint: null\n',
   );
 });
 

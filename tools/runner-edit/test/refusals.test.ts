@@ -29,7 +29,7 @@ for (const [args, sentence] of [
   [['--branch', 'next'], `${REQUIRED} <APP>; usage: runner edit [OPTIONS] <APP>`],
   [
     ['shop'],
-    `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>|--deploy-file <FILE>>`,
+    `${REQUIRED} <--token <TOKEN>|--token-file <FILE>|--token-from <APP>|--public|--repo <OWNER/NAME>|--branch <BRANCH>|--tags <PATTERN>|--semver <RANGE>|--paths <PATHS>|--require-checks <CHECKS>|--require-signed <head|strict|off>|--deploy-file <FILE>>`,
   ],
   [
     ['shop', '--ckey', '--branch', 'next'],

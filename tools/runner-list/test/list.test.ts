@@ -183,6 +183,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         updated_at: '2026-05-04T00:00:00.000Z',
         tags: null,
         paths: null,
+        require_signed: null,
         deploy_file: null,
       },
     ],
@@ -203,6 +204,7 @@ apps:
     tags: null
     paths: null
     token: false
+    require_signed: null
     deploy_file: null
     state: new
     instances: []

@@ -246,6 +246,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     updated_at: '2026-05-04T00:00:00.000Z',
     tags: null,
     paths: null,
+    require_signed: null,
     deploy_file: null,
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
