@@ -1,5 +1,5 @@
 /** `edit --require-signed`: only commits that someone root named has signed are deployed. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitEnvironment } from '@runner/testing/git-repos';
@@ -12,7 +12,8 @@ import { makeWorld, REPO, type World } from '../deploys/world.ts';
 interface SignedWorld extends World {
   /** Commits a version signed by a key of ssh-keygen; undefined: not signed. */
   commit(version: string, key?: string, ...more: string[]): string;
-  git2(...args: string[]): string;
+  /** Runs git where the commits are made. */
+  inClone(...args: string[]): string;
   list(...lines: string[]): void;
   readonly signers: string;
 }
@@ -31,8 +32,8 @@ const fingerprint = (name: string) =>
     .toString()
     .split(' ')[1];
 
-async function makeSignedWorld(): Promise<SignedWorld> {
-  const world = await makeWorld();
+async function makeSignedWorld(old = false): Promise<SignedWorld> {
+  const world = await makeWorld({ old });
   const folder = join(world.root, '..', 'etc');
   mkdirSync(folder);
   const signers = join(folder, 'commit_signers');
@@ -49,25 +50,25 @@ async function makeSignedWorld(): Promise<SignedWorld> {
     ),
   };
   execFileSync('git', ['init', '-q', '-b', 'main', clone], { env });
-  const git2 = (...args: string[]) =>
+  const inClone = (...args: string[]) =>
     execFileSync('git', ['-C', clone, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
       .toString()
       .trim();
-  git2('remote', 'add', 'origin', world.git.path(REPO));
+  inClone('remote', 'add', 'origin', world.git.path(REPO));
   return {
     ...world,
     signers,
-    git2,
+    inClone,
     list: (...lines) => writeFileSync(signers, `${lines.join('\n')}\n`, { mode: 0o644 }),
     commit(version, key, ...more) {
       writeFileSync(join(clone, '.deploy.yml'), `keep: 3\nbuild: "echo ${version} > version"\n`);
-      git2('add', '.');
+      inClone('add', '.');
       const signing =
         key === undefined ? [] : ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${keyFile(key)}`];
       const how = key === undefined ? '--no-gpg-sign' : '-S';
-      git2(...signing, 'commit', '-q', '--allow-empty', how, '-m', version, ...more);
-      git2('push', '-q', '--force', 'origin', 'HEAD:main');
-      return git2('rev-parse', 'HEAD');
+      inClone(...signing, 'commit', '-q', '--allow-empty', how, '-m', version, ...more);
+      inClone('push', '-q', '--force', 'origin', 'HEAD:main');
+      return inClone('rev-parse', 'HEAD');
     },
   };
 }
@@ -190,17 +191,17 @@ test('an unsigned commit of a merged branch is found, a signed one is not asked 
 }) => {
   world.list(line('ada'));
   world.commit('v0');
-  world.git2('branch', 'side');
+  world.inClone('branch', 'side');
   await edit(world, 'strict');
   world.commit('v1', 'ada');
   assert.is((await world.deploy()).status, 0);
   const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${keyFile('ada')}`];
   const merge = (...files: string[]) => {
-    world.git2('checkout', '-q', 'side');
-    world.git2(...files);
-    world.git2('checkout', '-q', 'main');
-    world.git2(...signing, 'merge', '-q', '-S', '-s', 'ours', '--no-ff', '-m', 'merge', 'side');
-    world.git2('push', '-q', 'origin', 'HEAD:main');
+    world.inClone('checkout', '-q', 'side');
+    world.inClone(...files);
+    world.inClone('checkout', '-q', 'main');
+    world.inClone(...signing, 'merge', '-q', '-S', '-s', 'ours', '--no-ff', '-m', 'merge', 'side');
+    world.inClone('push', '-q', 'origin', 'HEAD:main');
   };
   merge(...signing, 'commit', '-q', '-S', '--allow-empty', '-m', 'signed side');
   assert.is((await world.deploy()).status, 0);
@@ -253,8 +254,8 @@ test('an annotated tag must be signed itself and have its own name; tags do not 
   await edit(world, 'head');
   const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${keyFile('ada')}`];
   const tag = (name: string, ...how: string[]) => {
-    world.git2(...signing, 'tag', '-f', ...how, name);
-    world.git2('push', '-q', '--force', 'origin', `refs/tags/${name}`);
+    world.inClone(...signing, 'tag', '-f', ...how, name);
+    world.inClone('push', '-q', '--force', 'origin', `refs/tags/${name}`);
   };
   world.commit('one');
   tag('v1.0.0', '-s', '-m', 'v1');
@@ -265,8 +266,8 @@ test('an annotated tag must be signed itself and have its own name; tags do not 
   tag('v1.1.0', '-a', '-m', 'not signed');
   assert.match((await world.deploy()).stderr, /the tag v1.1.0 is not signed/);
   // The signed object of another name.
-  const object = world.git2('rev-parse', 'refs/tags/v1.0.0');
-  world.git2('push', '-q', '--force', 'origin', `${object}:refs/tags/v1.2.0`);
+  const object = world.inClone('rev-parse', 'refs/tags/v1.0.0');
+  world.inClone('push', '-q', '--force', 'origin', `${object}:refs/tags/v1.2.0`);
   assert.match((await world.deploy()).stderr, /the tag v1.2.0 is not the tag of its commit/);
   tag('v1.3.0');
   assert.is((await world.deploy()).status, 0, 'a lightweight tag counts as its commit');
@@ -278,6 +279,7 @@ test('an annotated tag must be signed itself and have its own name; tags do not 
 });
 
 test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world }) => {
+  if (spawnSync('gpg', ['--version']).status !== 0) return;
   const home = temporaryFolder('gpg', '/tmp');
   chmodSync(home, 0o700);
   const gpg = (...args: string[]) =>
@@ -298,7 +300,7 @@ test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world })
   world.list(line('ada'));
   await edit(world, 'head');
   world.commit('v0');
-  world.git2(
+  world.inClone(
     '-c',
     `gpg.program=${wrapper}`,
     '-c',
@@ -310,7 +312,7 @@ test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world })
     '-m',
     'merge',
   );
-  world.git2('push', '-q', 'origin', 'HEAD:main');
+  world.inClone('push', '-q', 'origin', 'HEAD:main');
   assert.match(
     (await world.deploy()).stderr,
     /is signed with OpenPGP, and there is no \S+commit_signers\.gpg/,
@@ -368,6 +370,29 @@ test('files that others may write, that are missing or that cannot be read are r
   assert.match((await world.deploy()).stderr, /is signed by the revoked key SHA256:/);
   assert.is((await edit(world, 'off')).status, 0);
   assert.equal([world.state().require_signed, (await world.deploy()).status], [undefined, 0]);
+});
+
+test('a host that serves neither partial clones nor single commits is asked for whole histories', async () => {
+  const world = await makeSignedWorld(true);
+  try {
+    world.list(line('ada'));
+    await edit(world, 'strict');
+    world.commit('v0');
+    world.commit('v1', 'ada');
+    assert.is((await world.deploy()).status, 0);
+    world.commit('v2', 'ada');
+    world.commit('v3', 'ada');
+    const good = await world.deploy();
+    assert.is(good.status, 0, good.stderr);
+    const bad = world.commit('v4');
+    world.commit('v5', 'ada');
+    assert.match(
+      (await world.deploy()).stderr,
+      new RegExp(`the commit ${bad.slice(0, 12)} is not signed`),
+    );
+  } finally {
+    await world.close();
+  }
 });
 
 test.run();
