@@ -3,8 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitEnvironment } from '@runner/testing/git-repos';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, REPO, type World } from '../deploys/world.ts';
@@ -244,6 +245,39 @@ test('a rewrite is refused until an operator accepts it, which is recorded', asy
   );
   world.commit('v3', 'ada');
   assert.match((await fetch(world)).stdout, /deployed/);
+});
+
+test('a rewrite that was accepted is recorded whatever is killed, and needs to be accepted once', async ({
+  world,
+}) => {
+  world.list(line('ada'));
+  await edit(world, 'head');
+  const first = world.commit('v1', 'ada');
+  await world.deploy();
+  const go = join(world.root, '..', 'go');
+  world.commit(`v2; touch ${go}.there; test -e ${go} || sleep 30; echo`, 'ada', '--amend');
+  const killed = start('runner-deploy', ['shop', '--accept-rewrite'], { root: world.root });
+  await until(() => existsSync(`${go}.there`), 'the build has not begun');
+  killed.kill('SIGKILL');
+  await killed.done;
+  writeFileSync(go, '');
+  const again = await world.deploy();
+  assert.is(again.status, 0, again.stderr);
+  assert.equal(
+    world
+      .events()
+      .slice(-4)
+      .map(({ event_type, rewrite_of, signed_by }) => [
+        event_type,
+        rewrite_of,
+        (signed_by as { principal: string }).principal,
+      ]),
+    ['DeployStarted', 'DeployFailure', 'DeployStarted', 'DeploySuccess'].map((kind) => [
+      kind,
+      first,
+      'ada@example.org',
+    ]),
+  );
 });
 
 test('an annotated tag must be signed itself and have its own name; tags do not go down', async ({

@@ -24,11 +24,11 @@ const NO_KEY = 'has no key that counts: ed25519, ecdsa, their sk- forms, or RSA 
 /** Reads an allowed_signers file. */
 export function allowedSigners(text: string): ReadLines<ListedKey> {
   return readLines(text, (line) => {
-    const [principal, ...rest] = words(line);
+    const [principal = '', ...rest] = words(line);
     const isKey = (word: string | undefined) => /^(?:sk-)?(?:ssh|ecdsa)-/.test(word ?? '');
     const options = isKey(rest[0]) ? '' : (rest.shift() ?? '');
     const key = keyOf(rest);
-    if (principal === undefined || typeof key === 'string') return key as string;
+    if (typeof key === 'string') return key;
     const values = new Map<string, string>();
     for (const option of options.match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
       const [, name = '', value] = OPTION.exec(option) ?? [];
@@ -50,14 +50,8 @@ const OPTIONS = ['cert-authority', 'namespaces', 'valid-after', 'valid-before'];
 
 /** Reads a list of public keys, one a line; gives their fingerprints. */
 export function revokedKeys(text: string): ReadLines<string> {
-  return readLines(
-    text,
-    (line) => {
-      const key = keyOf(words(line));
-      return typeof key === 'string' ? key : { fingerprint: key.fingerprint };
-    },
-    ({ fingerprint }) => fingerprint,
-  );
+  const { found, problems } = readLines(text, (line) => keyOf(words(line)));
+  return { found: found.map(({ fingerprint }) => fingerprint), problems };
 }
 
 /** A namespace is allowed by a pattern and by no `!pattern`, as in match_pattern_list of OpenSSH. */
@@ -72,10 +66,9 @@ export function isNamespaceAllowed(patterns: readonly string[] | undefined, name
 }
 
 /** `read` gives a sentence for a line that it cannot read. */
-function readLines<R extends object, T = R>(
+function readLines<T extends object>(
   text: string,
-  read: (line: string) => R | string,
-  made: (value: R) => T = (value) => value as unknown as T,
+  read: (line: string) => T | string,
 ): ReadLines<T> {
   const found: T[] = [];
   const problems: string[] = [];
@@ -84,7 +77,7 @@ function readLines<R extends object, T = R>(
     if (line === '' || line.startsWith('#')) return;
     const value = read(line);
     if (typeof value === 'string') problems.push(`${index + 1}: ${value}`);
-    else found.push(made(value));
+    else found.push(value);
   });
   return { found, problems };
 }
