@@ -75,8 +75,10 @@ async function tagWords(
   if (tag === undefined) return undefined;
   if (next === version)
     return before === commit ? undefined : `is where the tag ${next} was moved to`;
-  const order = rule && (await orderOf(rule));
-  const isLower = order?.names(version) && order.names(next) && order.compare(next, version) < 0;
+  // A version without a tag is the beginning of its commit.
+  if (!rule || before.startsWith(version)) return undefined;
+  const order = await orderOf(rule);
+  const isLower = order.names(version) && order.names(next) && order.compare(next, version) < 0;
   return isLower ? `has the tag ${next}, which is lower than ${version}` : undefined;
 }
 
