@@ -29,7 +29,9 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
     case 'boolean':
       return { ...about, ...type('boolean') };
     case 'string':
-      return { ...about, ...type('string'), ...textRules(schema, nullable) };
+      return schema.mayBeBoolean
+        ? { ...about, type: ['string', 'boolean'], ...textRules(schema, nullable) }
+        : { ...about, ...type('string'), ...textRules(schema, nullable) };
     default:
       return { ...about, ...numberOrText(schema, nullable) };
   }

@@ -1,6 +1,7 @@
 /** The deploy events: their kinds and fields. */
 import type { SignedBy } from '../apps/signed.ts';
 import type { ChangeSummary, SchemaWay } from '../apps/state.ts';
+import type { NetworkHost, NetworkRefusal } from './network.ts';
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -94,6 +95,9 @@ export interface DeployEvent {
   migration_reasons?: string[];
   /** How to restore the backup that was made before the migration. */
   migration_restore?: string;
+  /** At the end: the hosts that the build reached, and those that it was refused; at most 50 each. */
+  network?: NetworkHost[];
+  network_refused?: NetworkRefusal[];
   /** Of a manual rollback: the backup of the database that was restored with it. */
   database_backup?: string;
   /** Of what a job did: its name. */

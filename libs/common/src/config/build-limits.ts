@@ -1,5 +1,6 @@
 /** Limits of a build: `build` in config.yml, and of `.deploy.yml`. The stricter one counts. */
 import type { Schema } from '../yaml/schema.ts';
+import { type Network, networkIn, networkSchema } from './network.ts';
 
 /** undefined: no limit. */
 export interface BuildLimits {
@@ -7,7 +8,7 @@ export interface BuildLimits {
   readonly memory: string | undefined;
   /** `50%` of one processor. */
   readonly cpu: string | undefined;
-  readonly network: boolean;
+  readonly network: Network;
 }
 
 /** The keys. */
@@ -24,7 +25,9 @@ export const LIMIT_KEYS = {
     wanted: 'a share of one processor like 50% or 200%',
     description: 'CPU limit of a build, of one processor, e.g. 50% [default: no limit]',
   },
-  network: { type: 'boolean', description: 'false: a build has no network [default: true]' },
+  network: networkSchema(
+    'Hosts that a build may reach, false: none, learn: all, which are then listed [default: true]',
+  ),
 } as const satisfies Record<string, Schema>;
 
 /** The limits in a section. */
@@ -32,18 +35,17 @@ export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
   return {
     memory: section.get('memory') as string | undefined,
     cpu: section.get('cpu') as string | undefined,
-    network: section.get('network') !== false,
+    network: networkIn(section.get('network')),
   };
 }
 
-/** The stricter of each. */
-export function stricter(one: BuildLimits, other: BuildLimits): BuildLimits {
+/** The stricter of memory and cpu. */
+export function stricter(one: BuildLimits, other: BuildLimits): Omit<BuildLimits, 'network'> {
   const least = (a: string | undefined, b: string | undefined) =>
     a === undefined || (b !== undefined && amountOf(b) < amountOf(a)) ? b : a;
   return {
     memory: least(one.memory, other.memory),
     cpu: least(one.cpu, other.cpu),
-    network: one.network && other.network,
   };
 }
 

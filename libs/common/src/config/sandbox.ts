@@ -1,6 +1,7 @@
 /** `sandbox` and `build` in config.yml: how the commands of a repository are confined on this server. */
 import { type BuildLimits, limitsIn } from './build-limits.ts';
 import type { Config } from './file.ts';
+import { type Network, networkIn } from './network.ts';
 import { pick } from './settings.ts';
 
 /** When commands run in the sandbox: where it works, always, or never. */
@@ -28,7 +29,18 @@ export function sandboxSettingOf(
   };
 }
 
-/** The limits of this server for all builds. Throws `config_invalid`. */
-export function buildLimitsOf(config: Config): BuildLimits {
-  return limitsIn((pick(config, ['build'], []).get('build') ?? new Map()) as Map<string, unknown>);
+/** The limits of this server for the builds of an app. Throws `config_invalid`. */
+export function buildLimitsOf(config: Config, app: string): BuildLimits {
+  const all = limitsIn(
+    (pick(config, ['build'], []).get('build') ?? new Map()) as Map<string, unknown>,
+  );
+  return { ...all, network: networkCeiling(config, app) ?? all.network };
+}
+
+/** `sandbox.network` for an app: the hosts that its commands may reach at most. Throws `config_invalid`. */
+export function networkCeiling(config: Config, app: string): Network | undefined {
+  const sandbox = pick(config, ['sandbox'], []).get('sandbox');
+  const lists =
+    sandbox instanceof Map ? (sandbox.get('network') as Map<string, unknown>) : undefined;
+  return lists?.has(app) ? networkIn(lists.get(app)) : undefined;
 }

@@ -3,6 +3,7 @@ import { type ObjectSchema, type Schema, text } from '../yaml/schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
 import { CODE_HOSTS, SUBMODULES } from './code-hosts-schema.ts';
+import { networkSchema } from './network.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -100,6 +101,10 @@ const SANDBOX: Schema = {
             },
           },
           'Further paths that the commands of an app may use, by app, e.g. /run/docker.sock',
+        ),
+        network: byApp(
+          networkSchema('Hosts that commands of the app may reach at most'),
+          'Hosts that the commands of an app may reach at most, by app',
         ),
       },
     },

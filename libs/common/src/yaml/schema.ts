@@ -34,6 +34,8 @@ export type Schema =
       /** Patterns of texts to refuse with a message of their own. */
       readonly refused?: readonly (readonly [pattern: string, words: string])[];
       readonly minLength?: number;
+      /** true and false are texts, too. */
+      readonly mayBeBoolean?: boolean;
       /** A key without a value is an empty text; otherwise it counts as absent. */
       readonly mayBeEmpty?: boolean;
       /** Smallest and largest number that `pattern` accepts when the value is a number. */
@@ -132,6 +134,7 @@ function checkText(
   const isText =
     typeof tree.value === 'string' ||
     (numberAllowed && typeof tree.value === 'number') ||
+    (schema.mayBeBoolean && typeof tree.value === 'boolean') ||
     // As false is among words.
     schema.enum?.includes(tree.source);
   if (!isText && schema.enum) throw fail(`must be one of ${schema.enum.join(', ')}`);

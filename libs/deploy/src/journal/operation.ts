@@ -7,6 +7,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import type { CommitInfo } from '../git/commit-info.ts';
+import { NetworkNotes } from '../guard/notes.ts';
 import { type Notifier, silent } from '../report/notifier.ts';
 import { type Reporter, redacting } from '../report/reporter.ts';
 import { type DeployLog, openDeployLog } from '../run/log.ts';
@@ -14,7 +15,7 @@ import type { StepFailure } from '../run/step.ts';
 import { openSandbox, openSandboxAnyway, type Sandbox } from '../sandbox/sandbox.ts';
 import { StageClock } from './clock.ts';
 
-/** What an operation on one app has at hand. All but the last four stay as they are. */
+/** What an operation on one app has at hand. All but the last five stay as they are. */
 export interface Operation extends Server {
   readonly deployId: string;
   readonly trigger: string;
@@ -39,6 +40,8 @@ export interface Operation extends Server {
   notifier: Notifier;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
+  /** What its commands reached, and what they were refused. */
+  readonly network: NetworkNotes;
   /** Instances that went back when what it had made active died, and why. */
   readonly lost: Map<string, StepFailure>;
 }
@@ -151,6 +154,7 @@ export function contextOf(
     notifier: silent,
     journal: undefined,
     ending: () => {},
+    network: new NetworkNotes(),
     lost: new Map(),
   };
 }

@@ -31,7 +31,7 @@ export function deploySucceeded(
   { file, release, seen, mark }: ActiveRelease,
 ): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
-  const end = { ...spent(op), ...gapOf(seen), ...migrationOf(op) };
+  const end = { ...spent(op), ...gapOf(seen), ...migrationOf(op), ...op.network.fields() };
   return {
     hasStarted: true,
     events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
@@ -97,6 +97,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
     ...end,
     ...gapOf(seen),
     ...migrationOf(op),
+    ...op.network.fields(),
     error: errorText(op, facts),
     stage: error.stage,
     ...facts.known?.(instance),

@@ -67,7 +67,7 @@ export function makeScratch({ io, paths }: Server, app: string): ScratchRoot {
 function furnish({ io, paths }: Server, scratch: Paths, app: string): void {
   const config = readConfig(paths);
   const { mode, allow } = sandboxSettingOf(config, app, modeIn(io.env));
-  const limits = buildLimitsOf(config);
+  const limits = buildLimitsOf(config, app);
   const settings = { sandbox: { mode, allow: { [app]: allow } }, build: limits };
   writeWhole(scratch.config, JSON.stringify(settings), 0o600, false);
   makeFolder(scratch.app(app).releases);

@@ -9,6 +9,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
 import type { GitSource } from '../git/source.ts';
+import { HostGuard } from '../guard/guard.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps } from '../instances/hooks.ts';
 import { keepFile } from '../instances/kept-file.ts';
@@ -17,9 +18,11 @@ import { noteSeeds } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
-import { prefixFor } from '../sandbox/limits.ts';
+import { type Prefix, prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
+import type { Variables } from '../sandbox/settings.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
+import { buildAccess, guardedStep, networkSummary } from './network.ts';
 import { linkShared, lostLink, type Seed } from './shared.ts';
 
 /** What to make a release of, and its name. */
@@ -107,14 +110,36 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   if (build.run.length + hooks.pre_build.length + hooks.post_build.length === 0) return;
   const { version, commit } = op;
   const { shared } = op.paths.app(op.app.app).instance(first.name);
-  const limits = stricter(buildLimitsOf(readConfig(op.paths)), build.limits);
-  const folders = { release: folder, shared, network: limits.network };
-  const target: Target = {
-    ...targetOf(op, { file, instance: first, release: 'none', version, commit, secrets }),
-    confine: (profile: Profile) => op.sandbox.confine(profile, folders),
-  };
-  const env = { ...target.env, RUNNER_RELEASE: folder };
-  const prefix = prefixFor(limits, target.outerEnv, target.confine('build'));
+  const most = buildLimitsOf(readConfig(op.paths), op.app.app);
+  const plain = targetOf(op, { file, instance: first, release: 'none', version, commit, secrets });
+  const env = { ...plain.env, RUNNER_RELEASE: folder };
+  const lists = { ceiling: most.network, own: build.limits.network };
+  const { outerEnv } = plain;
+  const access = buildAccess(op, { ...lists, folder, shared, env, outerEnv });
+  const { network } = access;
+  const folders = { release: folder, shared, network };
+  const confine = (profile: Profile) => op.sandbox.confine(profile, folders);
+  const target: Target = { ...plain, confine };
+  const limits = { ...stricter(most, build.limits), network: network === true };
+  const prefix = prefixFor(limits, outerEnv, target.confine('build'));
+  for (const step of buildCommands(op, { target, env, prefix, folder, build }))
+    yield network instanceof HostGuard ? guardedStep(op, access, step) : step;
+  if (network instanceof HostGuard) yield* networkSummary(op, network.learns);
+}
+
+/** How the commands of a build are run. */
+interface BuildRun {
+  readonly target: Target;
+  readonly env: Variables;
+  readonly prefix: Prefix;
+  readonly folder: string;
+  readonly build: DeployFile['build'];
+}
+
+function* buildCommands(
+  op: Deploy,
+  { target, env, prefix, folder, build }: BuildRun,
+): Generator<Step> {
   yield* hookSteps(op, target, 'pre_build', { folder, prefix });
   const until = op.io.elapsed() + build.timeout;
   for (const command of build.run) {

@@ -52,13 +52,15 @@ export function spawnDetached(spec: Spawned): {
     // Without the sandbox a commit can leave its limits anyway.
     const env = confinement ? { ...prefix?.env, ...command.env } : command.env;
     const pipes = confinement ? [...descriptors, 'pipe' as const] : [];
+    const channel = confinement?.guard ? ['ipc' as const] : [];
     return spawn(words[0] as string, words.slice(1), {
       cwd: command.cwd,
       env,
       detached: true,
-      stdio: ['ignore', output, output, ...pipes],
+      stdio: ['ignore', output, output, ...pipes, ...channel],
     });
   });
+  confinement?.guard?.carry(child);
   return { child, inside: confinement && insideOf(child) };
 }
 

@@ -78,8 +78,8 @@ export function prefixFor(
   env: Variables,
   confinement: Confinement | undefined,
 ): Prefix {
-  if (limits.network || confinement !== undefined)
+  if (limits.network === true || confinement !== undefined)
     return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
-  const why = 'build.network cannot be turned off here: the sandbox does not work';
+  const why = 'build.network cannot be limited here: the sandbox does not work';
   throw new Failure('sandbox_unavailable', why);
 }

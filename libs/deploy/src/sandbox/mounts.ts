@@ -5,6 +5,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { guardedOptions, type NetworkGuard, resolverOptions } from './guarded.ts';
 import {
   agentFolders,
   databaseFolders,
@@ -43,6 +44,8 @@ export interface Scratch {
   readonly temporary: string;
   /** The temporary layer of HOME in its builds. */
   readonly home: string;
+  /** Files by which its commands find the guard of their network. */
+  readonly network: string;
 }
 
 /** What they may use in addition to what is the app's. */
@@ -50,6 +53,8 @@ export interface SandboxSubject extends Confined {
   /** Further paths that it may use, links resolved. */
   readonly allow: readonly string[];
   readonly scratch: () => Scratch;
+  /** Path of bubblewrap. */
+  readonly program: string;
 }
 
 /** What a command may write to of its app. */
@@ -59,8 +64,8 @@ export interface Folders {
   readonly shared: string;
   /** Where an app with slots makes its socket. */
   readonly slot?: string | undefined;
-  /** Whether a build has the network; absent: it has. */
-  readonly network?: boolean;
+  /** Whether a command has the network, or what carries it; absent: it has. */
+  readonly network?: boolean | NetworkGuard | undefined;
 }
 
 const bind = (path: string, at = path) => ['--bind-try', path, at];
@@ -74,7 +79,8 @@ const KERNEL = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'];
 /** Options for a command of an app in a profile. Throws `not_writable`. */
 export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Folders): string[] {
   const isBuild = profile === 'build';
-  const { allow } = subject;
+  const { allow, program } = subject;
+  const { network = true } = folders;
   const rootFolder = realFolder(subject.paths.root) ?? subject.paths.root;
   const isAbove = (path: string) => isWithin(path, rootFolder);
   // Root may write everywhere, and set up the kernel: what it runs for a commit may not.
@@ -84,17 +90,19 @@ export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Fo
     ...['--new-session', '--unshare-pid'],
     ...(isBuild || profile === 'hook' ? ['--die-with-parent'] : []),
     ...(isBuild ? ['--unshare-ipc', '--unshare-uts'] : []),
-    ...(isBuild && folders.network === false ? ['--unshare-net'] : []),
+    ...(network === false ? ['--unshare-net'] : []),
     ...[isBuild || isRoot ? '--ro-bind' : '--bind', '/', '/'],
     // A user's own control groups could be frozen or killed there.
     ...readOnly('/sys'),
     ...['--dev', '/dev', '--proc', '/proc'],
+    ...(typeof network === 'object' ? guardedOptions(program) : []),
     ...(isRoot ? KERNEL.flatMap((path) => readOnly(path)) : []),
     ...server(profile, subject),
     // What is allowed above the root does not uncover it.
     ...allow.filter(isAbove).flatMap(device),
     ...root(profile, subject, folders),
     ...allow.filter((path) => !isAbove(path)).flatMap(device),
+    ...(typeof network === 'object' ? resolverOptions(subject.scratch().network) : []),
   ];
 }
 

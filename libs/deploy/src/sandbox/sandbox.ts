@@ -12,6 +12,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { allowedPaths } from './allow.ts';
 import { effectOf } from './effect.ts';
+import { launcher, type NetworkGuard } from './guarded.ts';
 import { keepCaches } from './home.ts';
 import { type Confined, type Folders, mountsFor, type Profile, type Scratch } from './mounts.ts';
 import { bubblewrap } from './probe.ts';
@@ -39,6 +40,8 @@ export interface Wrapped extends ProgramCall {
 export interface Confinement {
   /** Throws `not_writable`. */
   wrap(command: ProgramCall): Wrapped;
+  /** Has to carry the network of the process; undefined if nothing does. */
+  readonly guard?: NetworkGuard | undefined;
   /** What the sandbox does that the output of a failed command may be about; undefined if nothing. */
   explain(output: string): string | undefined;
 }
@@ -101,15 +104,22 @@ class OpenSandbox implements Sandbox {
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;
     const scratch = () => this.#scratchOf();
-    const mounts = mountsFor(profile, { paths, app, env, hidden, allow, scratch }, folders);
+    const subject = { paths, app, env, hidden, allow, scratch, program };
+    const mounts = mountsFor(profile, subject, folders);
+    const guard = typeof folders.network === 'object' ? folders.network : undefined;
+    const launch = guard && launcher(program, guard);
     return {
       wrap: ({ file, args, cwd, env: own }) => ({
         file: program,
-        args: ['--args', '3', ...mounts, '--chdir', cwd, '--', file, ...args],
+        args: [
+          ...['--args', '3', ...mounts, '--chdir', cwd, '--'],
+          ...[...(launch?.words ?? []), file, ...args],
+        ],
         cwd,
         env: marksIn(own),
-        settings: openSettings(own, env),
+        settings: openSettings({ ...own, ...launch?.env }, env),
       }),
+      guard,
       explain: effectOf,
     };
   }
@@ -155,6 +165,7 @@ class OpenSandbox implements Sandbox {
 const scratchIn = (folder: string): Scratch => ({
   temporary: join(folder, 'tmp'),
   home: join(folder, 'home'),
+  network: join(folder, 'network'),
 });
 
 function unavailable(problem: string): Failure {

@@ -140,8 +140,13 @@ function confined(
   env: Variables,
   { program, profile }: SandboxedProgram,
 ): string[] {
-  const scratch = () => ({ temporary: folderOf('.tmp-scratch'), home: folderOf('.tmp-home') });
-  const subject = { paths, app: 'escape', env: { ...env, HOME: home }, allow: [], scratch };
+  const scratch = () => ({
+    temporary: folderOf('.tmp-scratch'),
+    home: folderOf('.tmp-home'),
+    network: folderOf('.tmp-network'),
+  });
+  const own = { ...env, HOME: home };
+  const subject = { paths, app: 'escape', env: own, allow: [], scratch, program };
   const mounts = mountsFor(profile, subject, { release, shared, slot });
   return [program, ...mounts, '--chdir', release, '--'];
 }

@@ -1,0 +1,44 @@
+/** What commands may reach, from what the operator and the commit say. */
+import { bounded, type HostRule, type Network } from '@runner/common/config/network';
+import { HostGuard } from './guard.ts';
+import type { NetworkNotes } from './notes.ts';
+
+/** What was said, and how a list becomes rules. */
+export interface AccessRequest {
+  /** The operator's. */
+  readonly ceiling: Network;
+  /** The commit's. */
+  readonly own: Network;
+  readonly notes: NetworkNotes;
+  /** `operator`: the release has no say in what a set means. */
+  rulesOf(list: readonly string[], whose: 'operator' | 'commit'): readonly HostRule[];
+}
+
+/** The network of commands. */
+export interface Access {
+  /** true: all; false: none. */
+  readonly network: boolean | HostGuard;
+  /** The operator's list. */
+  readonly most?: readonly HostRule[] | undefined;
+  /** What the commit lists and the operator does not. */
+  readonly outside: readonly HostRule[];
+}
+
+const isList = (network: Network): network is readonly string[] => typeof network === 'object';
+
+/** A list of the commit counts within that of the operator, which counts for a commit without one. */
+export function accessOf({ ceiling, own, notes, rulesOf }: AccessRequest): Access {
+  const guard = (rules: readonly HostRule[], learns = false) =>
+    new HostGuard({ rules, learns, notes });
+  const none = { outside: [] };
+  if (ceiling === false || own === false) return { network: false, ...none };
+  const most = isList(ceiling) ? rulesOf(ceiling, 'operator') : undefined;
+  if (isList(own)) {
+    const rules = rulesOf(own, 'commit');
+    const { inside, outside } = most ? bounded(rules, most) : { inside: rules, ...none };
+    return { network: guard(inside), most, outside };
+  }
+  if (most) return { network: guard(most), most, ...none };
+  if (own === 'learn' || ceiling === 'learn') return { network: guard([], true), ...none };
+  return { network: true, ...none };
+}

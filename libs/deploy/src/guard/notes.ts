@@ -1,0 +1,62 @@
+/** What the commands of an operation reached, and what they were refused. */
+import type { NetworkHost, NetworkRefusal } from '@runner/common/audit/network';
+
+/** Why a connection was refused. */
+export type RefusalReason = NetworkRefusal['why'];
+
+/** Limits of what is noted: a command can ask for any number of names. */
+const REACHED_MAX = 1_000;
+const REFUSED_MAX = 500;
+/** Hosts of a record. */
+const RECORDED = 50;
+
+/** Notes of one operation. */
+export class NetworkNotes {
+  readonly #reached = new Map<string, NetworkHost>();
+  readonly #refused = new Map<string, NetworkRefusal>();
+
+  /** The entry of a host, to which its bytes are added. */
+  reached(host: string, port: number): NetworkHost {
+    const key = `${host}:${port}`;
+    const entry = this.#reached.get(key) ?? { host, port, connections: 0, up: 0, down: 0 };
+    if (this.#reached.size < REACHED_MAX) this.#reached.set(key, entry);
+    entry.connections += 1;
+    return entry;
+  }
+
+  /** `by` is asked the first time only. */
+  refuse(
+    host: string,
+    port: number | null,
+    why: RefusalReason,
+    by: () => string | undefined,
+  ): void {
+    const key = `${host}:${port}:${why}`;
+    const known = this.#refused.get(key);
+    if (known) known.count += 1;
+    else if (this.#refused.size < REFUSED_MAX) {
+      const asker = by();
+      const more = asker === undefined ? {} : { by: asker };
+      this.#refused.set(key, { host, ...(port !== null && { port }), why, count: 1, ...more });
+    }
+  }
+
+  /** The hosts that were reached, those with the most bytes first. */
+  get hosts(): readonly NetworkHost[] {
+    return [...this.#reached.values()].sort((a, b) => b.up + b.down - a.up - a.down);
+  }
+
+  /** What was refused, in order. */
+  get refusals(): readonly NetworkRefusal[] {
+    return [...this.#refused.values()];
+  }
+
+  /** The fields of a record. */
+  fields(): { network?: NetworkHost[]; network_refused?: NetworkRefusal[] } {
+    const [hosts, refusals] = [this.hosts.slice(0, RECORDED), this.refusals.slice(0, RECORDED)];
+    return {
+      ...(hosts.length > 0 && { network: hosts }),
+      ...(refusals.length > 0 && { network_refused: refusals }),
+    };
+  }
+}
