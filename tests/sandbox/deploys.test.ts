@@ -255,7 +255,7 @@ test('a build keeps to its limits, and one that cannot be enforced is refused by
     await world.push('v3', { deploy: 'build: { run: "true", network: false }\n' });
     assert.is((await world.deploy([], { RUNNER_SANDBOX: 'off' })).status, 1);
     const error = String(world.events().at(-1)?.error);
-    assert.match(error, 'build.network cannot be turned off here');
+    assert.match(error, 'the network cannot be limited here');
   }));
 
 test('no variable of an app reaches bubblewrap or a command line, and every one its commands', () =>

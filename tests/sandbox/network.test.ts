@@ -1,7 +1,11 @@
 /** A build that may reach only some hosts. */
 import { once } from 'node:events';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { preloading, run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inWorld, type World } from '../deploys/world.ts';
@@ -13,6 +17,25 @@ const test = isAvailable ? sandbox : sandbox.skip;
 const REQUIRED = { RUNNER_SANDBOX: 'required' };
 const ask = (address: string) =>
   `node -e "fetch('${address}').then(async (r) => console.log('got', r.status, await r.text()), (e) => { console.error(e.cause.message); process.exit(1) })"`;
+
+/** Lets runner find these hosts; every connection to one of them leads to a server that says nothing. */
+function internet(hosts: Record<string, string>): Record<string, string> {
+  const file = join(temporaryFolder('internet'), 'internet.js');
+  const text = `const dns = require('dns'), net = require('net');
+const hosts = ${JSON.stringify(hosts)}, { connect } = net;
+dns.promises.lookup = async (host) => {
+  if (!hosts[host]) throw new Error('no such host');
+  return [{ address: hosts[host], family: 4 }];
+};
+net.connect = (to, ...rest) => {
+  if (!Object.values(hosts).includes(to.host)) return connect(to, ...rest);
+  const server = net.createServer((socket) => { socket.end(); server.close(); }).listen(0);
+  return connect({ ...to, host: '127.0.0.1', port: server.address().port }, ...rest);
+};
+`;
+  writeFileSync(file, text);
+  return preloading(file);
+}
 
 /** An HTTP server on loopback. */
 async function withServer(body: (port: number) => Promise<void>): Promise<void> {
@@ -36,8 +59,8 @@ const fieldOf = (world: World, name: string) =>
 test('a build reaches a host of its list, and the record says so', () =>
   inWorld((world) =>
     withServer(async (port) => {
-      const run = ask(`http://localhost:${port}/`);
-      await push(world, 'v1', { run, network: [`localhost:${port} private`] });
+      const asks = ask(`http://localhost:${port}/`);
+      await push(world, 'v1', { run: asks, network: [`localhost:${port} private`] });
       const done = await world.deploy([], REQUIRED);
       assert.is(done.status, 0, done.stderr);
       const [host] = fieldOf(world, 'network');
@@ -60,11 +83,93 @@ test('another host is refused, and the failure names it, its command and the lin
     const [first] = String(event?.cause).split('\n');
     assert.match(
       first ?? '',
-      /^the build may not reach evil\.example\.org \(asked for by node -e fetch\(.*\); to allow it, add to build\.network of \.deploy\.yml: evil\.example\.org$/,
+      /^it may not reach evil\.example\.org \(asked for by node -e fetch\(.*\); to allow it, add to build\.network of \.deploy\.yml: evil\.example\.org$/,
     );
     const [refused] = fieldOf(world, 'network_refused');
     assert.is(refused?.host, 'evil.example.org');
     assert.is(refused?.why, 'unlisted');
+  }));
+
+test('a commit that widens its list is named in the record and in changes', () =>
+  inWorld(async (world) => {
+    await push(world, 'v1', { run: 'true', network: ['a.example.org'] });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    await push(world, 'v2', { run: 'true', network: ['a.example.org', '*.b.example.org'] });
+    const listed = await run('runner-changes', ['shop'], { root: world.root });
+    assert.is(listed.status, 0, listed.stderr);
+    assert.match(listed.stdout, /^network: may now reach \*\.b\.example\.org$/m);
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const { changes } = world.events().at(-1) as { changes: Record<string, unknown> };
+    assert.equal(changes.network_added, ['*.b.example.org']);
+  }));
+
+test("the operator's list bounds that of a commit, and what is outside is named", () =>
+  inWorld((world) =>
+    withServer(async (port) => {
+      const local = `localhost:${port} private`;
+      const config = JSON.stringify({ shop: [local] });
+      appendFileSync(join(world.root, 'config.yml'), `sandbox: { network: ${config} }\n`);
+      const asks = ask(`http://localhost:${port}/`);
+      await push(world, 'v1', { run: asks });
+      const plain = await world.deploy([], REQUIRED);
+      assert.is(plain.status, 0, plain.stderr);
+      const evil = ask('https://evil.example.org/');
+      await push(world, 'v2', { run: [asks, evil], network: [local, 'evil.example.org'] });
+      const bounded = await world.deploy([], REQUIRED);
+      assert.is(bounded.status, 1);
+      assert.match(
+        bounded.stderr,
+        /build\.network: evil\.example\.org is refused: it is not in sandbox\.network\.shop of config\.yml/,
+      );
+      assert.match(
+        String(world.events().at(-1)?.cause),
+        /to allow it, add to sandbox\.network\.shop of config\.yml: evil\.example\.org/,
+      );
+    }),
+  ));
+
+test('hooks and jobs may have a list, too', () =>
+  inWorld(async (world) => {
+    const evil = ask('https://evil.example.org/');
+    const hooks = JSON.stringify({ pre_switch: evil, network: ['a.example.org'] });
+    await world.push('v1', { deploy: `hooks: ${hooks}\n` });
+    const done = await world.deploy([], REQUIRED);
+    assert.is(done.status, 1);
+    assert.match(
+      String(world.events().at(-1)?.cause),
+      /^it may not reach evil\.example\.org .* add to hooks\.network of \.deploy\.yml: evil\.example\.org\n/,
+    );
+    const jobs = { nightly: { run: evil, at: '03:00', network: ['a.example.org'] } };
+    await world.push('v2', { deploy: `jobs: ${JSON.stringify(jobs)}\n` });
+    assert.is((await world.deploy([], REQUIRED)).status, 0);
+    const root = world.root;
+    const args = ['run', 'shop', 'nightly', '--json'];
+    const job = await run('runner-jobs', args, { root, env: REQUIRED });
+    assert.is(job.status, 1, job.stderr);
+    const log = readFileSync(String(JSON.parse(job.stdout).log), 'utf8');
+    assert.match(log, /^it may not reach evil\.example\.org .* add to jobs\.nightly\.network/m);
+  }));
+
+test('learn lets public hosts through, and prints the list', () =>
+  inWorld(async (world) => {
+    const asks =
+      "node -e \"require('net').connect(22, 'git.example.org').on('connect', () => console.log('through')).on('close', () => process.exit())\"";
+    await push(world, 'v1', { run: asks, network: 'learn' });
+    const hosts = internet({ 'git.example.org': '198.51.100.7' });
+    const done = await world.deploy([], { ...REQUIRED, ...hosts });
+    assert.is(done.status, 0, done.stderr);
+    assert.match(
+      done.stderr,
+      /build\.network: to allow what was reached, and nothing else: \["git\.example\.org:22"\]/,
+    );
+  }));
+
+test('where the sandbox does not work, a list is refused', () =>
+  inWorld(async (world) => {
+    await push(world, 'v1', { run: 'true', network: ['a.example.org'] });
+    const done = await world.deploy([], { RUNNER_SANDBOX: 'off' });
+    assert.is(done.status, 1);
+    assert.match(String(world.events().at(-1)?.error), /the network cannot be limited here/);
   }));
 
 sandbox.run();

@@ -14,6 +14,8 @@ export interface ChangeSummary {
   authors: string[];
   /** The page of the host that compares the two versions, if it has one. */
   compare?: string;
+  /** What `network` of `.deploy.yml` lists and that of the version before did not; absent: nothing. */
+  network_added?: string[];
 }
 
 /** A version that is or was active. */

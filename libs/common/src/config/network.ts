@@ -87,6 +87,14 @@ const isNamed = (pattern: string, host: string) =>
   pattern === host ||
   (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)) && host.length >= pattern.length);
 
+/** What a list of a commit has and that before it had not: entries, or `all hosts`. */
+export function widened(before: Network, after: Network): string[] {
+  if (typeof before !== 'object' && before !== false) return [];
+  const known = before === false ? [] : before;
+  if (typeof after === 'object') return after.filter((entry) => !known.includes(entry));
+  return after === false ? [] : ['all hosts'];
+}
+
 /** The rules that others allow, and those that they do not. */
 export function bounded(
   rules: readonly HostRule[],

@@ -1,4 +1,5 @@
 /** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
+import { type Network, networkIn, networkSchema } from '../config/network.ts';
 import type { Schema } from '../yaml/schema.ts';
 import { duration, line } from './kinds.ts';
 import { type Schedule, wrongWithPattern } from './schedule.ts';
@@ -27,6 +28,8 @@ export interface JobRules {
   readonly duringDeploy: 'continue' | 'wait' | 'kill';
   /** A time that was missed is made up for. */
   readonly catchUp: boolean;
+  /** Which hosts it may reach. */
+  readonly network: Network;
 }
 
 const DAY = 'mon|tue|wed|thu|fri|sat|sun';
@@ -97,6 +100,7 @@ export const JOBS_SCHEMA: Schema = {
         description:
           'A deploy leaves a run alone, waits for it, or ends it and has it run once more [default: continue]',
       },
+      network: networkSchema('Hosts that it may reach; false: none [default: all]'),
       catch_up: {
         type: 'boolean',
         description: 'true: a time that was missed is made up for, once',
@@ -135,6 +139,7 @@ export function jobsOf(
       retry: (section.get('retry') ?? 0) as number,
       duringDeploy: (section.get('during_deploy') ?? 'continue') as JobRules['duringDeploy'],
       catchUp: section.get('catch_up') === true,
+      network: networkIn(section.get('network')),
     };
   });
 }

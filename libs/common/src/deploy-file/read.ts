@@ -1,6 +1,7 @@
 /** Reads `.deploy.yml` of a commit: how an app is deployed. */
 
 import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
+import { type Network, networkIn } from '../config/network.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section, type Tree } from '../yaml/schema.ts';
 import { type Health, healthOf } from './health.ts';
@@ -56,6 +57,8 @@ export interface DeployFile {
   readonly hooks: Readonly<Record<Hook, readonly string[]>>;
   /** Time limit of each command of a hook, in ms. */
   readonly hookTimeout: number;
+  /** Which hosts hooks may reach that are not part of the build. */
+  readonly hookNetwork: Network;
   readonly notify: NotifyChoice;
 }
 
@@ -117,6 +120,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
       HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
+    hookNetwork: networkIn(hooks?.get('network')),
     notify: notify ? notifyOf(notify.get('channel')) : 'none',
   };
 }

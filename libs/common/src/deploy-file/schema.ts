@@ -1,6 +1,7 @@
 /** The schema of `.deploy.yml`. */
 import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_FORMS } from '../config/channels.ts';
+import { networkSchema } from '../config/network.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './instance.ts';
 import { JOBS_SCHEMA } from './jobs.ts';
@@ -216,6 +217,9 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
       properties: {
         ...Object.fromEntries(HOOKS.map((hook) => [hook, commands(WHEN[hook])])),
         timeout: duration('Time limit of each command [default: 60s]'),
+        network: networkSchema(
+          'Hosts that hooks may reach, other than pre_build and post_build, which are part of the build [default: all]',
+        ),
       },
     },
     notify: {

@@ -37,6 +37,16 @@ const NAMES = new Set([
     'key',
     'kind',
     'compare',
+    'network',
+    'network_refused',
+    'network_added',
+    'host',
+    'port',
+    'connections',
+    'up',
+    'down',
+    'why',
+    'by',
   ],
 ]);
 /** Deeper values are left as they are. */

@@ -30,12 +30,14 @@ const DEFAULTS: DeployFile = {
   shared: [],
   hooks: { pre_build: [], post_build: [], pre_switch: [], post_deploy: [], on_failure: [] },
   hookTimeout: 60_000,
+  hookNetwork: true,
   notify: 'none',
 };
 
 /** What a job has if its section does not say otherwise. */
 const JOB = {
   instance: undefined,
+  network: true,
   timeout: 3_600_000,
   overlap: 'skip',
   retry: 0,
@@ -153,6 +155,7 @@ notify: { channel: discord }
     ],
     hooks: { ...DEFAULTS.hooks, pre_build: ['./prepare'], on_failure: ['one', 'two'] },
     hookTimeout: 5_000,
+    hookNetwork: true,
     notify: 'discord',
   });
 });
@@ -365,7 +368,7 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ),
   [
     'hooks: {pre_deploy: x}\n',
-    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')}, timeout)`,
+    `:1: hooks.pre_deploy: unknown key (known here: ${HOOKS.join(', ')}, timeout, network)`,
   ],
   ['hooks: {pre_build: {run: x}}\n', ':1: hooks.pre_build: must not be a section'],
   ['notify: telegram\n', ':1: notify: must be a section, not a single value'],

@@ -1,12 +1,16 @@
 /** `runner changes`: the commits between two versions of an app. */
 import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
+import { DEPLOY_FILE, readDeployFile } from '@runner/common/deploy-file/read';
+import { widenedNetwork } from '@runner/common/deploy-file/widened';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { keptVersions } from '../database/kept.ts';
 import { wayBackTo } from '../database/way-back.ts';
+import { blobsOf } from '../git/commit-files.ts';
 import { type CommitSummary, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
+import { fetchWanted } from '../git/ref.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
@@ -38,6 +42,8 @@ export interface ChangeList {
   compare: string | null;
   /** Newest first. */
   commits: ListedCommit[];
+  /** Hosts that `network` of `.deploy.yml` lists in `to` and not in `from`. */
+  network_added: string[];
   /** What these commits have done to the database, the newest first; none: nothing, or not yet. */
   migrations: Pick<Migration, 'version' | 'commit' | 'deploy_id' | 'at' | 'verdict' | 'reasons'>[];
   /** What a rollback to `from` meets in the database; null without migrations, or if it is not kept. */
@@ -79,7 +85,9 @@ export async function listChanges(
     const compare = first === last ? null : (source.compare(first, last) ?? null);
     const list = { app: app.app, ...range, count: found.count, compare };
     const commits = await withSigners(request, source, app, found.commits);
-    return cleanRecord({ ...list, commits, ...databaseOf(request, app, range, commits) }, redact);
+    const network_added = await networkAdded(source, app, range);
+    const database = databaseOf(request, app, range, commits);
+    return cleanRecord({ ...list, commits, network_added, ...database }, redact);
   });
 }
 
@@ -97,6 +105,28 @@ async function withSigners(
   );
   const verdicts = await judgeAll({ signers, now: io.now() }, read);
   return commits.map((each, at) => ({ ...each, ...signerOf(verdicts[at]) }));
+}
+
+/** Empty if the files of the commits cannot be had. Only if the first has a list is the other fetched. */
+async function networkAdded(
+  source: GitSource,
+  { deploy_file }: AppState,
+  { from, to }: ChangeRange,
+): Promise<string[]> {
+  if (deploy_file?.wins) return [];
+  try {
+    const fileOf = async ({ commit }: NamedCommit) => {
+      const [bytes] = await blobsOf(source, [`${commit}:${DEPLOY_FILE}`]);
+      return readDeployFile(bytes);
+    };
+    const before = await fileOf(from);
+    if (widenedNetwork(before, readDeployFile(undefined)).length === 0) return [];
+    await fetchWanted(source, to.commit);
+    return widenedNetwork(before, await fileOf(to));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [];
+  }
 }
 
 /** The migrations of these commits that are in the database, and the way back over them. */

@@ -5,7 +5,9 @@ import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
 import type { Prefix } from '../sandbox/limits.ts';
+import type { Confinement } from '../sandbox/sandbox.ts';
 import type { Target } from './drivers/driver.ts';
+import { withNetwork } from './network.ts';
 
 /** What hooks get in addition to the instance's environment: the variables of message templates. */
 export function hookEnvironment(
@@ -47,11 +49,14 @@ export function hookSteps(
   return hooks[hook].map((command) => ({
     stage: isOfBuild ? ('build' as const) : ('hook' as const),
     title: `${hook}: ${command}`,
-    run() {
+    async run() {
       const env = { ...target.env, ...hookEnvironment(op, target, error), RUNNER_RELEASE: folder };
-      const confinement = target.confine(isOfBuild ? 'build' : 'hook');
       const step = { stage: 'hook' as const, command, cwd: folder, env, timeout, prefix };
-      return runStep(op.log, target.signal, shellStep({ ...step, confinement }));
+      const start = (confinement: Confinement | undefined) =>
+        runStep(op.log, target.signal, shellStep({ ...step, confinement }));
+      if (isOfBuild) return start(target.confine('build'));
+      const list = { key: 'hooks.network', own: target.file.hookNetwork, env };
+      return withNetwork(op, target, list, (network) => start(target.confine('hook', network)));
     },
   }));
 }

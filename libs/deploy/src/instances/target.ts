@@ -64,7 +64,8 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
     release: folder,
     start: file.start,
     stop: file.stop,
-    confine: (profile) => op.sandbox.confine(profile, foldersOf(folder, paths, slot)),
+    confine: (profile, network) =>
+      op.sandbox.confine(profile, { ...foldersOf(folder, paths, slot), network }),
     env: {
       ...outerEnv,
       HOME: appPaths.home,

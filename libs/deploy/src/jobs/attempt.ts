@@ -6,6 +6,7 @@ import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { removeTree } from '@runner/common/files/tree-change';
 import { Failure, signalStatus } from '@runner/common/foundation/failure';
 import type { Target } from '../instances/drivers/driver.ts';
+import { withNetwork } from '../instances/network.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
 import { contextOf, type Operation } from '../journal/operation.ts';
@@ -51,7 +52,12 @@ export async function attemptJob(
     noted(version);
     const own = target.file.jobs.find(({ name }) => name === job);
     if (!own) return { version, status: null, reason: `${version} has no such job`, isGone: true };
-    await runStep(op.log, signal, stepOf(target, own, entry.run));
+    const step = stepOf(target, own, entry.run);
+    const list = { key: `jobs.${job}.network`, own: own.network, env: step.env };
+    const { log } = op;
+    await withNetwork(op, target, list, (network) =>
+      runStep(log, signal, { ...step, confinement: target.confine('hook', network) }),
+    );
     return { version, status: 0 };
   } catch (error) {
     const failure = asStepFailure(error, 'hook');
@@ -134,6 +140,5 @@ function stepOf(target: Target, own: JobRules, run: JobEntry['run']) {
     cwd,
     env: { ...env, ...about },
     timeout: own.timeout,
-    confinement: target.confine('hook'),
   });
 }

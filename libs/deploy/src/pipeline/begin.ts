@@ -3,6 +3,8 @@ import { followedWords } from '@runner/common/apps/following';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { widenedNetwork } from '@runner/common/deploy-file/widened';
 import { Failure } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -126,13 +128,23 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
     instances: instanceNames(op.app, file?.instances, instance),
     skippedHead: ref !== undefined || instance !== undefined ? wanted.head : undefined,
     partial: instance !== undefined,
-    changes: cleanRecord({ ...changes }, op.redact),
+    changes: cleanRecord({ ...changes, ...networkAdded(op, file) }, op.redact),
   });
   const note = contents instanceof StepFailure ? undefined : unreadNote(contents);
   if (note) op.reporter.note(note);
   op.log.open();
   recordStart(deploy, file, request);
   return deploy;
+}
+
+/** What the commit lets its commands reach that the active release did not. */
+function networkAdded(
+  { paths, app }: Operation,
+  file: DeployFile | undefined,
+): Pick<ChangeSummary, 'network_added'> {
+  const before = activeFile(paths, app);
+  const network_added = before && file ? widenedNetwork(before, file) : [];
+  return network_added.length > 0 ? { network_added } : {};
 }
 
 /** The one instance that was asked for, else those of the file, else those deployed before. */

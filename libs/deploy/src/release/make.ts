@@ -9,10 +9,10 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
 import type { GitSource } from '../git/source.ts';
-import { HostGuard } from '../guard/guard.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps } from '../instances/hooks.ts';
 import { keepFile } from '../instances/kept-file.ts';
+import { networkOf } from '../instances/network.ts';
 import { targetOf } from '../instances/target.ts';
 import { noteSeeds } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
@@ -22,7 +22,6 @@ import { type Prefix, prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import type { Variables } from '../sandbox/settings.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
-import { buildAccess, guardedStep, networkSummary } from './network.ts';
 import { linkShared, lostLink, type Seed } from './shared.ts';
 
 /** What to make a release of, and its name. */
@@ -113,18 +112,16 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   const most = buildLimitsOf(readConfig(op.paths), op.app.app);
   const plain = targetOf(op, { file, instance: first, release: 'none', version, commit, secrets });
   const env = { ...plain.env, RUNNER_RELEASE: folder };
-  const lists = { ceiling: most.network, own: build.limits.network };
   const { outerEnv } = plain;
-  const access = buildAccess(op, { ...lists, folder, shared, env, outerEnv });
-  const { network } = access;
-  const folders = { release: folder, shared, network };
-  const confine = (profile: Profile) => op.sandbox.confine(profile, folders);
+  const folders = { release: folder, shared };
+  const lists = { key: 'build.network', ceiling: most.network, own: build.limits.network };
+  const { network, run, summarize } = networkOf(op, { ...lists, folders, env, outerEnv });
+  const confine = (profile: Profile) => op.sandbox.confine(profile, { ...folders, network });
   const target: Target = { ...plain, confine };
-  const limits = { ...stricter(most, build.limits), network: network === true };
-  const prefix = prefixFor(limits, outerEnv, target.confine('build'));
+  const prefix = prefixFor(stricter(most, build.limits), outerEnv);
   for (const step of buildCommands(op, { target, env, prefix, folder, build }))
-    yield network instanceof HostGuard ? guardedStep(op, access, step) : step;
-  if (network instanceof HostGuard) yield* networkSummary(op, network.learns);
+    yield { ...step, run: () => run(async () => step.run()) };
+  yield { stage: 'build', isBrief: true, run: summarize };
 }
 
 /** How the commands of a build are run. */

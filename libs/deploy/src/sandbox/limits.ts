@@ -4,7 +4,6 @@ import type { BuildLimits } from '@runner/common/config/build-limits';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { findProgram, USUAL_PATH } from './probe.ts';
-import type { Confinement } from './sandbox.ts';
 import type { Variables } from './settings.ts';
 
 /** For the attempt, in milliseconds. */
@@ -25,7 +24,10 @@ const SHOW_LIMITS = `while IFS=: read -r _ names path; do
 done < /proc/self/cgroup`;
 
 /** What runs a program within memory and cpu; empty without these limits. */
-function scopeFor({ memory, cpu }: BuildLimits, env: Variables): readonly string[] {
+function scopeFor(
+  { memory, cpu }: Omit<BuildLimits, 'network'>,
+  env: Variables,
+): readonly string[] {
   const properties = [
     ...(memory === undefined ? [] : [`MemoryMax=${memory}`, 'MemorySwapMax=0']),
     ...(cpu === undefined ? [] : [`CPUQuota=${cpu}`]),
@@ -73,13 +75,6 @@ export interface Prefix {
  * environment is the server's: the commit sets those of the build. Throws `sandbox_unavailable`, naming
  * the limit that cannot be enforced.
  */
-export function prefixFor(
-  limits: BuildLimits,
-  env: Variables,
-  confinement: Confinement | undefined,
-): Prefix {
-  if (limits.network === true || confinement !== undefined)
-    return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
-  const why = 'build.network cannot be limited here: the sandbox does not work';
-  throw new Failure('sandbox_unavailable', why);
+export function prefixFor(limits: Omit<BuildLimits, 'network'>, env: Variables): Prefix {
+  return { words: [...scopeFor(limits, env), ...lowWeight(env)], env };
 }

@@ -48,7 +48,10 @@ export interface Confinement {
 
 /** The sandbox of an app. */
 export interface Sandbox {
-  /** How a command is confined; undefined where it is not. */
+  /**
+   * How a command is confined; undefined where it is not. Throws `sandbox_unavailable` if its network is
+   * to be limited there.
+   */
   confine(profile: Profile, folders: Folders): Confinement | undefined;
   /** Why the app's commands run without a sandbox, and what changes it; undefined if they do not, or as configured. */
   readonly lack: string | undefined;
@@ -99,7 +102,11 @@ class OpenSandbox implements Sandbox {
 
   confine(profile: Profile, folders: Folders): Confinement | undefined {
     const program = this.#program();
-    if (program === undefined) return undefined;
+    if (program === undefined) {
+      if (folders.network === undefined || folders.network === true) return undefined;
+      const why = 'the network cannot be limited here: the sandbox does not work';
+      throw new Failure('sandbox_unavailable', why);
+    }
     const { paths, app, env, hidden } = this.#request;
     if (profile === 'build') makeFolder(folders.shared);
     const { allow } = this.#setting;

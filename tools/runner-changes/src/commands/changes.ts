@@ -12,8 +12,9 @@ export const changes = command({
   details:
     'Without FROM: the commits the next deploy would ship; if there are none, those of the last deploy.\n' +
     'FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that the app\n' +
-    'follows. Newest first, at most 1000. Only commits are fetched, no files. Of migrations among them it\n' +
-    'says whether FROM works with the database as it is now.',
+    'follows. Newest first, at most 1000. Only commits are fetched, and files only where .deploy.yml of FROM\n' +
+    'lists hosts: those that TO adds are named. Of migrations among the commits it says whether FROM works\n' +
+    'with the database as it is now.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     from: { about: 'Version, branch, tag or commit; its own changes are not listed' },
@@ -41,12 +42,15 @@ export const changes = command({
     const heading = ['COMMIT', 'DATE (UTC)', 'AUTHOR', ...signed, 'SUBJECT'];
     const shown = rows.length > 0 ? table(heading, rows, style, width) : '';
     const link = compare === null ? '' : `${compare}\n`;
-    return `${headline(list, style)}\n${shown}${more}${link}${databaseText(list)}`;
+    return `${headline(list, style)}\n${shown}${more}${link}${moreText(list)}`;
   },
 });
 
-function databaseText({ migrations, way_back: way }: ChangeList): string {
-  const lines = migrations.map((each) => `database: ${migrationLines(each).join('; ')}`);
+function moreText({ network_added, migrations, way_back: way }: ChangeList): string {
+  const added =
+    network_added.length > 0 ? [`network: may now reach ${network_added.join(', ')}`] : [];
+  const migrated = migrations.map((each) => `database: ${migrationLines(each).join('; ')}`);
+  const lines = [...added, ...migrated];
   if (way) {
     const fix = way.fix && way.open !== true ? `; ${way.fix.does}: ${way.fix.command}` : '';
     lines.push(`way back: ${way.reason}${fix}`);

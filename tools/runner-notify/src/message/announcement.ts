@@ -136,7 +136,7 @@ function databaseOf({ database }: Notice): Detail[] {
 /** The changes, if the record has them. */
 function changesOf({ changes }: Notice): Detail[] {
   if (!changes) return [];
-  const { count, subjects, authors, url } = changes;
+  const { count, subjects, authors, url, hosts } = changes;
   const listed = (names: readonly string[], between: string): Phrase =>
     names.flatMap((value, index) => [...(index > 0 ? [between] : []), { value }]);
   const many = count !== undefined && count > 1 ? [`${count} commits`] : [];
@@ -144,11 +144,13 @@ function changesOf({ changes }: Notice): Detail[] {
   const head = [...many, ...by];
   const link = url === undefined ? [] : [' ', { value: 'compare', url }];
   const named = listed(subjects, ' · ');
+  const added = { label: 'Network', phrase: ['may now reach ', ...listed(hosts, ', ')] };
   return [
     {
       label: 'Changes',
       phrase: [...named, ...(named.length > 0 && head.length > 0 ? [', '] : []), ...head, ...link],
     },
+    ...(hosts.length > 0 ? [added] : []),
   ];
 }
 

@@ -11,10 +11,13 @@ export interface CommitChanges {
   readonly authors: readonly string[];
   /** https, at the code host. */
   readonly url: string | undefined;
+  /** Hosts that its commands may reach, and could not before. */
+  readonly hosts: readonly string[];
 }
 
 const SUBJECTS_MAX = 5;
 const AUTHORS_MAX = 3;
+const HOSTS_MAX = 10;
 /** Code points of a subject or a name: the row stays within two lines. */
 const TEXT_MAX = 60;
 const URL_MAX = 500;
@@ -36,8 +39,9 @@ export function changesIn(
   const authors = texts(given.authors, 'author').slice(0, AUTHORS_MAX);
   const count = Number.isSafeInteger(given.count) ? (given.count as number) : undefined;
   const url = addressIn(given.compare);
-  const isEmpty = subjects.length === 0 && authors.length === 0 && url === undefined;
-  return isEmpty ? undefined : { count, subjects, authors, url };
+  const hosts = texts(given.network_added ?? [], '').slice(0, HOSTS_MAX);
+  const isEmpty = [subjects, authors, hosts].every(({ length }) => length === 0) && !url;
+  return isEmpty ? undefined : { count, subjects, authors, url, hosts };
 }
 
 function addressIn(value: unknown): string | undefined {

@@ -7,7 +7,7 @@ import type { Start } from '@runner/common/deploy-file/start';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import type { DeployLog } from '../../run/log.ts';
 import { type ProgramStep, runStep } from '../../run/step.ts';
-import type { Profile } from '../../sandbox/mounts.ts';
+import type { Folders, Profile } from '../../sandbox/mounts.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 
 /** One instance of an app at one release. */
@@ -37,7 +37,7 @@ export interface Target<S extends Start = Start> {
   /** The environment of programs that are not the repository's choice. */
   readonly outerEnv: Readonly<Record<string, string>>;
   /** How the commands that the repository decides are confined; undefined if they are not. */
-  confine(profile: Profile): Confinement | undefined;
+  confine(profile: Profile, network?: Folders['network']): Confinement | undefined;
 }
 
 /** What a start left running. */

@@ -1,0 +1,157 @@
+/** The network of commands: what their list means, and what is said of what they reached. */
+import type { NetworkRefusal } from '@runner/common/audit/network';
+import { readConfig } from '@runner/common/config/file';
+import { type HostRule, type Network, ruleFor, ruleText } from '@runner/common/config/network';
+import { networkCeiling } from '@runner/common/config/sandbox';
+import { type Access, accessOf } from '../guard/access.ts';
+import { HostGuard } from '../guard/guard.ts';
+import { rulesOf } from '../guard/sets.ts';
+import { type Operation, say } from '../journal/operation.ts';
+import { StepFailure, withEnding, withSeen } from '../run/step.ts';
+import type { Folders } from '../sandbox/mounts.ts';
+import type { Variables } from '../sandbox/settings.ts';
+import { ask } from './drivers/ask.ts';
+import type { Target } from './drivers/driver.ts';
+
+/** Whose network it is. */
+export interface NetworkRequest {
+  /** `build.network`, `hooks.network`: where `.deploy.yml` lists it. */
+  readonly key: string;
+  /** The operator's. */
+  readonly ceiling: Network;
+  /** The commit's. */
+  readonly own: Network;
+  readonly folders: Pick<Folders, 'release' | 'shared'>;
+  /** The environment of the commands, and that of the server for them. */
+  readonly env: Variables;
+  readonly outerEnv: Variables;
+}
+
+/** The network of commands, and running them with it. */
+export interface CommandNetwork {
+  readonly network: boolean | HostGuard;
+  /** Runs a command, whose failure then says what it was refused. */
+  run<T>(action: () => Promise<T>): Promise<T>;
+  /** Says what commands that are over reached if they were to learn that, and what they were refused. */
+  summarize(): void;
+}
+
+/** What commands may reach. Asks package managers, without a network, what the sets of a list mean. */
+export function networkOf(op: Operation, request: NetworkRequest): CommandNetwork {
+  const { key, ceiling, own, folders, env, outerEnv } = request;
+  const { app } = op.app;
+  const { home } = op.paths.app(app);
+  const access = accessOf({
+    ceiling,
+    own,
+    notes: op.network,
+    rulesOf(list, whose) {
+      const isOwn = whose === 'commit';
+      const where = isOwn
+        ? { cwd: folders.release, env }
+        : { cwd: '/', env: { ...outerEnv, HOME: home } };
+      return rulesOf(list, {
+        folders: isOwn ? [folders.release, home] : [home],
+        ask(command) {
+          const confinement = op.sandbox.confine('build', { ...folders, network: false });
+          return ask('/bin/sh', ['-c', command], { ...where, confinement }).stdout;
+        },
+      });
+    },
+  });
+  const ofOperator = `sandbox.network.${app} of config.yml`;
+  for (const rule of access.outside)
+    say(op, `${key}: ${ruleText(rule)} is refused: it is not in ${ofOperator}`);
+  const place = ({ host, port }: HostRule) =>
+    access.most && !ruleFor(access.most, host, port) ? ofOperator : `${key} of .deploy.yml`;
+  return {
+    network: access.network,
+    async run(action) {
+      const before = op.network.refusals.length;
+      try {
+        return await action();
+      } catch (error) {
+        if (!(error instanceof StepFailure) || error.blame === 'operator') throw error;
+        throw withRefusals(op, error, { refused: op.network.refusals.slice(before), place });
+      }
+    },
+    summarize: () => summarize(op, key, access),
+  };
+}
+
+/**
+ * Runs a command of a target, other than a build, with the network of its list. Without one it has the
+ * network, whatever the operator lists for builds and others: it is a part of the app.
+ */
+export async function withNetwork<T>(
+  op: Operation,
+  { release, paths: { shared }, outerEnv }: Pick<Target, 'release' | 'paths' | 'outerEnv'>,
+  list: Pick<NetworkRequest, 'key' | 'own' | 'env'>,
+  action: (network: boolean | HostGuard) => Promise<T>,
+): Promise<T> {
+  const most = networkCeiling(readConfig(op.paths), op.app.app) ?? true;
+  const ceiling = list.own === true ? true : most;
+  const folders = { release, shared };
+  const { network, run, summarize } = networkOf(op, { ...list, ceiling, folders, outerEnv });
+  const done = await run(() => action(network));
+  summarize();
+  return done;
+}
+
+/** Where a rule would be added. */
+type PlaceOfRule = (rule: HostRule) => string;
+
+/** Names what a step was refused: first if its output does, too. */
+function withRefusals(
+  { log }: Operation,
+  error: StepFailure,
+  { refused, place }: { readonly refused: readonly NetworkRefusal[]; readonly place: PlaceOfRule },
+): StepFailure {
+  if (refused.length === 0) return error;
+  const named = refused.filter(({ host }) => error.output.includes(host));
+  const words = refusalWords(named.length > 0 ? named : refused, place);
+  log.line(words);
+  return named.length > 0 ? withSeen(error, words) : withEnding(error, `; ${words}`);
+}
+
+/** Refusals in words, at most. */
+const NAMED = 3;
+
+/** `it may not reach evil.example.org (asked for by node setup.js); to allow it, add …`. */
+function refusalWords(refused: readonly NetworkRefusal[], place: PlaceOfRule): string {
+  const shown = refused.slice(0, NAMED).map((each) => {
+    const port = each.port === undefined || each.port === 443 ? '' : `:${each.port}`;
+    return `${each.host}${port}${each.by === undefined ? '' : ` (asked for by ${each.by})`}`;
+  });
+  const more = refused.length > NAMED ? ` and ${refused.length - NAMED} more` : '';
+  const lines = refused.slice(0, NAMED).flatMap(lineFor);
+  const [first] = lines;
+  const entries = lines.map(ruleText).join(', ');
+  const advice = first
+    ? `to allow it, add to ${place(first)}: ${entries}`
+    : 'only names of hosts can be allowed, and a connection must be for its own name';
+  return `it may not reach ${shown.join(', ')}${more}; ${advice}`;
+}
+
+/** The entry that would allow it. */
+function lineFor({ host, port = 443, why }: NetworkRefusal): HostRule[] {
+  if (host === '?' || why === 'address' || why === 'protocol' || why === 'limit') return [];
+  return [{ host, port, isPrivate: why === 'private' }];
+}
+
+/** Hosts that a line names. */
+const SUMMARIZED = 10;
+
+function summarize(op: Operation, key: string, { network }: Access): void {
+  if (!(network instanceof HostGuard)) return;
+  const { hosts, refusals } = op.network;
+  if (network.learns) {
+    const rules = hosts.map(({ host, port }) => ruleText({ host, port, isPrivate: false }));
+    const listed = rules.map((rule) => (/^\*|[: ]/.test(rule) ? JSON.stringify(rule) : rule));
+    say(op, `${key}: to allow what was reached, and nothing else: [${listed.join(', ')}]`);
+  }
+  const refused = [...new Set(refusals.map(({ host }) => host))];
+  const more = refused.length > SUMMARIZED ? ` and ${refused.length - SUMMARIZED} more` : '';
+  if (refused.length > 0)
+    say(op, `${key}: refused: ${refused.slice(0, SUMMARIZED).join(', ')}${more}`);
+}
