@@ -1,14 +1,15 @@
 /** A build that may reach only some hosts. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { preloading, run } from '@runner/testing/run';
+import { dirname, join } from 'node:path';
+import { asNobody, preloading, run, shell } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inWorld, type World } from '../deploys/world.ts';
+import { inWorld, makeWorld, type World } from '../deploys/world.ts';
 import { isAvailable } from './available.ts';
 
 const sandbox = suite('the network of a build');
@@ -163,6 +164,35 @@ test('learn lets public hosts through, and prints the list', () =>
       /build\.network: to allow what was reached, and nothing else: \["git\.example\.org:22"\]/,
     );
   }));
+
+test('it is the same for an ordinary user', async () => {
+  const isReachable = (await shell(`${asNobody('runner-deploy')} --help`)).status === 0;
+  if (process.geteuid?.() !== 0 || !isReachable) return;
+  const world = await makeWorld({ parent: '/tmp' });
+  try {
+    await withServer(async (port) => {
+      const asks = ask(`http://localhost:${port}/`);
+      const evil = ask('https://evil.example.org/');
+      const list = [`localhost:${port} private`];
+      await push(world, 'v1', {
+        run: [asks, 'grep CapEff /proc/self/status', evil],
+        network: list,
+      });
+      const top = dirname(world.root);
+      execFileSync('chown', ['-R', '65534:65534', top]);
+      const options = { root: world.root, env: { ...REQUIRED, HOME: top, TMPDIR: top } };
+      const done = await shell(`cd / && ${asNobody('runner-deploy')} shop`, options);
+      assert.is(done.status, 1, done.stderr);
+      const log = readFileSync(String(world.events().at(-1)?.log), 'utf8');
+      assert.match(log, /got 200 hello/);
+      assert.match(log, /CapEff:\t0{16}\n/);
+      assert.match(String(world.events().at(-1)?.cause), /^it may not reach evil\.example\.org \(/);
+      assert.is(fieldOf(world, 'network')[0]?.host, 'localhost');
+    });
+  } finally {
+    await world.close();
+  }
+});
 
 test('where the sandbox does not work, a list is refused', () =>
   inWorld(async (world) => {

@@ -7,6 +7,8 @@ export type RefusalReason = NetworkRefusal['why'];
 /** Limits of what is noted: a command can ask for any number of names. */
 const REACHED_MAX = 1_000;
 const REFUSED_MAX = 500;
+/** Refusals whose command is looked for, which takes milliseconds. */
+const ASKED_MAX = 60;
 /** Hosts of a record. */
 const RECORDED = 50;
 
@@ -35,7 +37,7 @@ export class NetworkNotes {
     const known = this.#refused.get(key);
     if (known) known.count += 1;
     else if (this.#refused.size < REFUSED_MAX) {
-      const asker = by();
+      const asker = this.#refused.size < ASKED_MAX ? by() : undefined;
       const more = asker === undefined ? {} : { by: asker };
       this.#refused.set(key, { host, ...(port !== null && { port }), why, count: 1, ...more });
     }

@@ -59,9 +59,9 @@ function hasNames(program: string): boolean {
   return found;
 }
 
-/** Options of bubblewrap, after those of a command's devices. */
+/** Options of bubblewrap for the network and the devices of a command. */
 export function guardedOptions(program: string): string[] {
-  return hasNames(program) ? namesOptions() : ['--unshare-net'];
+  return hasNames(program) ? namesOptions() : ['--unshare-net', '--dev', '/dev'];
 }
 
 const RESOLVER = {

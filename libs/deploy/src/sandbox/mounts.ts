@@ -94,8 +94,8 @@ export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Fo
     ...[isBuild || isRoot ? '--ro-bind' : '--bind', '/', '/'],
     // A user's own control groups could be frozen or killed there.
     ...readOnly('/sys'),
-    ...['--dev', '/dev', '--proc', '/proc'],
-    ...(typeof network === 'object' ? guardedOptions(program) : []),
+    ...(typeof network === 'object' ? guardedOptions(program) : ['--dev', '/dev']),
+    ...['--proc', '/proc'],
     ...(isRoot ? KERNEL.flatMap((path) => readOnly(path)) : []),
     ...server(profile, subject),
     // What is allowed above the root does not uncover it.
