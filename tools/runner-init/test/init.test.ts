@@ -20,6 +20,7 @@ test('the file has a reason beside each setting, and says that nothing was prove
       0,
       `# yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json
 # Node server with npm. Not proven: not tried, because of --no-prove.
+# Safer: build: { run: …, network: [npm] }; network: learn lists the hosts it needs.
 
 instances:
   default:

@@ -1,6 +1,7 @@
 /** The file that is proposed, and what is said about it. */
 
 import { fields } from '@runner/common/cli/output';
+import type { HostSet } from '@runner/common/config/network';
 import { deployFileText, type ProposedSetting } from '@runner/common/deploy-file/write';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import type { Proof } from '@runner/deploy/proof/prove';
@@ -59,6 +60,25 @@ export function proofWords(
   return `Proven: it was built and started, and answered GET ${answer.path} with ${answer.status}`;
 }
 
+const SETS: readonly (readonly [RegExp, HostSet])[] = [
+  [/\b(?:npm|pnpm|yarn|bun)\b/, 'npm'],
+  [/\b(?:pip|poetry|uv|pipenv)\b/, 'pypi'],
+  [/\bcargo\b/, 'cargo'],
+  [/\bgo (?:build|install|mod)\b/, 'go'],
+  [/\bcomposer\b/, 'composer'],
+  [/\bbundle\b/, 'rubygems'],
+];
+
+/** A line to try, not a setting: only a build shows which other hosts it needs. */
+function networkHint(settings: readonly ProposedSetting[]): string[] {
+  const run = settings.filter(({ path: [section] }) => section === 'build');
+  const commands = run.flatMap(({ value }) => value).join('\n');
+  const sets = SETS.filter(([words]) => words.test(commands)).map(([, set]) => set);
+  if (sets.length === 0) return [];
+  const list = `[${sets.join(', ')}]`;
+  return [`Safer: build: { run: …, network: ${list} }; network: learn lists the hosts it needs.`];
+}
+
 /** The text of the file. Throws `deploy_file_invalid`. */
 export function fileText(
   settings: readonly ProposedSetting[],
@@ -66,7 +86,11 @@ export function fileText(
   proof: string,
 ): string {
   const with_ = manager ? ` with ${manager}` : '';
-  const head = [`${stack}${with_}. ${proof}.`, ...notes.map((note) => `Note: ${note}.`)];
+  const head = [
+    `${stack}${with_}. ${proof}.`,
+    ...notes.map((note) => `Note: ${note}.`),
+    ...networkHint(settings),
+  ];
   const isStarted = settings.some(({ path: [section] }) => section === 'health');
   const all = isStarted ? [...settings, WATCH] : settings;
   return deployFileText(all, head.map(harmlessLine));
