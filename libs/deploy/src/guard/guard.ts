@@ -84,11 +84,11 @@ export class HostGuard implements NetworkGuard {
     names.on('message', (query, { port, address }) => {
       const question = questionIn(query);
       if (question === undefined) return;
-      const { name, isForAddress } = question;
+      const { name } = question;
       const isListed = name !== '?' && this.ports.some((each) => this.#rule(name, each));
       const own = isListed ? this.#names.addressOf(name) : undefined;
       // A program that is answered may end before it is looked for.
-      if (own === undefined && isForAddress)
+      if (own === undefined)
         this.#request.notes.refuse(name, null, isListed ? 'limit' : 'unlisted', () =>
           askerAt(this.#space, 'udp', port),
         );

@@ -37,9 +37,7 @@ export class HostNames {
 export interface DnsQuestion {
   /** In lower case; `?` if it is not the name of a host. */
   readonly name: string;
-  /** Whether it asks for an IPv4 address: the others have no answer. */
-  readonly isForAddress: boolean;
-  /** The answer: an address; undefined: there is no such name. */
+  /** The answer: an address, if it asks for one of IPv4; undefined: there is no such name. */
   answer(address: string | undefined): Buffer;
 }
 
@@ -62,7 +60,6 @@ export function questionIn(query: Buffer): DnsQuestion | undefined {
   const asked = query.subarray(12, at + 5);
   return {
     name,
-    isForAddress,
     answer(address) {
       const has = address !== undefined && isForAddress;
       const head = Buffer.alloc(12);
