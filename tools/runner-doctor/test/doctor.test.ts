@@ -197,7 +197,7 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
     ['sandbox:\n  allow: { shop: [tmp] }', '2: sandbox'],
     ['sandbox: { allow: { shop: [/] } }', '1: sandbox'],
     ['build: { memory: lots }', '1: build.memory: must be a size like 512M or 1G'],
-    ['build: { network: "no" }', '1: build.network: must be true or false'],
+    ['build: { network: "no" }', '1: build.network: must be true, false, learn, a host'],
     ['deploy_windows: 5', '1: deploy_windows: must be'],
     [
       'deploy_windows:\n  - { allow: mon }\n  - allow: [tue, wen]',

@@ -32,18 +32,18 @@ export function isHostName(text: string): boolean {
   return HOST_NAME.test(text);
 }
 
-const entry = (more: string) =>
+const entry = (words: readonly string[]) =>
   ({
     type: 'string',
-    pattern: `^(?:${more}${ENTRY})$`,
-    wanted: `a host like github.com, *.example.org, git.example.org:22 or "nexus.corp private", or one of ${HOST_SETS.join(', ')}`,
+    pattern: `^(?:${[...words, ENTRY].join('|')})$`,
+    wanted: `${words.map((each) => `${each}, `).join('')}a host like github.com, *.example.org, git.example.org:22 or "nexus.corp private", or one of ${HOST_SETS.join(', ')}`,
   }) as const;
 
 /** What the key `network` holds. */
 export const networkSchema = (description: string): Schema => ({
   anyOf: [
-    { ...entry('true|false|learn|'), mayBeBoolean: true },
-    { type: 'array', items: entry('') },
+    { ...entry(['true', 'false', 'learn']), mayBeBoolean: true },
+    { type: 'array', items: entry([]) },
   ],
   description,
 });

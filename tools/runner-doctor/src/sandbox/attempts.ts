@@ -11,6 +11,8 @@ export interface EscapeAttempt {
   readonly script: string;
   /** It succeeded if this is there afterwards, a path with variables of the script. */
   readonly leaves?: string;
+  /** A build that tries it has a list of hosts, and nothing on it. */
+  readonly isGuarded?: boolean;
   /** Profiles in which it is allowed: that is their purpose, or docs/sandbox.md says why. */
   readonly openTo?: readonly Profile[];
 }
@@ -18,7 +20,7 @@ export interface EscapeAttempt {
 type AttemptRow = readonly [
   name: string,
   script: string,
-  more?: Pick<EscapeAttempt, 'leaves' | 'openTo'>,
+  more?: Pick<EscapeAttempt, 'leaves' | 'openTo' | 'isGuarded'>,
 ];
 
 const OWN = '"$ROOT"/apps/escape';
@@ -33,6 +35,14 @@ const node = (text: string) =>
   `"$NODE" -e 'const reached = () => process.exit(0); setTimeout(() => process.exit(1), 2000); ${text}'`;
 const connects = (path: string) =>
   `test -S ${path} || exit 3; ${node(`require("net").connect(process.argv[1]).on("connect", reached).on("error", () => process.exit(1))`)} ${path}`;
+/** Of a build with a list of hosts; other commands have the network. */
+const GUARDED = { isGuarded: true, openTo: ['hook', 'app'] } as const;
+const dials = (to: string) =>
+  node(`require("net").connect(${to}).on("connect", reached).on("error", () => process.exit(1))`);
+/** Reaching the host of a virtual machine: a socket of a kind that no sandbox separates. */
+const VSOCK = `import errno, socket, sys
+made = socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); made.settimeout(2)
+sys.exit(0 if made.connect_ex((2, 1)) in (0, errno.ECONNRESET) else 1)`;
 /** Attempts where there is something to attack. */
 const where = (condition: string, script: string) => `${condition} || exit 3; ${script}`;
 /** The first file of a pattern; its path is `$1`. */
@@ -193,6 +203,28 @@ const GROUPS: Readonly<Record<string, readonly AttemptRow[]>> = {
     ["pm2's daemon", connects('"$OUTER_HOME"/.pm2/rpc.sock')],
     ['an ssh agent of the user', connects('"$AGENT"')],
     ['service credentials', 'test -e /run/credentials || exit 3; ls /run/credentials/*'],
+  ],
+  'network of a build with a list': [
+    [
+      'a datagram to the server',
+      node(
+        'require("dgram").createSocket("udp4").on("message", reached).send("x", +process.env.PORT_UDP, "127.0.0.1")',
+      ),
+      GUARDED,
+    ],
+    ['an address of the server', dials('+process.env.PORT, "127.0.0.1"'), GUARDED],
+    [
+      'an IPv6 address of the server',
+      where('test -n "$PORT6"', dials('+process.env.PORT6, "::1"')),
+      GUARDED,
+    ],
+    ['an abstract socket', dials('"\\0" + process.env.ABSTRACT'), GUARDED],
+    ['a socket in /tmp by its path', connects('"$AGENT"'), { isGuarded: true }],
+    [
+      'the host of a virtual machine (AF_VSOCK)',
+      where('command -v python3 >/dev/null', `python3 -c '${VSOCK}'`),
+      { isGuarded: true, openTo: ['build', 'hook', 'app'] },
+    ],
   ],
 };
 

@@ -21,6 +21,10 @@ export interface Decoy {
   readonly memory: string;
   /** A socket like that of an ssh agent. */
   readonly agent: string;
+  /** Ports of loopback at which it listens: the second of IPv6, empty without it; the third for datagrams. */
+  readonly ports: readonly [string, string, string];
+  /** Name of an abstract socket. */
+  readonly abstract: string;
   readonly runner: ChildProcess;
   /** Creates a folder for one attempt. */
   folder(name: string): string;
@@ -46,9 +50,18 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Listens on two sockets until it is ended. */
-const LISTEN =
-  'for (const each of process.argv.slice(2)) require("net").createServer().listen(each, () => console.log(each))';
+/** Listens on sockets, the first of which is abstract, and on loopback until it is ended; prints the ports. */
+const LISTEN = `const [, abstract, ...paths] = process.argv.slice(1);
+const listen = (where) => new Promise((done) => {
+  const server = require('net').createServer();
+  server.on('error', () => done('')).listen(where, () => done(server.address()?.port ?? ''));
+});
+const all = [{ path: '\\0' + abstract }, ...paths.map((path) => ({ path }))];
+const echo = require('dgram').createSocket('udp4');
+echo.on('message', (text, { port, address }) => echo.send(text, port, address));
+const datagrams = new Promise((done) => echo.bind(0, '127.0.0.1', () => done(echo.address().port)));
+const loopback = ['127.0.0.1', '::1'].map((host) => ({ host, port: 0 }));
+Promise.all([...[...all, ...loopback].map(listen), datagrams]).then((ports) => console.log(ports.slice(-3).join()));`;
 
 export async function makeDecoy(env: Env): Promise<Decoy> {
   const { PATH = '' } = env;
@@ -65,18 +78,21 @@ export async function makeDecoy(env: Env): Promise<Decoy> {
   const agentFolder = mkdtempSync('/tmp/ssh-');
   const agent = join(agentFolder, 'agent');
   const sockets = [join(home, '.pm2/rpc.sock'), agent];
-  const runner = spawn(process.execPath, ['-e', LISTEN, 'CANARY', ...sockets], {
+  const abstract = `runner-decoy-${process.pid}`;
+  const runner = spawn(process.execPath, ['-e', LISTEN, 'CANARY', abstract, ...sockets], {
     env: { PATH, CANARY: 'canary' },
     stdio: [openSync(open, 'r'), 'pipe', 'ignore'],
   });
-  for (let lines = 0; lines < sockets.length; )
-    lines += String((await once(runner.stdout as Readable, 'data'))[0]).split('\n').length - 1;
+  const [printed] = await once(runner.stdout as Readable, 'data');
+  const [port = '', port6 = '', portUdp = ''] = String(printed).trim().split(',');
   const memory = memoryOf(root, env);
   return {
     paths,
     home,
     runner,
     agent,
+    abstract,
+    ports: [port, port6, portUdp],
     memory,
     release: join(releases, '.tmp-escape'),
     shared: instance('default').shared,

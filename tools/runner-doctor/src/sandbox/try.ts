@@ -1,5 +1,5 @@
 /** Runs every escape attempt without the sandbox and in its profiles. */
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
@@ -7,7 +7,10 @@ import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
+import { HostGuard } from '@runner/deploy/guard/guard';
+import { NetworkNotes } from '@runner/deploy/guard/notes';
 import { cutOff } from '@runner/deploy/run/outside';
+import { launcher } from '@runner/deploy/sandbox/guarded';
 import { accountHome } from '@runner/deploy/sandbox/hidden';
 import { mountsFor, type Profile } from '@runner/deploy/sandbox/mounts';
 import { bubblewrap } from '@runner/deploy/sandbox/probe';
@@ -72,6 +75,8 @@ function hasEscaped(tried: Tried): boolean {
 interface SandboxedProgram {
   readonly program: string;
   readonly profile: Profile;
+  /** Carries its network. */
+  readonly guard?: HostGuard | undefined;
 }
 
 async function tryAll(
@@ -86,8 +91,12 @@ async function tryAll(
     const folder = decoy.folder(`.tmp-${mark}`);
     const env = variablesOf(io, decoy, mark, folder);
     const words = ['/bin/sh', '-c', attempt.script];
-    const command = sandbox ? confined(decoy, folder, env, sandbox) : [];
-    const result = await tryOne([...command, ...words], folder, env);
+    const isGuarded = attempt.isGuarded && sandbox?.profile === 'build';
+    const guard = isGuarded
+      ? new HostGuard({ rules: [], learns: false, notes: new NetworkNotes() })
+      : undefined;
+    const command = sandbox ? confined(decoy, folder, env, { ...sandbox, guard }) : [];
+    const result = await tryOne([...command, ...words], folder, env, guard);
     results[at] = result;
     const { leaves } = attempt;
     if (leaves !== undefined && result !== 'absent')
@@ -126,6 +135,10 @@ function variablesOf(io: Server['io'], decoy: Decoy, mark: string, folder: strin
     MARK: mark,
     PROOF: join(folder, 'proof'),
     AGENT: decoy.agent,
+    ABSTRACT: decoy.abstract,
+    PORT: decoy.ports[0],
+    PORT6: decoy.ports[1],
+    PORT_UDP: decoy.ports[2],
     MEMORY: decoy.memory,
     ACCOUNT_HOME: accountHome() ?? '',
     ...(TMPDIR !== undefined && { TMPDIR }),
@@ -138,7 +151,7 @@ function confined(
   { paths, home, shared, slot, folder: folderOf }: Decoy,
   release: string,
   env: Variables,
-  { program, profile }: SandboxedProgram,
+  { program, profile, guard }: SandboxedProgram,
 ): string[] {
   const scratch = () => ({
     temporary: folderOf('.tmp-scratch'),
@@ -147,18 +160,22 @@ function confined(
   });
   const own = { ...env, HOME: home };
   const subject = { paths, app: 'escape', env: own, allow: [], scratch, program };
-  const mounts = mountsFor(profile, subject, { release, shared, slot });
-  return [program, ...mounts, '--chdir', release, '--'];
+  const mounts = mountsFor(profile, subject, { release, shared, slot, network: guard });
+  const launch = guard ? launcher(program, guard).words : [];
+  return [program, ...mounts, '--chdir', release, '--', ...launch];
 }
 
 function tryOne(
   [file, ...args]: readonly string[],
   cwd: string,
   env: Variables,
+  guard?: HostGuard,
 ): Promise<AttemptResult> {
   return new Promise((resolve) => {
-    const options = { cwd, env, stdio: 'ignore', detached: true, timeout: TIMEOUT } as const;
+    const stdio: StdioOptions = guard ? [...Array(5).fill('ignore'), 'ipc'] : 'ignore';
+    const options = { cwd, env, stdio, detached: true, timeout: TIMEOUT } as const;
     const child = cutOff(() => spawn(file as string, args, options));
+    guard?.carry(child);
     child.once('error', () => resolve('stopped'));
     child.once('exit', (status) =>
       resolve(status === 0 ? 'reached' : status === 3 ? 'absent' : 'stopped'),
