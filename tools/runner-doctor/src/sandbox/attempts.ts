@@ -42,7 +42,7 @@ const dials = (to: string) =>
 /** Reaching the host of a virtual machine: a socket of a kind that no sandbox separates. */
 const VSOCK = `import errno, socket, sys
 made = socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); made.settimeout(2)
-sys.exit(0 if made.connect_ex((2, 1)) in (0, errno.ECONNRESET) else 1)`;
+sys.exit(0 if made.connect_ex((2, 1)) in (0, errno.ECONNRESET) else 3)`;
 /** Attempts where there is something to attack. */
 const where = (condition: string, script: string) => `${condition} || exit 3; ${script}`;
 /** The first file of a pattern; its path is `$1`. */
