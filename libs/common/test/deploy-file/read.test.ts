@@ -40,6 +40,7 @@ const JOB = {
   network: true,
   timeout: 3_600_000,
   overlap: 'skip',
+  on: 'each',
   retry: 0,
   duringDeploy: 'continue',
   catchUp: false,
@@ -511,6 +512,10 @@ test('what is wrong with a job is named with line and key', () => {
     '{ run: a, at: "03:00", zone: Mars/Base }':
       ".zone: there is no time zone 'Mars/Base': write one like Europe/Berlin",
     '{ run: a, every: 1m, instance: eu }': ".instance: there is no instance 'eu'",
+    '{ run: a, after: deploy, on: one }':
+      '.on: does not work with after: each server has deploys of its own',
+    '{ run: a, every: 1m, on: one, overlap: kill }':
+      '.overlap: must be skip or wait with on: one: the run before may be on another server',
   };
   for (const [job, problem] of Object.entries(problems)) {
     const text = `keep: 2\njobs:\n  fine: { run: a, every: 1m }\n  a.b: ${job}\n`;
