@@ -29,6 +29,7 @@ const test = process.geteuid?.() === 0 ? foreign : foreign.skip;
 /** What a command is called with, if a word for each of its arguments is not enough. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   'runner-add': ['--repo', 'acme/other', '--branch', 'main', '--token-from', 'shop'],
+  'runner-agent claim': ['shop', 'nightly', '--id', 'x'],
   'runner-audit emit': ['DeployStarted', '--project', 'shop', '--version', '1'],
   'runner-backup': ['--to', '-', '--recipient', `age1${'q'.repeat(58)}`],
   'runner-completion': ['bash'],

@@ -102,6 +102,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['migration_restore', 'How to restore the backup that was made before the migration'],
   ['database_backup', 'The backup of the database that was restored with a rollback'],
   ['gap_ms', 'Longest time without an answer to the probes, in milliseconds'],
+  ['network', 'Hosts that builds and hooks with a list reached, with connections and bytes'],
+  ['network_refused', 'Hosts that were refused'],
   ['job', 'JobFailed, JobMissed, JobRecovered and JobSlow: name of the job'],
   ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],

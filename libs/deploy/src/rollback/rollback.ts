@@ -5,18 +5,19 @@
 import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
 import { restoreLine } from '../database/way-back.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';
-import { activation } from '../instances/steps.ts';
+import { activation, isRunning } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
-import { beginAnyway, secretsStarting } from '../journal/journal.ts';
+import { beginAnyway, type Intent, secretsStarting } from '../journal/journal.ts';
 import { type Operation, problemsOf } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
 import { conclude } from '../operation/conclude.ts';
@@ -106,7 +107,7 @@ export async function rollBack(
     commit: to.commit,
     version: to.version,
     instance: names.join(','),
-    stage: 'switch',
+    ...(choice.database === undefined ? begunAt(op, moves) : { stage: 'switch' }),
     rollback: Object.fromEntries(moves.map((move) => [move.instance, move.to.release])),
     ...(channels !== undefined && { notify: channels }),
   });
@@ -143,6 +144,20 @@ export async function rollBack(
 function wayBack({ paths, app, deployId }: Operation, { version }: KeptMove['from'], id: string) {
   const { at } = requireBackup(paths, app, id);
   return { restored: id, at, undo: restoreLine(app, version, deployId) };
+}
+
+/** A version that still runs beside gets the requests at once: the journal need not be written once more for it. */
+function begunAt(
+  op: Operation,
+  moves: readonly KeptMove[],
+): Pick<Intent, 'stage' | 'slot' | 'touched'> {
+  const [move] = moves as [KeptMove];
+  const isAlone = moves.length === 1 && !isRestart(move);
+  // What is wrong with it is for the steps to say.
+  const kept = () => keptTarget(op, move.instance, move.to);
+  const target = isAlone ? unlessFailure(kept, undefined) : undefined;
+  if (!target?.slot || !isRunning(op, target)) return { stage: 'switch' };
+  return { stage: 'traffic', slot: target.slot, touched: [move.instance] };
 }
 
 /** What is started again while it may still serve is started beside itself. */
