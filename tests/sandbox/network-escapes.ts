@@ -8,16 +8,18 @@ export const HELPERS = `
 const net = require('net'), tls = require('tls'), dgram = require('dgram'), http = require('http'), fs = require('fs');
 const { execFileSync, spawnSync } = require('child_process');
 const E = process.env, GOOD = 'good.example.org', PLAIN = 'plain.example.org', EVIL = 'evil.example.com', OUT = '198.51.100.9';
+// For what is allowed it is longer: the machine may be busy.
+let patience = 5000;
 const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 const tcp = (host, port, ...texts) => new Promise((done) => {
   const socket = net.connect({ host, port }, async () => { for (const text of texts) { socket.write(text); await rest(40); } });
   socket.on('error', done).on('close', done).on('data', () => {});
-  setTimeout(() => { socket.destroy(); done(); }, 5000);
+  setTimeout(() => { socket.destroy(); done(); }, patience);
 });
 const secure = (host, port, servername, text) => new Promise((done) => {
   const socket = tls.connect({ host, port, servername, rejectUnauthorized: false }, () => socket.write(text));
   socket.on('error', done).on('close', done);
-  setTimeout(() => { socket.destroy(); done(); }, 5000);
+  setTimeout(() => { socket.destroy(); done(); }, patience);
 });
 const udp = (host, port, bytes, kind = 'udp4') => new Promise((done) => {
   const socket = dgram.createSocket(kind).on('error', done);
@@ -371,7 +373,7 @@ const tcp2 = (to, text) => new Promise((done) => { const socket = net.connect(to
 const rows = [${ESCAPES.map(([, script]) => `(C) => ${script}`).join(',\n')}];
 const all = Promise.all(rows.map(async (row, at) => { try { await row('canary' + String(at).padStart(3, '0') + 'x'); } catch {} }));
 // What is allowed arrives.
-all.then(() => Promise.all([
+all.then(() => (patience = 60000)).then(() => Promise.all([
   secure(GOOD, 443, GOOD, 'allowed tls'),
   tcp(PLAIN, 80, request('/allowed-http', PLAIN)),
   secure('A.Wild.Example.org', 443, 'a.wild.example.org', 'allowed wildcard'),
@@ -453,6 +455,7 @@ export const PROXY_ESCAPES: readonly Row[] = [
 export const PROXY_SCRIPT = `${HELPERS}
 const rows = [${PROXY_ESCAPES.map(([, script]) => `(C) => ${script}`).join(',\n')}];
 Promise.all(rows.map(async (row, at) => { try { await row('canary' + String(at).padStart(3, '0') + 'x'); } catch {} })).then(async () => {
+  patience = 60000;
   await tcp('127.0.0.1', 3128, 'CONNECT good.example.org:443 HTTP/1.1\\r\\n\\r\\n', hello([extension([GOOD])], 'allowed tls'));
   await tcp('127.0.0.1', 3128, request('http://plain.example.org/allowed-http', PLAIN));
   console.log(E.https_proxy);
