@@ -98,12 +98,17 @@ export const PIPELINE: readonly Entry[] = [
     command: 'verify',
     calls: [
       { ...call('shop', '--last', '2'), status: 1 },
-      { ...call('shop', '--json'), status: 1 },
+      call('shop', '--json'),
+      call('shop', '--statement'),
+      call('--public-key'),
     ],
     writes: true,
     wrong: [
       ['app_not_found', call('nope')],
       ['usage', call('shop', '--last', '0')],
+      ['usage', call('shop', '--tree', '/tmp')],
+      ['usage', call()],
+      ['file_unreadable', call('shop', '--key', '/nowhere/server.pub')],
     ],
     refusals: {
       ...ASKING,

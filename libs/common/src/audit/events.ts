@@ -82,6 +82,9 @@ export interface DeployEvent {
   signed_by?: SignedBy;
   /** The last accepted commit, which this one does not descend from: `--accept-rewrite`. */
   rewrite_of?: string;
+  /** Of DeploySuccess: SHA-256 of what its release holds, and of the signed statement of it, in hex. */
+  tree?: string;
+  statement?: string;
   /** Of DeployStarted and DeploySuccess: what the deploy brings. */
   changes?: ChangeSummary;
   /** At the end: longest time without an answer to a prober, in ms. */

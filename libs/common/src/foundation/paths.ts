@@ -10,6 +10,8 @@ export interface Paths {
   readonly root: string;
   readonly config: string;
   readonly mkey: string;
+  /** The private key that signs what releases were when they were made. */
+  readonly statementKey: string;
   readonly stateDir: string;
   readonly secretsDir: string;
   /** What members of the group runner-view may read. */
@@ -65,6 +67,10 @@ export interface AppPaths {
   release(name: string): string;
   /** `.deploy.yml` with which a release was made; empty: without one. */
   fileOf(release: string): string;
+  /** The signed statement of what a release was when it was made. */
+  statementOf(release: string): string;
+  /** What was in it, an entry a line. */
+  treeOf(release: string): string;
   /** The schema of its database, as the last deploy left it. */
   readonly schema: string;
   /** Folder of the sealed backups of its database. */
@@ -97,6 +103,7 @@ export function pathsOf(root: string): Paths {
     root,
     config: at('config.yml'),
     mkey: at('mkey'),
+    statementKey: at('statement.key'),
     stateDir: at('state'),
     secretsDir: at('secrets'),
     viewDir: at('view'),
@@ -138,6 +145,8 @@ function appPaths(dir: string): AppPaths {
     databaseBackups: join(dir, 'database'),
     databaseBackup: (id) => join(dir, 'database', `${id}.age`),
     fileOf: (release) => join(dir, 'files', `${release}.deploy.yml`),
+    statementOf: (release) => join(dir, 'files', `${release}.statement.json`),
+    treeOf: (release) => join(dir, 'files', `${release}.tree`),
     instance: (name) => {
       const instance = join(dir, 'instances', name);
       return {

@@ -13,6 +13,8 @@ export const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
   ['deploy_id', /^[\w-]{8}$/],
   ['commit', /^[0-9a-f]{7,64}$/],
   ['trigger', /^[a-z]{1,20}$/],
+  ['tree', /^[0-9a-f]{64}$/],
+  ['statement', /^[0-9a-f]{64}$/],
 ]);
 
 /** Shortest secret that is redacted; a shorter one would occur in ordinary text. */

@@ -1,12 +1,10 @@
-/** `runner verify`: which commits of an app are signed by someone root named. */
+/** `runner verify --last`: which commits of an app are signed by someone root named. */
 import type { RequireSigned, SignedBy } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
-import { Failure } from '@runner/common/foundation/failure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { shortLine } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
-import { listFollowed } from '../git/remote.ts';
 import type { GitSource } from '../git/source.ts';
 import { underLock } from '../journal/lock.ts';
 import type { Verdict } from '../signed/judge.ts';
@@ -25,12 +23,10 @@ export interface VerifiedCommit {
   refused: string | null;
 }
 
-/** What `runner verify` prints. */
+/** What `runner verify --last` prints. */
 export interface Verification {
   app: string;
   require_signed: RequireSigned | null;
-  /** `running`: what is active; `newest`: the newest of what the app follows. */
-  what: 'running' | 'newest';
   /** Newest first. */
   commits: VerifiedCommit[];
   /** How many of them would be refused. */
@@ -41,50 +37,29 @@ export interface Verification {
 const WAIT = 15_000;
 
 /**
- * Verifies the newest `last` commits of what the app follows, or without it what runs. Throws
- * `signers_invalid`, `version_not_found`, `locked`, and what fetching throws.
+ * Verifies the newest `last` commits of what the app follows. Throws `signers_invalid`, `locked`, and
+ * what fetching throws.
  */
 export async function verifyCommits(
   request: SourceRequest,
   app: AppState,
-  last: number | undefined,
+  last: number,
 ): Promise<Verification> {
   const { io, paths } = request;
   const { source, redact } = sourceOf(request, app);
   const judging = { signers: readSigners(paths), now: io.now() };
   return underLock({ ...request, app: app.app, wait: WAIT }, 'verify', async () => {
-    const from =
-      last === undefined ? await running(source, app) : [await fetchWanted(source, undefined)];
-    const commits: VerifiedCommit[] = [];
-    for (const each of from) commits.push(...(await verified(source, judging, each, last ?? 1)));
+    const commits = await verified(source, judging, await fetchWanted(source, undefined), last);
     const refused = commits.filter((commit) => commit.refused !== null).length;
-    const what = last === undefined ? ('running' as const) : ('newest' as const);
     const { require_signed = null } = app;
-    return cleanRecord({ app: app.app, require_signed, what, commits, refused }, redact);
-  });
-}
-
-type NamedHead = Pick<ResolvedRef, 'commit' | 'tag' | 'refs'>;
-
-/** What is active, each commit once. */
-async function running(
-  source: GitSource,
-  { app, tags, instances }: AppState,
-): Promise<NamedHead[]> {
-  const active = Object.values(instances).flatMap(({ current }) => current ?? []);
-  const heads = new Map(active.map(({ commit, version }) => [commit, version]));
-  if (heads.size === 0)
-    throw new Failure('version_not_found', `nothing of '${app}' is deployed yet: give --last`);
-  const { refs } = tags ? await listFollowed(source) : { refs: [] };
-  return [...heads].map(([commit, version]) => {
-    return { commit, refs, tag: tags && `refs/tags/${version}` };
+    return cleanRecord({ app: app.app, require_signed, commits, refused }, redact);
   });
 }
 
 async function verified(
   source: GitSource,
   judging: Judging,
-  head: NamedHead,
+  head: ResolvedRef,
   limit: number,
 ): Promise<VerifiedCommit[]> {
   const { fresh } = await walkAll(source, { head: head.commit, accepted: undefined, limit });

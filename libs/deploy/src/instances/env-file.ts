@@ -75,8 +75,8 @@ export function removeEnvFile(place: EnvOwner): void {
   if (path !== undefined) removeIfThere(path);
 }
 
-/** Lines that systemd and compose read alike, byte for byte: between double quotes lines may break. */
-function envFileText(variables: Readonly<Record<string, string>>): string {
+/** The content of the file. Lines that systemd and compose read alike, byte for byte: between double quotes lines may break. */
+export function envFileText(variables: Readonly<Record<string, string>>): string {
   const line = ([name, value]: [string, string]) =>
     `${name}="${value.replace(/[\\"$]/g, '\\$&')}"\n`;
   return Object.entries(variables).map(line).join('');

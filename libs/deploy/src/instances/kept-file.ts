@@ -35,10 +35,13 @@ export function keepFile(paths: AppPaths, release: string, bytes: Buffer | undef
 
 /** Removes the files of releases that no longer exist. */
 export function pruneFiles(paths: AppPaths): void {
-  const suffix = basename(paths.fileOf(''));
-  for (const name of namesIn(dirname(paths.fileOf('')))) {
-    const release = name.slice(0, -suffix.length);
-    if (!isThere(paths.release(release))) removeIfThere(paths.fileOf(release));
+  const names = namesIn(dirname(paths.fileOf('')));
+  for (const pathOf of [paths.fileOf, paths.statementOf, paths.treeOf]) {
+    const suffix = basename(pathOf(''));
+    for (const name of names.filter((each) => each.endsWith(suffix))) {
+      const release = name.slice(0, -suffix.length);
+      if (!isThere(paths.release(release))) removeIfThere(pathOf(release));
+    }
   }
 }
 

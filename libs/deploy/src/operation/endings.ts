@@ -13,6 +13,7 @@ import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
 import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
+import { sealOf } from '../statement/seal.ts';
 import type { OperationEnding } from './conclude.ts';
 import type { Undone } from './restore.ts';
 
@@ -37,6 +38,7 @@ export function deploySucceeded(
     events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
       ...end,
       changes,
+      ...sealOf(op.paths.app(op.app.app), release),
       ...previousFields(op, instance),
     })),
     state(app, deployed_at) {

@@ -21,6 +21,7 @@ import { asStepFailure, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { type Prefix, prefixFor } from '../sandbox/limits.ts';
 import { type Profile, refuseDetour } from '../sandbox/mounts.ts';
 import type { Variables } from '../sandbox/settings.ts';
+import { sealRelease } from '../statement/seal.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
 import { linkShared, lostLink, type Seed } from './shared.ts';
 
@@ -56,9 +57,10 @@ export function* releaseSteps(op: Deploy, request: ReleaseRequest): Generator<St
   yield {
     stage: 'release',
     isBrief: true,
-    run() {
+    async run() {
       const lost = lostLink(folder, shared, file.shared);
       if (lost) throw new StepFailure('build', `build: ${lost}`);
+      await sealRelease(op, { folder, name, source, contents });
       keepFile(appPaths, name, bytes);
       finishRelease(folder, appPaths.release(name));
     },

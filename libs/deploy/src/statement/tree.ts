@@ -1,0 +1,161 @@
+/**
+ * What is in a folder, an entry a line, in the order of their bytes:
+ *
+ *     KIND MODE DIGEST PATH
+ *
+ * KIND is that of `find -printf %y`: d f l p s b c; MODE has the permission bits in octal digits; DIGEST is the
+ * SHA-256 of a file's content or of a link's target, `-` for what has none, `?` for what could not be
+ * read. In PATH a byte that is no printable ASCII, and a backslash, is `\xNN`; the folder itself is `.`.
+ * The hash of a tree is the SHA-256 of these lines. Links are not followed. Owners, times, access lists
+ * and extended attributes do not count.
+ */
+import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+import { hashOf } from '@runner/common/audit/chain';
+import { Folder, type Name } from '@runner/common/files/tree';
+import { orElse } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
+
+/** Bytes read at once. */
+const BLOCK = 1_048_576;
+/** After this many entries or blocks signals are looked for. */
+const PAUSE = 256;
+const UNREADABLE = '?';
+
+/** The lines of a folder's tree. Throws `interrupted`, and an error of the system if it is not there. */
+export async function treeText(path: string, signal?: AbortSignal): Promise<string> {
+  const walk = new Walk(signal);
+  const top = Folder.open(path);
+  try {
+    walk.add('.', top.stats, '-');
+    await walk.folder(top, '');
+  } finally {
+    top.close();
+  }
+  return walk.text();
+}
+
+/** One walk; nothing in it runs at once, since hashing takes longer than reading. */
+class Walk {
+  readonly #lines: { readonly path: string; readonly line: string }[] = [];
+  readonly #block = Buffer.allocUnsafeSlow(BLOCK);
+  readonly #signal: AbortSignal | undefined;
+  #work = 0;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  add(path: string, { mode }: Stats, digest: string): void {
+    const kind = KINDS[(mode >> 12) & 0o17] ?? UNREADABLE;
+    const rights = (mode & 0o7777).toString(8).padStart(4, '0');
+    this.#lines.push({ path, line: `${kind} ${rights} ${digest} ${path}\n` });
+  }
+
+  async folder(folder: Folder, above: string): Promise<void> {
+    for (const name of folder.names()) {
+      await this.#pause();
+      const stat = folder.stat(name);
+      if (!stat) continue;
+      const path = above + escaped(name);
+      if (stat.isDirectory()) await this.#inner(folder, name, path, stat);
+      else if (stat.isSymbolicLink())
+        this.add(
+          path,
+          stat,
+          orElse(() => hashOf(folder.target(name)), UNREADABLE),
+        );
+      else this.add(path, stat, stat.isFile() ? await this.#content(folder, name) : '-');
+    }
+  }
+
+  /** A folder that cannot be read, or is below too many others, is only named. */
+  async #inner(folder: Folder, name: Name, path: string, stat: Stats): Promise<void> {
+    const inner = orElse(() => folder.inner(name), undefined);
+    const isClosed = !inner || orElse(() => inner.names(), undefined) === undefined;
+    this.add(path, stat, isClosed ? UNREADABLE : '-');
+    try {
+      if (inner && !isClosed) await this.folder(inner, `${path}/`);
+    } finally {
+      inner?.close();
+    }
+  }
+
+  async #content(folder: Folder, name: Name): Promise<string> {
+    const fd = orElse(() => folder.openFile(name), undefined);
+    if (fd === undefined) return UNREADABLE;
+    try {
+      const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+      // Not to the end: something may write to it faster than it is read.
+      for (let rest = fstatSync(fd).size; rest > 0; ) {
+        const count = readSync(fd, this.#block, 0, Math.min(rest, BLOCK), null);
+        if (count === 0) break;
+        hash.update(this.#block.subarray(0, count));
+        rest -= count;
+        if (rest > 0) await this.#pause();
+      }
+      return hash.digest('hex');
+    } catch {
+      return UNREADABLE;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  async #pause(): Promise<void> {
+    this.#work += 1;
+    if (this.#work % PAUSE !== 0) return;
+    await turn();
+    if (this.#signal?.aborted) throw new Failure('interrupted', 'interrupted');
+  }
+
+  text(): string {
+    const byPath = this.#lines.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return byPath.map(({ line }) => line).join('');
+  }
+}
+
+/** By the type bits of a mode. */
+const KINDS: Readonly<Record<number, string>> = {
+  1: 'p',
+  2: 'c',
+  4: 'd',
+  6: 'b',
+  8: 'f',
+  10: 'l',
+  12: 's',
+};
+const LINE = /^([a-z?]) (\d{4}) (\S+) (.+)$/;
+
+function escaped(name: Buffer): string {
+  const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  return name.toString('latin1').replace(/[^ -[\]-~]/g, hex);
+}
+
+/** A path that is not as it was, and how: `changed`, `added`, `removed`, `mode`, `kind`. */
+export interface TreeChange {
+  readonly path: string;
+  readonly change: 'changed' | 'added' | 'removed' | 'mode' | 'kind';
+}
+
+/** What differs between two trees, by path. */
+export function treeChanges(before: string, now: string): TreeChange[] {
+  const [old, young] = [entriesOf(before), entriesOf(now)];
+  const paths = [...new Set([...old.keys(), ...young.keys()])].sort();
+  return paths.flatMap((path): TreeChange[] => {
+    const [was, is] = [old.get(path), young.get(path)];
+    if (!was || !is) return [{ path, change: was ? 'removed' : 'added' }];
+    if (was[0] !== is[0]) return [{ path, change: 'kind' }];
+    if (was[2] !== is[2]) return [{ path, change: 'changed' }];
+    return was[1] === is[1] ? [] : [{ path, change: 'mode' }];
+  });
+}
+
+/** Kind, mode and digest of each path. */
+function entriesOf(text: string): Map<string, readonly string[]> {
+  const entries = text.split('\n').flatMap((line) => {
+    const [, kind = '', mode = '', digest = '', path = ''] = LINE.exec(line) ?? [];
+    return path === '' ? [] : [[path, [kind, mode, digest]] as const];
+  });
+  return new Map(entries);
+}

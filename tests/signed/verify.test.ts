@@ -1,0 +1,335 @@
+/** `runner verify`: what runs is what was deployed. */
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeWorld, type World } from '../deploys/world.ts';
+import { makeUnitWorld } from './unit-world.ts';
+
+const test = suite<{ world: World }>('verify');
+test.before.each(async (context) => {
+  context.world = await makeWorld();
+});
+test.after.each(({ world }) => world.close());
+
+/** What hard cases of a folder are made of: names that are no UTF-8, links, a pipe, an empty folder. */
+const BUILD = [
+  'mkdir -p dist/empty',
+  'echo 1 > dist/main.js',
+  'printf x > "$(printf \'dist/caf\\351\')"',
+  'printf y > "$(printf \'dist/a\\nb \')"',
+  'ln -s main.js dist/link',
+  'mkfifo dist/pipe',
+  'echo run > dist/tool',
+  'chmod 755 dist/tool',
+];
+const FILE = `keep: 3\nshared: [storage/]\nbuild:\n${BUILD.map((line) => `  - ${JSON.stringify(line)}\n`).join('')}`;
+
+const verify = (world: World, ...args: string[]) =>
+  run('runner-verify', args.length > 0 ? args : ['shop'], { root: world.root });
+
+async function deployed(world: World, version = 'v1'): Promise<string> {
+  const commit = await world.push(version, { deploy: FILE });
+  const { status, stderr } = await world.deploy();
+  assert.is(status, 0, stderr);
+  return commit;
+}
+const releaseOf = (world: World) =>
+  join(world.root, 'apps/shop/releases', basename(world.current() ?? ''));
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+function relink(path: string, target: string): void {
+  unlinkSync(path);
+  symlinkSync(target, path);
+}
+
+test('what runs is as it was deployed; each change is named', async ({ world }) => {
+  const commit = await deployed(world);
+  const release = releaseOf(world);
+  const name = basename(release);
+  const kept = (suffix: string) => join(world.root, `apps/shop/files/${name}.${suffix}`);
+  const good = await verify(world);
+  assert.is(good.status, 0, good.stdout + good.stderr);
+  assert.match(
+    good.stdout,
+    new RegExp(
+      `^default: v1, commit ${commit.slice(0, 12)}, built \\S+Z, release ${name}, tree [0-9a-f]{16}\nshop: as it was deployed\n$`,
+    ),
+  );
+  const success = world.events().find(({ event_type }) => event_type === 'DeploySuccess');
+  assert.is(success?.tree, sha256(readFileSync(kept('tree'))));
+  assert.is(success?.statement, sha256(readFileSync(kept('statement.json'))));
+  assert.is(statSync(join(world.root, 'statement.key')).mode & 0o777, 0o600);
+
+  writeFileSync(join(release, '../../instances/default/shared/storage/upload'), 'x');
+  assert.is((await verify(world)).status, 0, 'what is shared is not the release');
+
+  const current = join(world.root, 'apps/shop/instances/default/current');
+  const at = (path: string) => join(release, path);
+  const swap = (path: string, from: string, to: string) =>
+    writeFileSync(path, readFileSync(path, 'latin1').replace(from, to), 'latin1');
+  const changes: [what: string, change: () => void][] = [
+    ['release: dist/main.js has changed', () => writeFileSync(at('dist/main.js'), '2\n')],
+    [
+      'release: dist/caf\\xe9 has changed',
+      () => writeFileSync(Buffer.from(at('dist/caf\xe9'), 'latin1'), 'z'),
+    ],
+    ['release: dist/a\\x0ab  has changed', () => writeFileSync(at('dist/a\nb '), 'z')],
+    ['release: dist/tool has other permissions', () => chmodSync(at('dist/tool'), 0o4755)],
+    ['release: dist/empty is gone', () => rmSync(at('dist/empty'), { recursive: true })],
+    ['release: dist/link has changed', () => relink(at('dist/link'), 'tool')],
+    ['release: storage has changed', () => relink(at('storage'), '/etc')],
+    [
+      'release: dist/pipe is of another kind',
+      () => {
+        unlinkSync(at('dist/pipe'));
+        writeFileSync(at('dist/pipe'), '');
+      },
+    ],
+    ['release: dist/empty/new was added', () => writeFileSync(at('dist/empty/new'), '')],
+    ['release: . has other permissions', () => chmodSync(release, 0o777)],
+    [`release: ${release} is gone`, () => renameSync(release, `${release}x`)],
+    [
+      `deploy file: ${kept('deploy.yml')} has changed`,
+      () => appendFileSync(kept('deploy.yml'), '# x\n'),
+    ],
+    [`deploy file: ${kept('deploy.yml')} is gone`, () => unlinkSync(kept('deploy.yml'))],
+    [
+      `statement: ${kept('statement.json')} has no good signature of the server's key`,
+      () => swap(kept('statement.json'), '"sig":"', '"sig":"A'),
+    ],
+    [`statement: ${kept('statement.json')} is gone`, () => unlinkSync(kept('statement.json'))],
+    [`statement: ${kept('tree')} has changed`, () => swap(kept('tree'), 'f 0', 'f 1')],
+    [`link: ${current} has changed`, () => relink(current, '../../releases/other')],
+    [`link: ${current} is gone`, () => unlinkSync(current)],
+    [
+      `log: ${join(world.root, 'logs/deploy-events.jsonl')} does not agree with the state or the audit log`,
+      () =>
+        swap(
+          join(world.root, 'state/shop.json'),
+          `"commit": "${commit}"`,
+          `"commit": "${commit.replace(/./g, 'a')}"`,
+        ),
+    ],
+  ];
+  const saved = join(temporaryFolder('saved'), 'root');
+  execFileSync('cp', ['-a', world.root, saved]);
+  for (const [what, change] of changes) {
+    change();
+    const found = await verify(world);
+    assert.is(found.status, 1, what);
+    assert.ok(found.stdout.includes(`  ${what}\n`), `${what}:\n${found.stdout}${found.stderr}`);
+    assert.match(found.stdout, /\nshop: [1-9]\d* differences?\n$/);
+    rmSync(world.root, { recursive: true });
+    execFileSync('cp', ['-a', saved, world.root]);
+  }
+  const again = await verify(world, 'shop', '--json');
+  assert.is(again.status, 0, again.stdout);
+  assert.is(JSON.parse(again.stdout).instances[0].commit, commit);
+});
+
+test('units and the file with the secrets are looked at; no value is printed', async () => {
+  const world = await makeUnitWorld();
+  await world.push('v1', { deploy: 'start: { type: systemd, unit: shop.service }\n' });
+  const made = await world.deploy([], world.env);
+  assert.is(made.status, 0, made.stderr);
+  const good = await world.verify();
+  assert.is(good.status, 0, good.stdout + good.stderr);
+  const set = ['set', 'shop', 'TOKEN', '--file', '-'];
+  await run('runner-env', set, { root: world.root, env: world.env, stdin: 'not-yet-used-value-9' });
+  assert.is((await world.verify()).status, 0, 'what was started has the value from before');
+  const env = world.envFile;
+  assert.match(readFileSync(env, 'utf8'), /^TOKEN="correct-horse-battery-7"\n$/);
+  writeFileSync(env, 'TOKEN="correct-horse-battery-8"\n');
+  appendFileSync(world.unit, '# x\n');
+  unlinkSync(world.dropIn);
+  const bad = await world.verify();
+  assert.is(bad.status, 1);
+  for (const line of [
+    `env: ${env} has changed`,
+    `unit: ${world.unit} has changed`,
+    `unit: ${world.dropIn} has changed`,
+  ])
+    assert.ok(bad.stdout.includes(`  ${line}\n`), bad.stdout);
+  assert.not.match(bad.stdout + bad.stderr, /battery/);
+  unlinkSync(env);
+  assert.match((await world.verify()).stdout, / {2}env: default\.env is gone\n/);
+  await world.close();
+});
+
+test('with traffic the links of the slot are looked at', async () => {
+  const world = await makeWorld({ parent: '/tmp' });
+  await world.git.commit(
+    'acme/shop',
+    { ...trafficFiles('v1'), '.deploy.yml': trafficFile() },
+    'v1',
+  );
+  assert.is((await world.deploy()).status, 0);
+  const good = await verify(world);
+  assert.is(good.status, 0, good.stdout);
+  const instance = join(world.root, 'apps/shop/instances/default');
+  const slot = readlinkSync(join(instance, 'live'));
+  for (const [path, target] of [
+    ['live', slot === 'a' ? 'b' : 'a'],
+    ['current', `${slot}/current`],
+    [`${slot}/current`, '../../../releases/other'],
+  ] as const) {
+    const before = readlinkSync(join(instance, path));
+    relink(join(instance, path), target);
+    const bad = await verify(world);
+    assert.is(bad.status, 1);
+    assert.ok(bad.stdout.includes(`  link: ${join(instance, path)} has changed\n`), bad.stdout);
+    relink(join(instance, path), before);
+  }
+  writeFileSync(join(instance, slot, 'env'), 'PORT=1\n');
+  assert.match((await verify(world)).stdout, / {2}env: \S+\/env has changed\n/);
+  await world.close();
+});
+
+test('a statement is verified on another machine, by runner and by openssl', async ({ world }) => {
+  const early = await verify(world, '--public-key');
+  assert.match(
+    early.stderr,
+    /there is no key yet: the first deploy makes it \(version_not_found\)/,
+  );
+  const commit = await deployed(world);
+  const folder = temporaryFolder('elsewhere');
+  const [file, key, copy] = ['shop.json', 'server.pub', 'copy'].map((each) =>
+    join(folder, each),
+  ) as [string, string, string];
+  writeFileSync(key, (await verify(world, '--public-key')).stdout);
+  const { stdout: text } = await verify(world, 'shop', '--statement');
+  writeFileSync(file, text);
+  const success = world.events().find(({ event_type }) => event_type === 'DeploySuccess');
+  assert.is(success?.statement, sha256(text));
+  execFileSync('cp', ['-a', releaseOf(world), copy]);
+  const check = (...args: string[]) =>
+    run('runner-verify', [...args, '--key', key], { root: join(folder, 'none'), stdin: text });
+  const good = await check(file, '--tree', copy);
+  assert.is(good.status, 0, good.stdout + good.stderr);
+  assert.match(good.stdout, /^shop v1, commit /);
+  assert.is((await check('-')).status, 0);
+  const { payloadType, payload, signatures } = JSON.parse(text);
+  const bytes = Buffer.from(payload, 'base64');
+  writeFileSync(
+    join(folder, 'pae'),
+    Buffer.concat([
+      Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${bytes.length} `),
+      bytes,
+    ]),
+  );
+  writeFileSync(join(folder, 'sig'), Buffer.from(signatures[0].sig, 'base64'));
+  const openssl = [
+    'pkeyutl',
+    '-verify',
+    '-pubin',
+    '-inkey',
+    key,
+    '-rawin',
+    '-in',
+    'pae',
+    '-sigfile',
+    'sig',
+  ];
+  assert.match(
+    execFileSync('openssl', openssl, { cwd: folder }).toString(),
+    /Verified Successfully/,
+  );
+  const statement = JSON.parse(bytes.toString());
+  assert.equal(
+    [statement._type, statement.predicateType, statement.subject[0].digest.sha256],
+    ['https://in-toto.io/Statement/v1', 'https://slsa.dev/provenance/v1', success?.tree],
+  );
+  const { resolvedDependencies: from } = statement.predicate.buildDefinition;
+  assert.is(from[0].digest.gitCommit, commit);
+  appendFileSync(join(copy, 'dist/main.js'), 'x');
+  const changed = await check(file, '--tree', copy);
+  assert.is(changed.status, 1);
+  assert.match(changed.stdout, / {2}release: \S+copy has changed\n/);
+  const forged = {
+    ...statement,
+    subject: [{ ...statement.subject[0], digest: { sha256: sha256('x') } }],
+  };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      payloadType,
+      payload: Buffer.from(JSON.stringify(forged)).toString('base64'),
+      signatures,
+    }),
+  );
+  const bad = await check(file);
+  assert.match(bad.stdout, /has no good signature of the server's key/);
+  assert.is(bad.status, 1);
+  writeFileSync(file, '{}');
+  assert.match((await check(file)).stderr, /is no statement about a release \(signature_invalid\)/);
+});
+
+test('a rollback makes no new statement, prune removes old ones, and an older release has none', async ({
+  world,
+}) => {
+  await deployed(world);
+  const files = join(world.root, 'apps/shop/files');
+  const first = readdirSync(files);
+  assert.is(first.length, 3);
+  await deployed(world, 'v2');
+  assert.is((await run('runner-rollback', ['shop'], { root: world.root })).status, 0);
+  assert.is(readdirSync(files).length, 6);
+  const back = await verify(world);
+  assert.is(back.status, 0, back.stdout);
+  assert.match(back.stdout, /^default: v1,/);
+  for (const version of ['v3', 'v4', 'v5', 'v6']) await deployed(world, version);
+  assert.equal(
+    readdirSync(files).filter((each) => first.includes(each)),
+    [],
+  );
+
+  const log = join(world.root, 'logs/deploy-events.jsonl');
+  writeFileSync(log, readFileSync(log, 'utf8').replaceAll(/,"tree":"\w+","statement":"\w+"/g, ''));
+  for (const each of readdirSync(files)) if (!each.endsWith('.yml')) unlinkSync(join(files, each));
+  const old = await verify(world);
+  assert.is(old.status, 0, old.stdout);
+  assert.match(old.stdout, /note: no statement: it was deployed by an older version of runner\n/);
+});
+
+test('a malformed key ends the deploy before the switch, and what runs stays', async ({
+  world,
+}) => {
+  await deployed(world);
+  const before = world.current();
+  const key = join(world.root, 'statement.key');
+  writeFileSync(key, 'x');
+  await world.push('v2', { deploy: FILE });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1);
+  assert.match(
+    failed.stderr,
+    /statement\.key does not hold a key: restore it, or run rm \S+ for a new one/,
+  );
+  assert.is(world.current(), before);
+  assert.is((await run('runner-verify', ['shop'], { root: world.root })).status, 1);
+  unlinkSync(key);
+  assert.match((await verify(world)).stdout, /has no good signature/);
+  assert.is((await world.deploy()).status, 0);
+  assert.is((await verify(world)).status, 0);
+});
+
+test.run();

@@ -1,0 +1,108 @@
+/** The answers of `verify` for people. */
+import { signerWords } from '@runner/common/apps/signed';
+import { type Style, table } from '@runner/common/cli/output';
+import type { Io } from '@runner/common/foundation/io';
+import { harmlessLine } from '@runner/common/text/harmless';
+import type { Verification } from '@runner/deploy/changes/verify';
+import type { VerifiedInstance } from '@runner/deploy/statement/compare';
+import type { Difference } from '@runner/deploy/statement/difference';
+import type { VerifiedStatement } from './elsewhere.ts';
+
+/** What runs of an app. */
+export interface VerifiedApp {
+  readonly app: string;
+  readonly instances: readonly VerifiedInstance[];
+  /** How many differences there are in all. */
+  readonly differing: number;
+}
+
+/** What `verify` answers. */
+export type VerifyAnswer =
+  | Verification
+  | VerifiedApp
+  | VerifiedStatement
+  | { readonly public_key: string }
+  | { readonly statement: string };
+
+/** Differences that are listed of each instance. */
+const LISTED = 20;
+
+/** The answer as text. */
+export function textOf(answer: VerifyAnswer, style: Style, { stdout }: Pick<Io, 'stdout'>): string {
+  if ('public_key' in answer) return answer.public_key;
+  if ('statement' in answer) return answer.statement;
+  if ('commits' in answer)
+    return commitsText(answer, style, stdout.isTTY ? stdout.columns : undefined);
+  if ('file' in answer)
+    return `${releaseText(answer, style)}${end(answer.file, answer.differing, style)}`;
+  const each = ({ instance, notes, ...rest }: VerifiedInstance) =>
+    `${style.bold(harmlessLine(instance))}: ${releaseText(rest, style)}` +
+    notes.map((note) => `  note: ${harmlessLine(note)}\n`).join('');
+  return answer.instances.map(each).join('') + end(answer.app, answer.differing, style);
+}
+
+function end(name: string, differing: number, style: Style): string {
+  const how =
+    differing === 0
+      ? style.green('as it was deployed')
+      : style.red(differing === 1 ? '1 difference' : `${differing} differences`);
+  return `${style.bold(harmlessLine(name))}: ${how}\n`;
+}
+
+type Shown = Pick<VerifiedStatement, 'version' | 'commit' | 'differences'> & {
+  readonly [K in 'signed_by' | 'built_at' | 'tree']?: VerifiedStatement[K] | null;
+} & { readonly app?: string | undefined; readonly release?: string };
+
+function releaseText(
+  { app, signed_by: signer, differences, ...rest }: Shown,
+  style: Style,
+): string {
+  const { version = '?', commit = '', built_at: built, release, tree } = rest;
+  const parts = [
+    [app, version].filter(Boolean).join(' '),
+    `commit ${commit.slice(0, 12)}`,
+    ...(signer ? [`signed by ${signerWords(signer)}`] : []),
+    ...(built ? [`built ${built.slice(0, 19)}Z`] : []),
+    ...(release ? [`release ${release}`] : []),
+    ...(tree ? [`tree ${tree.slice(0, 16)}`] : []),
+  ];
+  const shown = differences.slice(0, LISTED).map((each) => `  ${style.red(wordsOf(each))}\n`);
+  const more = differences.length - shown.length;
+  if (more > 0) shown.push(`  and ${more} more: runner verify --json lists all\n`);
+  return `${harmlessLine(parts.join(', '))}\n${shown.join('')}`;
+}
+
+function wordsOf({ what, path, change }: Difference): string {
+  return harmlessLine(`${what.replace('_', ' ')}: ${path} ${CHANGES[change]}`);
+}
+
+const CHANGES: Readonly<Record<Difference['change'], string>> = {
+  changed: 'has changed',
+  added: 'was added',
+  removed: 'is gone',
+  mode: 'has other permissions',
+  kind: 'is of another kind',
+  unsigned: "has no good signature of the server's key",
+  disagrees: 'does not agree with the state or the audit log',
+};
+
+const HEADING = ['COMMIT', 'DATE (UTC)', 'SIGNED BY', 'SUBJECT'];
+
+function commitsText(
+  { app, commits, refused }: Verification,
+  style: Style,
+  width: number | undefined,
+): string {
+  const rows = commits.map(({ commit, date, subject, signed_by: signer, refused: why }) =>
+    [
+      commit.slice(0, 12),
+      date.slice(0, 10),
+      signer ? signerWords(signer) : `refused: it ${why}`,
+      subject,
+    ].map(harmlessLine),
+  );
+  const all = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  const how = refused === 0 ? style.green('none is refused') : style.red(`${refused} refused`);
+  const name = style.bold(harmlessLine(app));
+  return `${table(HEADING, rows, style, width)}${name}: ${all}, ${how}\n`;
+}
