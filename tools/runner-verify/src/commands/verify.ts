@@ -25,7 +25,7 @@ const OPTIONS = {
 } as const;
 
 export const verify = command({
-  about: 'Show whether what runs of an app is what was deployed, and who signed its commits',
+  about: 'Show whether what runs is what was deployed, and who signed it',
   details:
     'Compares the release of each instance with what it was when it was made: files, their modes and links,\n' +
     '.deploy.yml, units, the links to the release, and the file with the secrets. Changes nothing. Exits with 1\n' +
