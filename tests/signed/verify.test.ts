@@ -332,4 +332,19 @@ test('a malformed key ends the deploy before the switch, and what runs stays', a
   assert.is((await verify(world)).status, 0);
 });
 
+test('root may look at the root of another user, and leaves nothing of its own there', async ({
+  world,
+}) => {
+  if (process.getuid?.() !== 0) return;
+  await deployed(world);
+  execFileSync('chown', ['-R', '65534:65534', world.root]);
+  const { status, stdout, stderr } = await verify(world);
+  assert.is(status, 0, stdout + stderr);
+  assert.match((await verify(world, 'shop', '--statement')).stdout, /^\{"payloadType"/);
+  assert.is(execFileSync('find', [world.root, '-user', 'root']).toString(), '');
+  const refused = await verify(world, 'shop', '--last', '3');
+  assert.match(refused.stderr, /runner verify shop --last 3 --root \S+ \(guard_tripped\)/);
+  execFileSync('chown', ['-R', '0:0', world.root]);
+});
+
 test.run();
