@@ -69,6 +69,8 @@ test('a build reaches a host of its list, and the record says so', () =>
       assert.is(host?.port, port);
       assert.is(host?.connections, 1);
       assert.ok(Number(host?.up) > 50 && Number(host?.down) > 50, JSON.stringify(host));
+      const verified = await run('runner-verify', ['shop'], { root: world.root });
+      assert.match(verified.stdout, new RegExp(`, reached localhost:${port}, release `));
     }),
   ));
 

@@ -51,18 +51,22 @@ function end(name: string, differing: number, style: Style): string {
 
 type Shown = Pick<VerifiedStatement, 'version' | 'commit' | 'differences'> & {
   readonly [K in 'signed_by' | 'built_at' | 'tree']?: VerifiedStatement[K] | null;
-} & { readonly app?: string | undefined; readonly release?: string };
+} & { readonly app?: string | undefined; readonly release?: string } & {
+  readonly network?: VerifiedInstance['network'];
+};
 
 function releaseText(
   { app, signed_by: signer, differences, ...rest }: Shown,
   style: Style,
 ): string {
-  const { version = '?', commit = '', built_at: built, release, tree } = rest;
+  const { version = '?', commit = '', built_at: built, release, tree, network } = rest;
+  const hosts = network?.map(({ host, port }) => (port === 443 ? host : `${host}:${port}`));
   const parts = [
     [app, version].filter(Boolean).join(' '),
     `commit ${commit.slice(0, 12)}`,
     ...(signer ? [`signed by ${signerWords(signer)}`] : []),
     ...(built ? [`built ${built.slice(0, 19)}Z`] : []),
+    ...(hosts ? [`reached ${hosts.join(' ') || 'no host'}`] : []),
     ...(release ? [`release ${release}`] : []),
     ...(tree ? [`tree ${tree.slice(0, 16)}`] : []),
   ];

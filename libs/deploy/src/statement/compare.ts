@@ -4,6 +4,7 @@ import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { hashOf } from '@runner/common/audit/chain';
+import type { NetworkHost } from '@runner/common/audit/network';
 import { activeRecords } from '@runner/common/audit/newest';
 import type { LogRecord } from '@runner/common/audit/record';
 import { liveHolder } from '@runner/common/files/lock';
@@ -26,6 +27,8 @@ export interface VerifiedInstance
   /** ISO 8601; null without a statement. */
   readonly built_at: string | null;
   readonly signed_by: SignedBy | null;
+  /** Hosts that its build reached, as the audit log has them; null: any, or it is not known. */
+  readonly network: readonly NetworkHost[] | null;
   /** SHA-256 of what is in its release now; null if that is not there. */
   readonly tree: string | null;
   /** Whether there is a statement; a release of an older version has none. */
@@ -108,6 +111,7 @@ async function verified(seen: Examined, key: KeyObject | undefined): Promise<Ver
     deploy_id,
     built_at: claims?.built_at ?? null,
     signed_by: claims?.signed_by ?? null,
+    network: (record?.network as NetworkHost[] | undefined) ?? null,
     tree: tree === null ? null : hashOf(tree),
     has_statement: text !== undefined,
     differences,
