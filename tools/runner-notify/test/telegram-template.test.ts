@@ -32,7 +32,14 @@ test('in a template a value arrives as it is, wherever it stands', () => {
         duration: text,
         error: text,
         domain: text,
-        changes: { count: 1, subjects: [text], authors: [text], url: undefined, hosts: [] },
+        changes: {
+          count: 1,
+          subjects: [text],
+          authors: [text],
+          url: undefined,
+          hosts: [],
+          scripts: [],
+        },
       };
       const template = parts
         .map(([name, place]) => `x ${place.replace('V', () => `\${${name}}`)} y`)

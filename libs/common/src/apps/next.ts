@@ -4,6 +4,7 @@ import { inWords } from '../text/time.ts';
 import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { shortTime } from './operator.ts';
+import { knownAge } from './package-age.ts';
 import { operationWord } from './progress.ts';
 import { ranWords, returnCommand, returnsOf } from './restored.ts';
 import { leftAlone, retryWait } from './retries.ts';
@@ -90,6 +91,9 @@ export function nextOf(
     case 'new':
       return `the next fetch --deploy; or run: runner deploy ${name}`;
   }
+  const young = knownAge(app.package_age, app.head, now)?.waits;
+  if (young !== undefined && waits(app, retries.max))
+    return `${app.head?.slice(0, 12)} waits${young}`;
   return waits(app, retries.max)
     ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`
     : `the next ${news}`;

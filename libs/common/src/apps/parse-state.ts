@@ -68,6 +68,7 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('has no list of names in require_checks');
   if (!['head', 'strict', undefined].includes(value.require_signed as string | undefined))
     throw bad('has neither head nor strict in require_signed');
+  if (!hasShape(value.package_age, ['commit', 'again'])) delete value.package_age;
   if (value.checks !== undefined && !isChecks(value.checks)) delete value.checks;
   const inner = value.state ?? {};
   if (!isRecord(inner)) throw bad('has no section state');

@@ -2,6 +2,7 @@
 import type { CommitChecks, RequiredChecks } from './checks.ts';
 import type { Hold } from './hold.ts';
 import type { Paused, Stopped } from './operator.ts';
+import type { PackageAge } from './package-age.ts';
 import type { AcceptedCommit, RequireSigned } from './signed.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
@@ -16,6 +17,12 @@ export interface ChangeSummary {
   compare?: string;
   /** What `network` of `.deploy.yml` lists and that of the version before did not; absent: nothing. */
   network_added?: string[];
+  /** `name@version` of packages with an install script that had none in the version before, at most 20. */
+  new_install_scripts?: string[];
+  /** How many there are, if not all are listed. */
+  new_install_scripts_count?: number;
+  /** An operator deployed these, which are younger than `min_package_age`, or of unknown age. */
+  young_packages?: string[];
 }
 
 /** A version that is or was active. */
@@ -158,7 +165,7 @@ export interface Reported {
   down?: string[];
   /** The token's end, and how many days were left. */
   token?: { ends: string; days: number; fingerprint?: string } | undefined;
-  /** What waits for a deploy window, in words. */
+  /** What waits for a deploy window, or until its packages are old enough, in words. */
   waits?: string | undefined;
   /** What happened on the host to the tag that is active, in words. */
   tag?: string | undefined;
@@ -302,6 +309,8 @@ export interface AppState {
   /** In the state: a commit must not lift its own gate. */
   require_checks?: RequiredChecks;
   checks?: CommitChecks;
+  /** Of the commit that was looked at last. */
+  package_age?: PackageAge;
   /** In the state: a commit must not decide whether it needs a signature. */
   require_signed?: RequireSigned;
   /** Set while signatures are required. */

@@ -17,6 +17,7 @@ const SHOWN = [
   ...['require_signed', 'accepted', 'restored', 'watch', 'watched', 'migrating', 'migrations'],
   'database_backups',
   'contracted',
+  'package_age',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

@@ -40,7 +40,10 @@ export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
 }
 
 /** The stricter of memory and cpu. */
-export function stricter(one: BuildLimits, other: BuildLimits): Omit<BuildLimits, 'network'> {
+export function stricter(
+  one: BuildLimits,
+  other: BuildLimits,
+): Pick<BuildLimits, 'memory' | 'cpu'> {
   const least = (a: string | undefined, b: string | undefined) =>
     a === undefined || (b !== undefined && amountOf(b) < amountOf(a)) ? b : a;
   return {

@@ -2,6 +2,7 @@
 import { type BuildLimits, limitsIn } from './build-limits.ts';
 import type { Config } from './file.ts';
 import { type Network, networkIn } from './network.ts';
+import { packageAgeIn } from './package-age.ts';
 import { pick } from './settings.ts';
 
 /** When commands run in the sandbox: where it works, always, or never. */
@@ -35,6 +36,12 @@ export function buildLimitsOf(config: Config, app: string): BuildLimits {
     (pick(config, ['build'], []).get('build') ?? new Map()) as Map<string, unknown>,
   );
   return { ...all, network: networkCeiling(config, app) ?? all.network };
+}
+
+/** `build.min_package_age`: the least age that the operator asks for, in ms. Throws `config_invalid`. */
+export function packageAgeFloor(config: Config): number {
+  const build = pick(config, ['build'], []).get('build') as Map<string, unknown> | undefined;
+  return packageAgeIn(build?.get('min_package_age'));
 }
 
 /** `sandbox.network` for an app: the hosts that its commands may reach at most. Throws `config_invalid`. */

@@ -4,6 +4,7 @@ import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
 import { CODE_HOSTS, SUBMODULES } from './code-hosts-schema.ts';
 import { networkSchema } from './network.ts';
+import { MIN_PACKAGE_AGE } from './package-age.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -138,7 +139,7 @@ export const KEYS = {
     type: 'object',
     additionalProperties: false,
     description: 'Limits of every build',
-    properties: LIMIT_KEYS,
+    properties: { ...LIMIT_KEYS, min_package_age: MIN_PACKAGE_AGE },
   },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,

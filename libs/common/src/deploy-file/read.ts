@@ -2,6 +2,7 @@
 
 import { type BuildLimits, limitsIn } from '../config/build-limits.ts';
 import { type Network, networkIn } from '../config/network.ts';
+import { packageAgeIn } from '../config/package-age.ts';
 import { readYaml } from '../yaml/read.ts';
 import { check, type FileName, problem, section, type Tree } from '../yaml/schema.ts';
 import { type Health, healthOf } from './health.ts';
@@ -37,6 +38,8 @@ export interface DeployFile {
     readonly env: readonly string[];
     readonly limits: BuildLimits;
   };
+  /** How old new packages must be before `fetch --deploy` deploys them, in ms; 0: any age. */
+  readonly minPackageAge: number;
   readonly start: Start;
   readonly stop: string | undefined;
   /** Prints what the app has printed; only for type `command`. */
@@ -106,6 +109,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
       env: list(buildMap.get('env')),
       limits: limitsIn(buildMap),
     },
+    minPackageAge: packageAgeIn(values.get('min_package_age')),
     start,
     stop: values.get('stop') as string | undefined,
     logs: values.get('logs') as string | undefined,

@@ -2,6 +2,7 @@
 import { LIMIT_KEYS } from '../config/build-limits.ts';
 import { CHANNEL_FORMS } from '../config/channels.ts';
 import { networkSchema } from '../config/network.ts';
+import { MIN_PACKAGE_AGE } from '../config/package-age.ts';
 import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { TRAFFIC_TYPES } from './instance.ts';
 import { JOBS_SCHEMA } from './jobs.ts';
@@ -103,6 +104,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         },
       ],
     },
+    min_package_age: MIN_PACKAGE_AGE,
     start: {
       type: 'object',
       description: 'How the app is started [default: type none]',

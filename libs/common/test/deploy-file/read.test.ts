@@ -18,6 +18,7 @@ const DEFAULTS: DeployFile = {
     env: [],
     limits: NO_LIMITS,
   },
+  minPackageAge: 0,
   start: { type: 'none' },
   stop: undefined,
   logs: undefined,
@@ -91,6 +92,7 @@ notify: { channel: discord }
       },
     ],
     build: { run: ['npm ci', 'npm run build'], timeout: 300_000, env: [], limits: NO_LIMITS },
+    minPackageAge: 0,
     start: { type: 'process', run: 'node server.js', timeout: 20_000, stopTimeout: 3_000 },
     stop: undefined,
     logs: undefined,
@@ -276,11 +278,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
   ],
   [
     'build: {cmd: make}\n',

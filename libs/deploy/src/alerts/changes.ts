@@ -12,7 +12,7 @@ export interface Observed {
   readonly deploys: boolean;
   readonly check: CheckFailed | null;
   readonly summary: AppSummary;
-  /** What waits for a deploy window, in words. */
+  /** What waits for a deploy window, or until its packages are old enough, in words. */
   readonly waits: string | undefined;
   /** What happened on the host to the tag that is active, in words. */
   readonly tag: string | undefined;

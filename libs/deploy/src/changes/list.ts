@@ -12,9 +12,11 @@ import { type CommitSummary, commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { fetchWanted } from '../git/ref.ts';
 import { headOf, listFollowed, noHead, tagOn, versionOf } from '../git/remote.ts';
+import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
 import { underLock } from '../journal/lock.ts';
+import { broughtBy, hasLocks, scriptFields } from '../packages/brought.ts';
 import { withObjects } from '../signed/objects.ts';
 import { judgeAll } from '../signed/range.ts';
 import { examineSigners } from '../signed/signers.ts';
@@ -44,6 +46,8 @@ export interface ChangeList {
   commits: ListedCommit[];
   /** Hosts that `network` of `.deploy.yml` lists in `to` and not in `from`. */
   network_added: string[];
+  /** `name@version` of packages whose install script is new in `to`, at most 20. */
+  new_install_scripts: string[];
   /** What these commits have done to the database, the newest first; none: nothing, or not yet. */
   migrations: Pick<Migration, 'version' | 'commit' | 'deploy_id' | 'at' | 'verdict' | 'reasons'>[];
   /** What a rollback to `from` meets in the database; null without migrations, or if it is not kept. */
@@ -86,8 +90,12 @@ export async function listChanges(
     const list = { app: app.app, ...range, count: found.count, compare };
     const commits = await withSigners(request, source, app, found.commits);
     const network_added = await networkAdded(source, app, range);
+    const new_install_scripts = await newScripts(source, app, range);
     const database = databaseOf(request, app, range, commits);
-    return cleanRecord({ ...list, commits, network_added, ...database }, redact);
+    return cleanRecord(
+      { ...list, commits, network_added, new_install_scripts, ...database },
+      redact,
+    );
   });
 }
 
@@ -123,6 +131,24 @@ async function networkAdded(
     if (widenedNetwork(before, readDeployFile(undefined)).length === 0) return [];
     await fetchWanted(source, to.commit);
     return widenedNetwork(before, await fileOf(to));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [];
+  }
+}
+
+/** Empty if the files of the commits cannot be had, or the first has no lock file: then nothing is fetched. */
+async function newScripts(
+  source: GitSource,
+  app: AppState,
+  { from, to }: ChangeRange,
+): Promise<string[]> {
+  if (from.commit === to.commit) return [];
+  try {
+    if (!(await hasLocks(source, app, from.commit))) return [];
+    await fetchMissing(source, [to.commit]);
+    const range = { from: from.commit, to: to.commit };
+    return scriptFields((await broughtBy(source, app, range)).scripts).new_install_scripts ?? [];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return [];

@@ -16,6 +16,7 @@ import { decide, decideRestored, type FetchResult, fetchResult } from './decide.
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
 import type { Shared } from './shared.ts';
+import { afterAge } from './young.ts';
 
 /** Checks one app. Never throws: the trouble of one app must not stop the others. */
 export async function check(
@@ -42,11 +43,12 @@ export async function check(
     const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
       decide(app, { ...found, checks }, policy, request.io.now());
-    const decided = asked();
+    let decided = asked();
     // A killed deploy is cleaned up first, and the gate asked under the lock.
-    if (decided.result === 'checking') return asked(await checksOf(request, app, commit));
-    if (!app.require_checks || !app.deploying) return decided;
-    return asked(await checksOf(request, app, commit).catch(() => undefined));
+    if (decided.result === 'checking') decided = asked(await checksOf(request, app, commit));
+    else if (app.require_checks && app.deploying)
+      decided = asked(await checksOf(request, app, commit).catch(() => undefined));
+    return await afterAge(request, { app, source }, decided, locked);
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);

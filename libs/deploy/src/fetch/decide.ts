@@ -2,6 +2,7 @@
 
 import type { CommitChecks } from '@runner/common/apps/checks';
 import { pauseOf, pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import { knownAge, type PackageAge } from '@runner/common/apps/package-age';
 import { ranWords, returnsOf } from '@runner/common/apps/restored';
 import { leftAlone, retryWait } from '@runner/common/apps/retries';
 import type { AppState } from '@runner/common/apps/state';
@@ -32,6 +33,8 @@ export interface FetchResult {
     /** Its checks have not passed yet. */
     | 'checking'
     | 'checks_failed'
+    /** The packages that it brings are too young. */
+    | 'young'
     | 'stopped'
     | 'paused'
     /** Outside its deploy windows. */
@@ -52,6 +55,8 @@ export interface FetchResult {
   returns?: boolean;
   /** What the host said about the commit's checks, which passed if the result is `new_commit`. */
   checks?: CommitChecks;
+  /** What was found out about its packages; they are old enough if the result is `new_commit`. */
+  package_age?: PackageAge;
 }
 
 /** A result with null for each field not given, and status 0. */
@@ -137,6 +142,8 @@ export function decide(
     const verdict = verdictOf(app.require_checks, known);
     if (verdict.result !== 'passed') return result(verdict.result, verdict.text);
   }
+  const young = knownAge(app.package_age, commit, now)?.waits;
+  if (young !== undefined) return result('young', `${version} waits${young}`);
   return result('new_commit', `new commit ${version}`);
 }
 

@@ -14,6 +14,7 @@ import { asFailure, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
+import { afterAge } from './young.ts';
 
 /** Under the lock another decision was made than before it. */
 class Overtaken extends Error {
@@ -34,7 +35,7 @@ export interface FetchAttempt {
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
-  { app, commit, version, checks }: FetchResult,
+  { app, commit, version, checks, package_age: known }: FetchResult,
   policy: DeployPolicy,
 ): Promise<FetchAttempt> {
   const { io } = request;
@@ -43,7 +44,9 @@ export async function deployNew(
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
     if (kept) throw new Overtaken(fetchResult(app, kept.result, kept.text));
     const same = await sameFor({ app: now, source, commit: wanted.commit }, (work) => work());
-    const again = decide(now, { ...wanted, same, checks }, policy, io.now());
+    const decided = decide(now, { ...wanted, same, checks }, policy, io.now());
+    const looked = { app: now, source, known };
+    const again = await afterAge(request, looked, decided, (work) => work());
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
   return attempt(request, { app, commit, version }, { confirm });

@@ -33,6 +33,7 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
   'paused',
   'closed',
   'checks_failed',
+  'young',
 ]);
 
 /**

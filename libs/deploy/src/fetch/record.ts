@@ -41,7 +41,7 @@ export async function recordResults(
         ? checkFailed(app, { error, text, commit }, view.now.toISOString())
         : stillRefused(app, result);
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
-      const waits = result.result === 'closed' ? result.text : undefined;
+      const waits = ['closed', 'young'].includes(result.result) ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
       const found = changesOf(app, { notify, deploys, check, summary, waits, tag });
       changes.push(...found.changes.map((change) => ({ app, change })));
@@ -53,6 +53,7 @@ export async function recordResults(
         check_failed: check,
         ...(!result.returns && headOf(result)),
         ...(result.checks && { checks: result.checks }),
+        ...(result.package_age && { package_age: result.package_age }),
         reported: { ...found.reported, said },
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;

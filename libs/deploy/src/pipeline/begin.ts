@@ -24,6 +24,7 @@ import { startNotifier } from '../report/notifier.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { requireSigned } from '../signed/require.ts';
+import { packagesOf } from './packages.ts';
 
 /**
  * What to deploy, and on whose behalf. If the log has a deploy with its `deployId`, nothing is deployed:
@@ -69,7 +70,7 @@ export function tidyUp({ paths, reporter }: Pick<DeployRequest, 'paths' | 'repor
 export async function fetchCommit(
   source: GitSource,
   { io, paths, reporter, app }: Pick<Operation, 'io' | 'paths' | 'reporter' | 'app'>,
-  { ref, instance, confirm, returns, acceptRewrite }: DeployRequest,
+  { ref, instance, confirm, returns, acceptRewrite, trigger }: DeployRequest,
 ): Promise<FetchedCommit> {
   const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
   let refusal: unknown;
@@ -88,8 +89,16 @@ export async function fetchCommit(
       return undefined;
     }
     const about = { ...(await commitInfo(source, wanted.commit)), ...signed };
-    const changes = await changesOf(source, activeCommit(app, instance), wanted.commit, about);
-    const known = { wanted, about, changes };
+    const from = activeCommit(app, instance);
+    const commits = await changesOf(source, from, wanted.commit, about);
+    const isAutomatic = trigger === 'fetch' || returns === true;
+    const { notes, changes: packages } = await packagesOf(
+      { io, paths, isAutomatic },
+      { app, source },
+      { from, to: wanted.commit },
+    );
+    for (const note of notes) reporter.note(note);
+    const known = { wanted, about, changes: { ...commits, ...packages } };
     try {
       const contents = await contentsOf(source, wanted.commit, app.deploy_file);
       const file = onlyInstance(contents.file, instance, wanted.version);
@@ -105,7 +114,10 @@ export async function fetchCommit(
 }
 
 /** The commit that the deploy replaces. */
-function activeCommit({ instances }: AppState, instance: string | undefined): string | undefined {
+export function activeCommit(
+  { instances }: AppState,
+  instance: string | undefined,
+): string | undefined {
   const all = instance === undefined ? Object.values(instances) : [instances[instance]];
   return all.find((each) => each?.current)?.current?.commit;
 }

@@ -30,7 +30,8 @@ import { bubblewrap } from '../sandbox/probe.ts';
 import { modeIn } from '../sandbox/sandbox.ts';
 import { requireSigned } from '../signed/require.ts';
 import { endOfLog } from '../watch/access-log.ts';
-import type { DeployRequest } from './begin.ts';
+import { activeCommit, type DeployRequest } from './begin.ts';
+import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
 import { lacks, missingStartFile } from './preflight.ts';
 import { keptPrograms, missingPrograms } from './programs.ts';
@@ -106,9 +107,15 @@ export async function planDeploy(
       const [first] = file.instances;
       const set = secrets.today(first?.name ?? '').map(({ name }) => name);
       const known = { app, source, set };
+      const range = { from: activeCommit(app, request.instance), to: wanted.commit };
+      const { notes } = await packagesOf(
+        { ...request, isAutomatic: false },
+        { app, source },
+        range,
+      );
       const plan = await planOf(request, known, wanted, { ...contents, file });
       // The commands of the file may contain a secret.
-      const warnings = note ? [note, ...plan.warnings] : plan.warnings;
+      const warnings = [...(note ? [note] : []), ...plan.warnings, ...notes];
       return cleanRecord({ ...plan, warnings, signed_by }, redact);
     });
   });

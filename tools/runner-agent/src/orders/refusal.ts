@@ -85,9 +85,9 @@ export function timeRefusal(
   return undefined;
 }
 
-const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed']);
+const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young']);
 
-/** Why the app cannot be deployed now: blocked, held, stopped, paused or outside its deploy windows. */
+/** Why the app cannot be deployed now: blocked, held, stopped, paused, outside its deploy windows, or its packages are too young. */
 export async function appRefusal(
   { io, paths }: Agent,
   order: Order,

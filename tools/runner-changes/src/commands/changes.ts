@@ -12,8 +12,8 @@ export const changes = command({
   details:
     'Without FROM: the commits the next deploy would ship; if there are none, those of the last deploy.\n' +
     'FROM and TO are versions, branches, tags or commits; TO defaults to the newest commit that the app\n' +
-    'follows. Newest first, at most 1000. Only commits are fetched, and files only where .deploy.yml of FROM\n' +
-    'lists hosts: those that TO adds are named. Of migrations among the commits it says whether FROM works\n' +
+    'follows. Newest first, at most 1000. Hosts that .deploy.yml adds to a list are named, and packages of the\n' +
+    'lock file that now run an install script and ran none. Of migrations among the commits it says whether FROM works\n' +
     'with the database as it is now.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
@@ -46,11 +46,15 @@ export const changes = command({
   },
 });
 
-function moreText({ network_added, migrations, way_back: way }: ChangeList): string {
+function moreText(list: ChangeList): string {
+  const { network_added, migrations, way_back: way } = list;
   const added =
     network_added.length > 0 ? [`network: may now reach ${network_added.join(', ')}`] : [];
+  const scripts = list.new_install_scripts.map(
+    (name) => `install script: ${name} runs one, and ran none`,
+  );
   const migrated = migrations.map((each) => `database: ${migrationLines(each).join('; ')}`);
-  const lines = [...added, ...migrated];
+  const lines = [...added, ...scripts, ...migrated];
   if (way) {
     const fix = way.fix && way.open !== true ? `; ${way.fix.does}: ${way.fix.command}` : '';
     lines.push(`way back: ${way.reason}${fix}`);

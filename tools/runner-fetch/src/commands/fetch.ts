@@ -69,7 +69,7 @@ export const fetch = command({
         signal: interruption.signal,
         next: interruption.next,
         onResult: async ({
-          result: { status: _, checks: __, returns: ___, ...result },
+          result: { status: _, checks: __, returns: ___, package_age: ____, ...result },
           isNews,
           follows,
         }) => {

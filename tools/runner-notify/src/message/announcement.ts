@@ -136,7 +136,7 @@ function databaseOf({ database }: Notice): Detail[] {
 /** The changes, if the record has them. */
 function changesOf({ changes }: Notice): Detail[] {
   if (!changes) return [];
-  const { count, subjects, authors, url, hosts } = changes;
+  const { count, subjects, authors, url, hosts, scripts } = changes;
   const listed = (names: readonly string[], between: string): Phrase =>
     names.flatMap((value, index) => [...(index > 0 ? [between] : []), { value }]);
   const many = count !== undefined && count > 1 ? [`${count} commits`] : [];
@@ -145,12 +145,17 @@ function changesOf({ changes }: Notice): Detail[] {
   const link = url === undefined ? [] : [' ', { value: 'compare', url }];
   const named = listed(subjects, ' · ');
   const added = { label: 'Network', phrase: ['may now reach ', ...listed(hosts, ', ')] };
+  const scripted = {
+    label: 'Packages',
+    phrase: ['new install scripts: ', ...listed(scripts, ', ')],
+  };
   return [
     {
       label: 'Changes',
       phrase: [...named, ...(named.length > 0 && head.length > 0 ? [', '] : []), ...head, ...link],
     },
     ...(hosts.length > 0 ? [added] : []),
+    ...(scripts.length > 0 ? [scripted] : []),
   ];
 }
 

@@ -13,6 +13,8 @@ export interface CommitChanges {
   readonly url: string | undefined;
   /** Hosts that its commands may reach, and could not before. */
   readonly hosts: readonly string[];
+  /** Packages that now run a script when they are installed. */
+  readonly scripts: readonly string[];
 }
 
 const SUBJECTS_MAX = 5;
@@ -40,8 +42,9 @@ export function changesIn(
   const count = Number.isSafeInteger(given.count) ? (given.count as number) : undefined;
   const url = addressIn(given.compare);
   const hosts = texts(given.network_added ?? [], '').slice(0, HOSTS_MAX);
-  const isEmpty = [subjects, authors, hosts].every(({ length }) => length === 0) && !url;
-  return isEmpty ? undefined : { count, subjects, authors, url, hosts };
+  const scripts = texts(given.new_install_scripts ?? [], '').slice(0, HOSTS_MAX);
+  const isEmpty = [subjects, authors, hosts, scripts].every(({ length }) => length === 0) && !url;
+  return isEmpty ? undefined : { count, subjects, authors, url, hosts, scripts };
 }
 
 function addressIn(value: unknown): string | undefined {

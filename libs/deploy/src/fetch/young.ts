@@ -1,0 +1,58 @@
+/** Whether the packages that a commit brings let `fetch --deploy` deploy it. */
+import { knownAge, type PackageAge } from '@runner/common/apps/package-age';
+import type { AppState } from '@runner/common/apps/state';
+import { fetchMissing } from '../git/same-paths.ts';
+import type { GitSource } from '../git/source.ts';
+import { previousOfAll } from '../instances/target.ts';
+import { leastAge, waitWords, youngAmong } from '../packages/age.ts';
+import { broughtBy } from '../packages/brought.ts';
+import type { FetchResult } from './decide.ts';
+import type { FetchRequest } from './request.ts';
+
+/** How long an answer counts at most, in ms; another setting, or a registry that answers, is seen then. */
+const COUNTS = 3_600_000;
+/** How long it counts that an age is not known, in ms. */
+const UNKNOWN_COUNTS = 600_000;
+
+/** An app, its source, and what was found out a moment ago. */
+interface Looked {
+  readonly app: AppState;
+  readonly source: GitSource;
+  readonly known?: PackageAge | undefined;
+}
+
+/** A decision to deploy a commit becomes `young` while its packages are; `locked` runs what fetches, under the app's lock. */
+export async function afterAge(
+  request: Pick<FetchRequest, 'io' | 'paths'>,
+  { app, source, known }: Looked,
+  decided: FetchResult,
+  locked: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<FetchResult> {
+  const { commit, version } = decided;
+  const from = previousOfAll(app, [])?.commit;
+  if (decided.result !== 'new_commit' || commit === null || from === undefined || app.deploying)
+    return decided;
+  const least = leastAge(request.paths, app);
+  if (least === 0) return decided;
+  const now = request.io.now();
+  const age =
+    knownAge(known, commit, now) ??
+    (await locked(() => ageOf(request, { app, source }, { from, to: commit, least })));
+  const more = { package_age: age };
+  if (age.waits === undefined) return { ...decided, ...more };
+  return { ...decided, result: 'young', text: `${version} waits${age.waits}`, ...more };
+}
+
+async function ageOf(
+  { io }: Pick<FetchRequest, 'io'>,
+  { app, source }: Looked,
+  { from, to, least }: { from: string; to: string; least: number },
+): Promise<PackageAge> {
+  await fetchMissing(source, [to, from]);
+  const brought = await broughtBy(source, app, { from, to });
+  const young = await youngAmong({ io, signal: source.signal }, brought, least);
+  const now = io.now().getTime();
+  const until = young ? (young.until ?? now + UNKNOWN_COUNTS) : now + COUNTS;
+  const again = new Date(Math.min(until, now + COUNTS)).toISOString();
+  return { commit: to, again, ...(young && { waits: waitWords(young) }) };
+}

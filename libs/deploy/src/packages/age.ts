@@ -1,0 +1,113 @@
+/** Whether the packages that a commit brings are old enough: a bad one is often found within days. */
+
+import { shortTime } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
+import { readConfig } from '@runner/common/config/file';
+import { packageAgeFloor } from '@runner/common/config/sandbox';
+import type { Paths } from '@runner/common/foundation/paths';
+import { activeFile } from '../instances/target.ts';
+import type { BroughtPackages } from './brought.ts';
+import { labelOf } from './package.ts';
+import { type RegistryRequest, registryFinder, timesFrom } from './registry.ts';
+
+/** Documents that are asked for; of a commit that brings more, the ages are not known. */
+const ASKED_MAX = 500;
+/** At once: each may be large. */
+const AT_ONCE = 4;
+/** For all of them, in ms. */
+const PATIENCE = 60_000;
+/** Names in a sentence. */
+const SHOWN = 3;
+
+/** What is too young. */
+export interface YoungPackages {
+  /** `name@version`, with those whose age is not known. */
+  readonly names: readonly string[];
+  /** Which and why, a sentence. */
+  readonly why: string;
+  /** When the last of them is old enough, in ms since 1970; undefined: not known. */
+  readonly until: number | undefined;
+}
+
+/**
+ * How old new packages must be, in ms: the longer one of the operator's and of the release that is active,
+ * so that no commit lifts its own gate. 0: any age. Throws `config_invalid`.
+ */
+export function leastAge(paths: Paths, app: AppState): number {
+  const own = activeFile(paths, app)?.minPackageAge ?? 0;
+  return Math.max(own, packageAgeFloor(readConfig(paths)));
+}
+
+/** Looks at the age of what is brought; undefined: all of it is old enough. */
+export async function youngAmong(
+  { io, signal }: Pick<RegistryRequest, 'io' | 'signal'>,
+  { added, problem, configuration }: BroughtPackages,
+  least: number,
+): Promise<YoungPackages | undefined> {
+  const now = io.now().getTime();
+  const published = await publishedOf({ io, signal, configuration }, added);
+  const young = added.flatMap((each, at) => {
+    const time = published[at];
+    return time !== undefined && now - time < least
+      ? [{ name: labelOf(each), until: time + least }]
+      : [];
+  });
+  const unknown = added.filter((_, at) => published[at] === undefined).map(labelOf);
+  const hours = least / 3_600_000;
+  const youngNames = young.map(({ name }) => name);
+  const parts = [
+    ...(young.length > 0
+      ? [`${some(youngNames)} ${young.length > 1 ? 'are' : 'is'} younger than ${hours} h`]
+      : []),
+    ...(unknown.length > 0 ? [`the age of ${some(unknown)} is not known`] : []),
+    ...(problem === undefined ? [] : [problem]),
+  ];
+  if (parts.length === 0) return undefined;
+  const isKnown = unknown.length === 0 && problem === undefined;
+  return {
+    names: [...youngNames, ...unknown],
+    why: parts.join('; '),
+    until: isKnown ? Math.max(...young.map(({ until }) => until)) : undefined,
+  };
+}
+
+/** What a commit waits for, after the word `waits`. */
+export function waitWords({ why, until }: YoungPackages): string {
+  return until === undefined
+    ? `: ${why}`
+    : ` until ${shortTime(new Date(until).toISOString())}: ${why}`;
+}
+
+/** `a@1, b@2, c@3 and 4 more`. */
+export function some(names: readonly string[]): string {
+  const more = names.length - SHOWN;
+  return more > 0 ? `${names.slice(0, SHOWN).join(', ')} and ${more} more` : names.join(', ');
+}
+
+/** When each package was published, in ms since 1970; undefined: not known. */
+async function publishedOf(
+  request: RegistryRequest,
+  added: BroughtPackages['added'],
+): Promise<(number | undefined)[]> {
+  const { find, mayAsk } = registryFinder(request);
+  const found = added.map((each) => ({ each, registry: find(each) }));
+  const documents = new Map<string, { registry: string; name: string }>();
+  for (const { each, registry } of found)
+    if (registry !== undefined) documents.set(registry + each.name, { registry, name: each.name });
+  if (documents.size > ASKED_MAX) return added.map(() => undefined);
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(PATIENCE)]);
+  const times = timesFrom({ io: request.io, signal });
+  const allowed = new Map<string, Promise<boolean>>();
+  const answers = new Map<string, (version: string) => number | undefined>();
+  const left = [...documents];
+  const work = async () => {
+    for (let next = left.pop(); next; next = left.pop()) {
+      const [key, { registry, name }] = next;
+      const may = allowed.get(registry) ?? mayAsk(registry);
+      allowed.set(registry, may);
+      if (await may) answers.set(key, await times(registry, name));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return found.map(({ each, registry }) => answers.get(registry + each.name)?.(each.version));
+}

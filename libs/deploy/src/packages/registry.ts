@@ -1,0 +1,97 @@
+/** When a package was published, as its registry says. No registry is known here: lock files and npm name them. */
+import type { Io } from '@runner/common/foundation/io';
+import { send } from '@runner/common/http/request';
+import { isObject } from '@runner/common/text/json';
+import { timeOfIso } from '@runner/common/text/time';
+import { addressesFor, lookupAll } from '../guard/dial.ts';
+import { ask } from '../instances/drivers/ask.ts';
+import type { LockedPackage } from './package.ts';
+
+/** For one answer, in ms. */
+const TIMEOUT = 20_000;
+/** The document of a package with many versions is large. In bytes. */
+const ANSWER_MAX = 33_554_432;
+
+/** Where registries are found. */
+export interface RegistryRequest {
+  readonly io: Io;
+  readonly signal: AbortSignal;
+  /** The text of files of the commit that may name registries. */
+  readonly configuration: string;
+}
+
+/** When each of these packages was published, in ms since 1970; undefined: not known. */
+export type AskTimes = (
+  registry: string,
+  name: string,
+) => Promise<(version: string) => number | undefined>;
+
+/** `registry=`, `@scope:registry=` of npm, `npmRegistryServer:` of Yarn. */
+const SETTING =
+  /^\s*(?:(@[^\s:=]+):)?(?:registry\s*=|npmRegistryServer:)\s*["']?(https?:[^\s"']+)/gm;
+
+/** Finds the registry of a package, with a slash at its end; undefined: its archive is from nowhere known. */
+export function registryFinder({ io, configuration }: Omit<RegistryRequest, 'signal'>) {
+  const set = new Map(
+    [...configuration.matchAll(SETTING)].map(([, scope = '', url]) => [scope, url]),
+  );
+  let servers: string | undefined;
+  // What npm is configured to on this server; the commit has no say in it.
+  const ofServer = () => {
+    servers ??= ask('npm', ['config', 'get', 'registry'], {
+      env: { ...io.env } as Record<string, string>,
+    }).stdout.trim();
+    return servers === '' ? undefined : servers;
+  };
+  const find = ({ name, version, archive }: LockedPackage): string | undefined => {
+    if (archive === null) return undefined;
+    if (archive === undefined) {
+      const found = set.get(name.split('/')[0] ?? '') ?? set.get('') ?? ofServer();
+      return found?.replace(/\/*$/, '/');
+    }
+    // The address must be that of this version: else its age would say nothing of what is installed.
+    const file = `${name.replace(/^.*\//, '')}-${version.replace(/\+.*/, '')}.tgz`;
+    const [address = ''] = archive.split(/[?#]/);
+    const end = [name, name.replace('/', '%2f'), name.replace('/', '%2F')]
+      .map((each) => `${each}/-/${file}`)
+      .find((each) => address.endsWith(`/${each}`));
+    return end && address.slice(0, -end.length);
+  };
+  /** A commit must not make runner ask this machine or its network: those only if npm here is set to them. */
+  const mayAsk = async (registry: string): Promise<boolean> => {
+    if (!URL.canParse(registry)) return false;
+    const { hostname, origin, username } = new URL(registry);
+    if (username !== '') return false;
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const usable = await addressesFor(lookupAll, host, false).catch(() => undefined);
+    if (usable !== null) return true;
+    const own = ofServer();
+    return own !== undefined && URL.canParse(own) && new URL(own).origin === origin;
+  };
+  return { find, mayAsk };
+}
+
+/** Asks a registry for the document of a package. Never throws: what cannot be had is not known. */
+export function timesFrom({ io, signal }: Pick<RegistryRequest, 'io' | 'signal'>): AskTimes {
+  return async (registry, name) => {
+    try {
+      const answer = await send({
+        method: 'GET',
+        url: `${registry}${name.replace('/', '%2f')}`,
+        headers: { accept: 'application/json' },
+        timeout: TIMEOUT,
+        limit: ANSWER_MAX,
+        env: io.env,
+        signal,
+      });
+      const document: unknown = answer.status === 200 ? JSON.parse(answer.body) : undefined;
+      const times = isObject(document) && isObject(document.time) ? document.time : {};
+      return (version) => {
+        const time = Object.hasOwn(times, version) ? timeOfIso(String(times[version])) : Number.NaN;
+        return Number.isNaN(time) ? undefined : time;
+      };
+    } catch {
+      return () => undefined;
+    }
+  };
+}
