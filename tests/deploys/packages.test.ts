@@ -98,7 +98,10 @@ test('a commit with a young package waits, is named once, and is deployed later'
       assert.equal(registry.asked.sort(), ['@s/b', 'a']);
       assert.equal(world.kinds().at(-1), 'DeployWaiting');
       const status = await run('runner-status', ['shop'], { root: world.root });
-      assert.match(status.stdout.replace(/\s+/g, ' '), /waits until .* a@1\.1\.0 is younger than 72 h/);
+      assert.match(
+        status.stdout.replace(/\s+/g, ' '),
+        /waits until .* a@1\.1\.0 is younger than 72 h/,
+      );
       registry.ages.a = { '1.1.0': 73 };
       later(world);
       const deployed = await fetch(world, registry);

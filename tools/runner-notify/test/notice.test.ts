@@ -166,4 +166,12 @@ test('a timestamp is taken when it is one', async () => {
   assert.is(await at('+275760-09-13T00:00:00.000Z'), undefined);
 });
 
+test('packages with a new install script are named', async () => {
+  const changes = { count: 1, subjects: ['x'], new_install_scripts: ['a@1.0.0', SECRET] };
+  const [first] = announcementsOf(await noticeOf(failure({ changes }), options));
+  const row = first?.rows.find(({ label }) => label === 'Packages');
+  assert.equal(row?.phrase.slice(0, 2), ['new install scripts: ', { value: 'a@1.0.0' }]);
+  assert.not.ok(JSON.stringify(row).includes(SECRET));
+});
+
 test.run();

@@ -92,7 +92,7 @@ export function nextOf(
       return `the next fetch --deploy; or run: runner deploy ${name}`;
   }
   const young = knownAge(app.package_age, app.head, now)?.waits;
-  if (young !== undefined && waits(app, retries.max))
+  if (young !== undefined && leftAlone(app, app.head ?? '', retries.max) === undefined)
     return `${app.head?.slice(0, 12)} waits${young}`;
   return waits(app, retries.max)
     ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`

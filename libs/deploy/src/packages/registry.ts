@@ -39,7 +39,7 @@ export function registryFinder({ io, configuration }: Omit<RegistryRequest, 'sig
   // What npm is configured to on this server; the commit has no say in it.
   const ofServer = () => {
     servers ??= ask('npm', ['config', 'get', 'registry'], {
-      env: { ...io.env } as Record<string, string>,
+      env: npmEnvironment(io),
     }).stdout.trim();
     return servers === '' ? undefined : servers;
   };
@@ -69,6 +69,14 @@ export function registryFinder({ io, configuration }: Omit<RegistryRequest, 'sig
     return own !== undefined && URL.canParse(own) && new URL(own).origin === origin;
   };
   return { find, mayAsk };
+}
+
+/** Nothing but what says where npm and its configuration are. */
+function npmEnvironment({ env }: Io): Record<string, string> {
+  const passed = Object.entries(env).filter(([name]) =>
+    /^(?:PATH|HOME|npm_config_.*)$/i.test(name),
+  );
+  return Object.fromEntries(passed) as Record<string, string>;
 }
 
 /** Asks a registry for the document of a package. Never throws: what cannot be had is not known. */
