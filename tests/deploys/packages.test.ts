@@ -188,4 +188,26 @@ test('a package that begins to run an install script is named in changes and in 
     assert.equal(changesOf(world).new_install_scripts, ['a@1.1.0']);
   }));
 
+test('an app that follows paths has its lock file there', () =>
+  inWorld((world) =>
+    withRegistry(async (registry) => {
+      appendFileSync(join(world.root, 'config.yml'), 'build: { min_package_age: 24h }\n');
+      registry.ages['@s/b'] = { '1.0.0': 1 };
+      await run('runner-edit', ['shop', '--paths', 'services/shop/**,.deploy.yml'], {
+        root: world.root,
+      });
+      const locked = (version: string, packages: readonly Locked[]) => {
+        const files = { 'services/shop/package-lock.json': lockFile(registry, packages) };
+        return world.push(version, { deploy: '', files });
+      };
+      await locked('v1', []);
+      await world.deploy();
+      await locked('v2', [['@s/b', '1.0.0']]);
+      const waits = await fetch(world, registry);
+      assert.match(waits.stdout, /^shop: v2 waits until .*: @s\/b@1\.0\.0 is younger than 24 h\n$/);
+      const status = await run('runner-status', ['shop', '--json'], { root: world.root });
+      assert.match(status.stdout, /waits until [^"]* @s\/b@1\.0\.0/);
+    }),
+  ));
+
 test.run();

@@ -90,6 +90,8 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['signed_by', 'Who signed the commit: principal, key and kind, where signatures are required'],
   ['rewrite_of', 'The last accepted commit, which this one does not descend from'],
   ['changes', 'Commits of the deploy: their count, up to five subjects, and the authors'],
+  ['tree', 'SHA-256 of what the release holds'],
+  ['statement', 'SHA-256 of the signed statement about the release'],
   ['committed_at', 'When the commit was made, ISO 8601 in UTC'],
   ['previous_version', 'The version that was active before'],
   ['duration_ms', 'How long it took, in milliseconds'],

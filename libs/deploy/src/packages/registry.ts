@@ -3,7 +3,7 @@ import type { Io } from '@runner/common/foundation/io';
 import { send } from '@runner/common/http/request';
 import { isObject } from '@runner/common/text/json';
 import { timeOfIso } from '@runner/common/text/time';
-import { addressesFor, lookupAll } from '../guard/dial.ts';
+import { isPrivateAddress, lookupAll } from '../guard/dial.ts';
 import { ask } from '../instances/drivers/ask.ts';
 import type { LockedPackage } from './package.ts';
 
@@ -63,8 +63,8 @@ export function registryFinder({ io, configuration }: Omit<RegistryRequest, 'sig
     const { hostname, origin, username } = new URL(registry);
     if (username !== '') return false;
     const host = hostname.replace(/^\[|\]$/g, '');
-    const usable = await addressesFor(lookupAll, host, false).catch(() => undefined);
-    if (usable !== null) return true;
+    const addresses = await lookupAll(host).catch(() => []);
+    if (!addresses.some(isPrivateAddress)) return true;
     const own = ofServer();
     return own !== undefined && URL.canParse(own) && new URL(own).origin === origin;
   };
