@@ -196,8 +196,14 @@ test('an app that follows paths has its lock file there', () =>
       await run('runner-edit', ['shop', '--paths', 'services/shop/**,.deploy.yml'], {
         root: world.root,
       });
+      // Without addresses, the registry is that of .npmrc.
       const locked = (version: string, packages: readonly Locked[]) => {
-        const files = { 'services/shop/package-lock.json': lockFile(registry, packages) };
+        const lock = lockFile(registry, packages).replaceAll('"resolved"', '"was"');
+        const npmrc = `@other:registry=https://other.example.org\n@s:registry = ${registry.url}\n`;
+        const files = {
+          'services/shop/package-lock.json': lock,
+          'services/shop/.npmrc': npmrc,
+        };
         return world.push(version, { deploy: '', files });
       };
       await locked('v1', []);

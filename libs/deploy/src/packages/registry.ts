@@ -28,7 +28,7 @@ export type AskTimes = (
 
 /** `registry=`, `@scope:registry=` of npm, `npmRegistryServer:` of Yarn. */
 const SETTING =
-  /^\s*(?:(@[^\s:=]+):)?(?:registry\s*=|npmRegistryServer:)\s*["']?(https?:[^\s"']+)/gm;
+  /^[ \t]*(?:(@[^\s:=]+):)?(?:registry[ \t]*=|npmRegistryServer:)[ \t]*["']?(https?:[^\s"']+)/gm;
 
 /** Finds the registry of a package, with a slash at its end; undefined: its archive is from nowhere known. */
 export function registryFinder({ io, configuration }: Omit<RegistryRequest, 'signal'>) {
