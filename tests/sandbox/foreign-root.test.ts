@@ -116,8 +116,8 @@ test('every command leaves the files unchanged and runs none of them', async () 
     }
   }
   assert.not(existsSync(proof));
-  // Restore refuses a root that is not empty; setup reads it as its owner.
-  const allowed = [...READING, 'restore', 'setup'].map((name) => `runner-${name}`);
+  // Restore refuses a root that is not empty; setup reads it as its owner; verify only reads.
+  const allowed = [...READING, 'restore', 'setup', 'verify'].map((name) => `runner-${name}`);
   const names = commands.map(({ tool, words }) => [tool, ...words].join(' '));
   assert.equal(names.filter((name) => !refused.includes(name)).sort(), allowed.sort());
   await world.close();
