@@ -79,6 +79,11 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the shop of the documentation has no database: tests/database restores some',
   },
   {
+    page: 'docs/commands.md',
+    line: 'runner edit shop --require-signed strict',
+    reason: 'it needs a list of keys that belongs to root: tests/signed has one',
+  },
+  {
     page: 'docs/signed-commits.md',
     reason: 'it needs root, keys and signed commits: tests/signed follows it',
   },
@@ -283,5 +288,26 @@ export const NOT_RUN: readonly NotRun[] = [
     line: 'runner doctor --offline         # permissions, keys, disk, programs, dead deploys',
     reason:
       'its app does not run, so the status is 1: the session of runner doctor in docs/commands.md shows it',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner verify shop --last 200',
+    reason: 'it needs a list of keys that belongs to root: tests/signed has one',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner verify shop.json --key server.pub --tree ./copy',
+    reason: 'it needs a copy of a release: tests/signed/verify.test.ts makes one',
+  },
+  {
+    page: 'docs/verify.md',
+    line: 'runner verify shop.json --key server.pub --tree ./copy      # a copy of the release, as of cp -a',
+    reason: 'it needs a copy of a release: tests/signed/verify.test.ts makes one',
+  },
+  {
+    page: 'docs/verify.md',
+    block: 'dist/server.js has changed',
+    reason:
+      'it shows a release and a unit that were changed: tests/signed/verify.test.ts changes them',
   },
 ];

@@ -12,7 +12,7 @@ const E = process.env, GOOD = 'good.example.org', PLAIN = 'plain.example.org', E
 let patience = 5000;
 const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 const tcp = (host, port, ...texts) => new Promise((done) => {
-  const socket = net.connect({ host, port }, async () => { for (const text of texts) { socket.write(text); await rest(40); } });
+  const socket = net.connect({ host, port }, async () => { for (const text of texts) { socket.write(text); await rest(40); } if (patience > 5000) socket.end(); });
   socket.on('error', done).on('close', done).on('data', () => {});
   setTimeout(() => { socket.destroy(); done(); }, patience);
 });
@@ -371,9 +371,9 @@ export const PRELUDE = DESCRIPTORS.map((fd) => {
 export const SCRIPT = `${HELPERS}
 const tcp2 = (to, text) => new Promise((done) => { const socket = net.connect(to, () => socket.write(text)); socket.on('error', done); setTimeout(() => { socket.destroy(); done(); }, 700); });
 const rows = [${ESCAPES.map(([, script]) => `(C) => ${script}`).join(',\n')}];
-const all = Promise.all(rows.map(async (row, at) => { try { await row('canary' + String(at).padStart(3, '0') + 'x'); } catch {} }));
+const all = Promise.all(rows.map(async (row, at) => { try { await Promise.race([row('canary' + String(at).padStart(3, '0') + 'x'), rest(15000)]); } catch {} }));
 // What is allowed arrives.
-all.then(() => (patience = 60000)).then(() => Promise.all([
+all.then(() => (patience = 20000)).then(() => Promise.all([
   secure(GOOD, 443, GOOD, 'allowed tls'),
   tcp(PLAIN, 80, request('/allowed-http', PLAIN)),
   secure('A.Wild.Example.org', 443, 'a.wild.example.org', 'allowed wildcard'),
@@ -454,8 +454,8 @@ export const PROXY_ESCAPES: readonly Row[] = [
 /** The script that tries them, and what is allowed. */
 export const PROXY_SCRIPT = `${HELPERS}
 const rows = [${PROXY_ESCAPES.map(([, script]) => `(C) => ${script}`).join(',\n')}];
-Promise.all(rows.map(async (row, at) => { try { await row('canary' + String(at).padStart(3, '0') + 'x'); } catch {} })).then(async () => {
-  patience = 60000;
+Promise.all(rows.map(async (row, at) => { try { await Promise.race([row('canary' + String(at).padStart(3, '0') + 'x'), rest(15000)]); } catch {} })).then(async () => {
+  patience = 20000;
   await tcp('127.0.0.1', 3128, 'CONNECT good.example.org:443 HTTP/1.1\\r\\n\\r\\n', hello([extension([GOOD])], 'allowed tls'));
   await tcp('127.0.0.1', 3128, request('http://plain.example.org/allowed-http', PLAIN));
   console.log(E.https_proxy);

@@ -65,7 +65,7 @@ export function guardedOptions(program: string): string[] {
 }
 
 const RESOLVER = {
-  'resolv.conf': 'nameserver 127.0.0.1\noptions timeout:5 attempts:1\n',
+  'resolv.conf': 'nameserver 127.0.0.1\noptions timeout:5 attempts:5\n',
   hosts: '127.0.0.1 localhost\n::1 localhost\n',
   'nsswitch.conf': 'hosts: files dns\npasswd: files\ngroup: files\n',
 };
