@@ -36,6 +36,8 @@ export interface HardPlace {
   end(disk: string): void;
   /** Commands that write and can do their work anyway. */
   readonly works: readonly string[];
+  /** Commands that change nothing of the root, and need a lock in it, or a place for their file. */
+  readonly hinders?: readonly string[];
   /** What the others say. */
   readonly words: RegExp;
   /** The command runs as this user. */
@@ -77,6 +79,7 @@ export const READ_ONLY: HardPlace = {
   begin: (disk) => remount(disk, 'ro'),
   end: (disk) => remount(disk, 'rw'),
   works: [],
+  hinders: ['backup', 'resume'],
   words: /the file system is read-only/,
 };
 
@@ -92,7 +95,8 @@ export const CLOSED_FOLDERS: HardPlace = {
   },
   end: (disk) => everyFolder(join(disk, 'root'), 0o755),
   // Its files are its own.
-  works: ['audit emit'],
+  works: ['audit emit', 'rollback'],
+  hinders: ['backup'],
   words: /permission denied/i,
   uid: NOBODY,
 };

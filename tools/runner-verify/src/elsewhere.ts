@@ -2,8 +2,7 @@
 import { resolve } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';
 import { readGiven, refuseTwoReaders } from '@runner/common/files/read';
-import { orFail } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Difference } from '@runner/deploy/statement/difference';
 import { opened, publicKeyFrom } from '@runner/deploy/statement/envelope';
@@ -59,8 +58,6 @@ async function treeOr(path: string, signal: AbortSignal): Promise<string> {
   try {
     return await treeText(path, signal);
   } catch (error) {
-    return orFail(() => {
-      throw error;
-    }, `read ${path}`);
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
   }
 }

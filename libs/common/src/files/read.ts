@@ -121,7 +121,8 @@ export function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT' && systemCode(error) !== 'ENOTDIR') {
+    // A read-only file system says so of what is not there, too.
+    if (!['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '') && isThere(path)) {
       throw systemFailure(error, `remove ${path}`);
     }
   }
