@@ -15,17 +15,15 @@ const MINUTE = 60_000;
 const WORDS = 'echo "token $RUNNER_JOB_TOKEN"; sleep "$LASTS"';
 
 const bookOf = (root: string) => join(root, 'apps/shop/jobs.json');
-const entryOf = (root: string) =>
-  (JSON.parse(readFileSync(bookOf(root), 'utf8')) as JobBook).jobs.tick as JobEntry;
+const readBook = (root: string) => JSON.parse(readFileSync(bookOf(root), 'utf8')) as JobBook;
+const entryOf = (root: string) => readBook(root).jobs.tick as JobEntry;
 
-/** Makes the last look of a server so many ms old. */
+/** Sets the last look of a server back by `ms`. */
 function since(root: string, ms: number): void {
   const settled = new Date(Date.now() - ms).toISOString();
   const tick = { ...entryOf(root), settled, next: settled };
-  writeFileSync(bookOf(root), JSON.stringify({ of: entryBook(root).of, jobs: { tick } }));
+  writeFileSync(bookOf(root), JSON.stringify({ of: readBook(root).of, jobs: { tick } }));
 }
-
-const entryBook = (root: string) => JSON.parse(readFileSync(bookOf(root), 'utf8')) as JobBook;
 
 async function look({ roots }: Stage, ms: number): Promise<string[]> {
   for (const root of Object.values(roots)) since(root, ms);

@@ -13,9 +13,9 @@ export interface JobWorld extends World {
   /** Begins what is due. */
   look(): Promise<Ended>;
   entry(job: string): JobEntry;
-  /** Makes the last look at a job so many ms old. */
+  /** Sets the last look at a job back by `ms`. */
   since(job: string, ms: number): void;
-  /** Makes the current run of a job so many ms old. */
+  /** Sets the beginning of the current run of a job back by `ms`. */
   begun(job: string, ms: number): void;
   /** Waits until a job has no run that goes on, and `count` that are over. */
   over(job: string, count: number): Promise<void>;

@@ -26,7 +26,7 @@ export function isPrivateAddress({ address, family }: LookupAddress): boolean {
   return PRIVATE.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** All addresses of a name. Rejects if there is none. */
+/** All addresses of a name. Rejects if it has no address. */
 export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
 
 export const lookupAll: Lookup = (host) => promises.lookup(host, { all: true });

@@ -155,7 +155,7 @@ export class HostGuard implements NetworkGuard {
     far.pipe(socket);
   }
 
-  /** A connection to the host that is asked for; undefined if there is none: the command's is closed. */
+  /** Connects to the host that the command wants. If it may not or cannot, closes its socket: undefined. */
   async #reach(asked: GuardedConnection): Promise<Socket | undefined> {
     const { socket, host, port } = asked;
     const { notes, lookup = lookupAll } = this.#request;

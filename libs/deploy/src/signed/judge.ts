@@ -9,7 +9,7 @@ import { isGoodSignature, SSH_ARMOUR, sshSignature } from './sshsig.ts';
 /** Git signs in this namespace. */
 const NAMESPACE = 'git';
 
-/** A signer, or why there is none: words that follow the name of the commit. */
+/** Who signed it, or why it is refused, in words that follow the name of the commit. */
 export type Verdict = { readonly signed_by: SignedBy } | { readonly why: string };
 
 /**

@@ -83,7 +83,7 @@ export function enveloped(value: object, key: KeyObject): string {
   return `${JSON.stringify({ payloadType: TYPE, payload: payload.toString('base64'), signatures })}\n`;
 }
 
-/** What an envelope holds, and whether the key has signed it; undefined if it is none. */
+/** What an envelope holds, and whether the key has signed it; undefined if it is not an envelope. */
 export function opened(
   text: string,
   key: KeyObject | undefined,
