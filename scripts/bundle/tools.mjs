@@ -25,6 +25,7 @@ const OURS = {
   deploy: [
     ...[
       'changes/list',
+      'changes/diff',
       'changes/verify',
       'signed/signers',
       'statement/compare',

@@ -95,6 +95,19 @@ export const PIPELINE: readonly Entry[] = [
     },
   },
   {
+    command: 'diff',
+    calls: [call('shop'), call('shop', '--json'), call('shop', 'v1', 'v2')],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['ref_not_found', call('shop', 'nope')],
+    ],
+    refusals: {
+      ...ASKING,
+      locked: ['a deploy of the app runs'],
+    },
+  },
+  {
     command: 'verify',
     calls: [
       { ...call('shop', '--last', '2'), status: 1 },

@@ -20,6 +20,7 @@ Commands:
   deploy      Deploy an app from git
   fetch       Look for new commits, and deploy them
   changes     List the commits the next deploy would ship
+  diff        Compare two versions of an app
   verify      Show whether what runs is what was deployed, and who signed it
   watch       Follow the watch of a release
   bell        Let a push on the code host start a deploy immediately

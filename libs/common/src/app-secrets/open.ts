@@ -5,7 +5,14 @@ import type { Paths } from '../foundation/paths.ts';
 import { Secret } from '../secrets/secret.ts';
 import { requireKeyring } from '../tokens/keyring.ts';
 import { open } from '../tokens/vault.ts';
-import { fieldOf, readSecrets, type SealedSecret, type SecretsFile, secretsFor } from './file.ts';
+import {
+  ALL,
+  fieldOf,
+  readSecrets,
+  type SealedSecret,
+  type SecretsFile,
+  secretsFor,
+} from './file.ts';
 
 /** A secret with its value. */
 export interface AppSecret extends Omit<SealedSecret, 'sealed'> {
@@ -84,6 +91,21 @@ export function secretFingerprint({ salt }: SecretsFile, { value }: AppSecret): 
   const { createHmac } = process.getBuiltinModule('node:crypto');
   const digest = createHmac('sha256', salt).update(value.reveal()).digest('hex');
   return `ev_${digest.slice(0, 4)}…${digest.slice(8, 12)}`;
+}
+
+/** Fingerprints of what instances get when they are started now, by `NAME`, or `instance/NAME` if only one gets it. */
+export function fingerprintsOf(
+  { file, today }: AppSecrets,
+  instances: readonly string[],
+): Record<string, string> {
+  if (!file) return {};
+  const all = instances.flatMap((instance) =>
+    today(instance).map((secret) => {
+      const name = secret.instance === ALL ? secret.name : `${instance}/${secret.name}`;
+      return [name, secretFingerprint(file, secret)];
+    }),
+  );
+  return Object.fromEntries(all);
 }
 
 /** Shortest value that is redacted if it has a letter and a digit, and shortest of any other. */

@@ -47,6 +47,8 @@ export interface Deployed {
   url?: string;
   /** What an operator chose with `--ref`. */
   ref?: string;
+  /** Fingerprints of the secrets with which it was deployed, by name; absent as of 0.2.0. */
+  secrets?: Record<string, string>;
 }
 
 /** The operator's own `.deploy.yml`, of `runner edit --deploy-file`. */

@@ -1,4 +1,4 @@
-/** What a text would change in a file, as diff(1) shows it. */
+/** How two texts differ, as diff(1) shows it. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,24 +7,23 @@ import type { Env } from '../foundation/io.ts';
 
 const OUTPUT_MAX = 4_194_304;
 
-/** The unified diff from what `path` holds to what the command `by` would write; empty if they are equal. */
+/** The unified diff of two texts with a label each; empty if they are equal. */
 export function difference(
   env: Env,
-  { path, by }: { readonly path: string; readonly by: string },
+  [old, now]: readonly [before: string, after: string],
   before: string | Buffer,
-  after: string,
+  after: string | Buffer,
 ): string {
   const folder = mkdtempSync(join(tmpdir(), 'runner-diff-'));
   try {
     writeFileSync(join(folder, 'before'), before);
-    const labels = ['-L', `${path} (now)`, '-L', `${path} (${by})`];
+    const labels = ['-L', old, '-L', now];
     const { stdout } = spawnSync('diff', ['-u', ...labels, join(folder, 'before'), '-'], {
       env: { ...env, LC_ALL: 'C' },
-      encoding: 'utf8',
       input: after,
       maxBuffer: OUTPUT_MAX,
     });
-    return stdout ?? '';
+    return stdout?.toString('utf8') ?? '';
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

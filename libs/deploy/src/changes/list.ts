@@ -68,7 +68,7 @@ export interface MigratedWayBack {
 type ChangeRange = Pick<ChangeList, 'what' | 'from' | 'to'>;
 
 /** How long to wait for the app's lock, in milliseconds. */
-const WAIT = 15_000;
+export const LOCK_WAIT = 15_000;
 
 /** Throws `ref_not_found`, `version_not_found`, `locked`, and what git's calls throw. */
 export async function listChanges(
@@ -79,7 +79,7 @@ export async function listChanges(
 ): Promise<ChangeList> {
   const { source, redact } = sourceOf(request, app);
   const range = await rangeOf(source, app, from, to);
-  return underLock({ ...request, app: app.app, wait: WAIT }, 'changes', async () => {
+  return underLock({ ...request, app: app.app, wait: LOCK_WAIT }, 'changes', async () => {
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {

@@ -1,4 +1,5 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
+import { fingerprintsOf } from '@runner/common/app-secrets/open';
 import type { ChangeSummary, Deployed, ProxyMark } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -50,6 +51,7 @@ export function deploySucceeded(
         ...(ref !== undefined && { ref }),
         ...(isOperators && { deploy_file: 'operator' }),
         ...(file.jobs.length > 0 && { jobs: true }),
+        secrets: fingerprintsOf(op.secrets, instances),
       };
       const plain = watchOfRelease(file, { ...op, since: deployed_at });
       const watch = plain && { ...plain, ...mark };

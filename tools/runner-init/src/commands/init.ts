@@ -152,7 +152,9 @@ function refuse(
   proof: Proof,
 ): never {
   const text = fileText(proposal.settings, proposal, proofWords(proof, proposal));
-  io.stderr.write(harmless(difference(io.env, { path: target, by: 'init' }, existing, text)));
+  io.stderr.write(
+    harmless(difference(io.env, [`${target} (now)`, `${target} (init)`], existing, text)),
+  );
   throw new Failure('force_needed', `${target} is there already: --force replaces it`);
 }
 

@@ -50,7 +50,7 @@ export function stepOf(machine: Machine, { thing, state }: ThingReport): SetupSt
 export function diffOf({ env }: Machine, thing: FileThing): string {
   const now = contentsAt(thing.path);
   if (now === undefined) return '';
-  return difference(env, { path: thing.path, by: 'setup' }, now, wantedOf(thing));
+  return difference(env, [`${thing.path} (now)`, `${thing.path} (setup)`], now, wantedOf(thing));
 }
 
 export function undoneStep({ entry, state, why }: UndoneThing): SetupStep {
