@@ -40,7 +40,7 @@ const OURS = {
     ...['pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation', 'prune/prune'],
     ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],
     ...['git/contents', 'git/default-branch', 'git/export', 'git/open', 'git/ref', 'git/remote'],
-    ...['alerts/announce', 'alerts/token', 'watch/carry'],
+    ...['alerts/announce', 'alerts/token', 'watch/carry', 'hold/holder', 'hold/traffic'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
     ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],

@@ -182,6 +182,18 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'hold-traffic',
+    calls: [call('shop', '--end'), call('shop', '--end', '--json')],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['not_ready', call('shop')],
+      ['usage', call('shop', '--for', 'ever')],
+      ['file_unreadable', call('shop', '--page', '/nowhere')],
+    ],
+    refusals: { ...STATE, ...OUTPUT },
+  },
+  {
     command: 'resume',
     calls: [call('shop'), call('--all', '--json')],
     writes: false,

@@ -2,7 +2,7 @@
 
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
-import type { Paused, Stopped } from '@runner/common/apps/operator';
+import { type Paused, type Stopped, trafficHoldWords } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
 import type { AppSummary } from '@runner/common/apps/summary';
@@ -167,6 +167,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   }
   if (app.stopped) rows.push(['stopped:', operatorLines(app.stopped)]);
   if (app.paused) rows.push(['paused:', operatorLines(app.paused)]);
+  if (app.traffic_hold) rows.push(['traffic:', [trafficHoldWords(app.traffic_hold)]]);
   if (app.held) {
     const { commit, since, reason, by } = app.held;
     const who = by === undefined ? '' : ` by ${by}`;

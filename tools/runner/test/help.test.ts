@@ -9,47 +9,48 @@ const HELP = `Deploy apps from git on your own servers
 Usage: runner <COMMAND> [ARGS]...
 
 Commands:
-  init        Write a .deploy.yml for a repository, and prove it
-  add         Register an app to deploy from git
-  setup       Make what an app needs of the server: user, unit, access lists, site with TLS
-  import      Make a .deploy.yml from a file of another tool
-  edit        Change an app's token, branch or repository
-  remove      Remove an app and stop it
-  list        Show the registered apps and what is running
-  status      Show one app in detail, or check all of them
-  deploy      Deploy an app from git
-  fetch       Look for new commits, and deploy them
-  changes     List the commits the next deploy would ship
-  diff        Compare two versions of an app
-  verify      Show whether what runs is what was deployed, and who signed it
-  watch       Follow the watch of a release
-  bell        Let a push on the code host start a deploy immediately
-  rollback    Roll back to the previous version
-  cancel      Cancel a running deploy
-  start       Start an app
-  stop        Stop an app
-  restart     Restart an app
-  logs        Show what an app prints
-  exec        Run a command in the active release of an app
-  jobs        Run the jobs of apps at their times, and show how they went
-  pause       Pause the automatic deploys of an app
-  resume      Resume the automatic deploys of an app
-  env         Manage the secrets of an app
-  tokens      Show which apps share which code-host token
-  notify      Announce deploys in chats, by e-mail and webhook
-  history     List the deploys, one per line
-  stats       Count deploys, failures, and how long they took
-  report      Write an HTML report of the deploys
-  audit       Write and read the audit log of deploy events
-  debug       Show why a deploy failed
-  why         Show the last failure of an app (the same as debug last-error)
-  doctor      Check this installation, and show how to fix it
-  backup      Write an encrypted backup of everything that is not in git
-  restore     Restore a backup into an empty root
-  prune       Show disk usage, and remove what is no longer needed
-  fleet       Deploy on several servers through a NATS broker
-  agent       Carry out signed orders on this server
-  completion  Print the completion for bash, zsh or fish
+  init          Write a .deploy.yml for a repository, and prove it
+  add           Register an app to deploy from git
+  setup         Make what an app needs of the server: user, unit, access lists, site with TLS
+  import        Make a .deploy.yml from a file of another tool
+  edit          Change an app's token, branch or repository
+  remove        Remove an app and stop it
+  list          Show the registered apps and what is running
+  status        Show one app in detail, or check all of them
+  deploy        Deploy an app from git
+  fetch         Look for new commits, and deploy them
+  changes       List the commits the next deploy would ship
+  diff          Compare two versions of an app
+  verify        Show whether what runs is what was deployed, and who signed it
+  watch         Follow the watch of a release
+  bell          Let a push on the code host start a deploy immediately
+  rollback      Roll back to the previous version
+  cancel        Cancel a running deploy
+  start         Start an app
+  stop          Stop an app
+  restart       Restart an app
+  hold-traffic  Let the requests of an app wait, or answer them with a page
+  logs          Show what an app prints
+  exec          Run a command in the active release of an app
+  jobs          Run the jobs of apps at their times, and show how they went
+  pause         Pause the automatic deploys of an app
+  resume        Resume the automatic deploys of an app
+  env           Manage the secrets of an app
+  tokens        Show which apps share which code-host token
+  notify        Announce deploys in chats, by e-mail and webhook
+  history       List the deploys, one per line
+  stats         Count deploys, failures, and how long they took
+  report        Write an HTML report of the deploys
+  audit         Write and read the audit log of deploy events
+  debug         Show why a deploy failed
+  why           Show the last failure of an app (the same as debug last-error)
+  doctor        Check this installation, and show how to fix it
+  backup        Write an encrypted backup of everything that is not in git
+  restore       Restore a backup into an empty root
+  prune         Show disk usage, and remove what is no longer needed
+  fleet         Deploy on several servers through a NATS broker
+  agent         Carry out signed orders on this server
+  completion    Print the completion for bash, zsh or fish
 
 Options:
   -h, --help     Print help; 'runner help <COMMAND>' prints that of a command
@@ -71,7 +72,7 @@ everywhere('without arguments it prints every command once on stderr, by heading
   assert.equal([status, stdout], [2, '']);
   assert.match(
     stderr,
-    /^Deploys apps from git .*\n\nStart:\n {2}init {8}Write .*\n {2}add {9}Register .*\n {2}setup {7}Make .*\n {2}import {6}Make .*\n {2}deploy /,
+    /^Deploys apps from git .*\n\nStart:\n {2}init {10}Write .*\n {2}add {11}Register .*\n {2}setup {9}Make .*\n {2}import {8}Make .*\n {2}deploy /,
   );
   assert.match(stderr, /\n\nWhen something fails:\n {2}why .*\n {2}debug .*\n {2}doctor .*\n\n/);
   assert.match(

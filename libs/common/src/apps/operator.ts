@@ -1,4 +1,4 @@
-/** What operators stopped and paused. */
+/** What operators stopped, paused and held. */
 
 /** Instances that an operator stopped: `fetch`, doctor and the next boot leave them alone. */
 export interface Stopped {
@@ -15,6 +15,17 @@ export interface Paused {
   /** When it ends; null: with `runner resume`. */
   until: string | null;
   reason: string | null;
+}
+
+/** Requests wait, or get a page, instead of reaching the app. */
+export interface TrafficHold {
+  since: string;
+  by: string;
+  until: string;
+  /** The instances whose requests are held. */
+  instances: string[];
+  /** They get the operator's page, with status 503; otherwise they wait. */
+  page: boolean;
 }
 
 /** The pause of an app that has not ended. */
@@ -35,6 +46,11 @@ export function pauseWords({ by, until, reason }: Paused): string {
 /** `web was stopped by ada: no money`. */
 export function stoppedWords({ by, reason, instances }: Stopped): string {
   return `${instances.join(', ')} stopped by ${by}${because(reason)}`;
+}
+
+/** `requests wait until 2026-05-04 09:30 UTC, held by ada`. */
+export function trafficHoldWords({ by, until, page }: TrafficHold): string {
+  return `requests ${page ? 'get a page' : 'wait'} until ${shortTime(until)}, held by ${by}`;
 }
 
 /** Instances that were started are no longer stopped. */

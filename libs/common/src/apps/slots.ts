@@ -34,11 +34,38 @@ export function liveLink({ dir }: Pick<InstancePaths, 'dir'>): string {
   return join(dir, 'live');
 }
 
-/** The slot that `live` names; undefined without one. */
+/** What `live` names while requests are held: a folder with the holder's socket. */
+const HOLD = 'hold';
+
+export function holdFolder({ dir }: Pick<InstancePaths, 'dir'>): string {
+  return join(dir, HOLD);
+}
+
+/** The link in it to the slot that gets the requests afterwards. */
+export function heldSlotLink(paths: Pick<InstancePaths, 'dir'>): string {
+  return join(holdFolder(paths), 'slot');
+}
+
+/** Whether the requests of an instance are held. */
+export function isHeld(paths: Pick<InstancePaths, 'dir'>): boolean {
+  return targetOf(liveLink(paths)) === HOLD;
+}
+
+/** The slot that gets the requests once they are no longer held; undefined if they never were. */
+export function slotAfterHold(paths: Pick<InstancePaths, 'dir'>): SlotName | undefined {
+  const target = targetOf(heldSlotLink(paths));
+  return SLOTS.find((slot) => target === `../${slot}`);
+}
+
+/** The slot that `live` names, or would if no requests were held; undefined without one. */
 export function liveSlot(paths: Pick<InstancePaths, 'dir'>): SlotName | undefined {
+  const target = targetOf(liveLink(paths));
+  return target === HOLD ? slotAfterHold(paths) : SLOTS.find((slot) => slot === target);
+}
+
+function targetOf(link: string): string | undefined {
   try {
-    const target = readlinkSync(liveLink(paths));
-    return SLOTS.find((slot) => slot === target);
+    return readlinkSync(link);
   } catch (error) {
     if (['ENOENT', 'EINVAL', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;

@@ -1,7 +1,7 @@
 /** The shape of a state file. */
 import type { CommitChecks, RequiredChecks } from './checks.ts';
 import type { Hold } from './hold.ts';
-import type { Paused, Stopped } from './operator.ts';
+import type { Paused, Stopped, TrafficHold } from './operator.ts';
 import type { PackageAge } from './package-age.ts';
 import type { AcceptedCommit, RequireSigned } from './signed.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
@@ -325,6 +325,8 @@ export interface AppState {
   /** Set while a release is watched. */
   watch?: WatchState | null;
   watched?: WatchEnd | null;
+  /** Set while requests are held. */
+  traffic_hold?: TrafficHold | null;
   /** Set while a migration runs: after a kill no one knows whether it is in. */
   migrating?: StartedMigration | null;
   /** What has changed the database, the oldest first. */

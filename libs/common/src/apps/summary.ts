@@ -4,7 +4,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
-import { type Paused, pauseOf, type Stopped } from './operator.ts';
+import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import type { RequireSigned } from './signed.ts';
 import type {
@@ -43,6 +43,8 @@ export interface AppSummary
   stopped: Stopped | null;
   /** Since when, by whom, until when and why fetch deploys nothing. */
   paused: Paused | null;
+  /** Until when requests are held, and how. */
+  traffic_hold: TrafficHold | null;
   /** The current holder of the app's lock. */
   lock: { pid: number; command: string; since: string } | null;
   /** When the next automatic deploy happens, in words. */
@@ -100,6 +102,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     held: app.held,
     stopped: app.stopped ?? null,
     paused: pauseOf(app, view.now),
+    traffic_hold: app.traffic_hold ?? null,
     deploying: app.deploying,
     lock:
       pid === undefined

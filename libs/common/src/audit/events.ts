@@ -28,7 +28,13 @@ const STATE_EVENTS = [
   'WatchPassed',
 ] as const;
 /** What operators did with an app; not announced. */
-export const OPERATOR_EVENTS = ['AppStarted', 'AppStopped', 'AppRestarted'] as const;
+export const OPERATOR_EVENTS = [
+  'AppStarted',
+  'AppStopped',
+  'AppRestarted',
+  'TrafficHeld',
+  'TrafficReleased',
+] as const;
 /** What an operator did with an app. */
 export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];
 /** The kinds that are announced. */

@@ -31,6 +31,8 @@ export interface Paths {
   cancel(app: string): string;
   /** Held by the process that watches a release of the app. */
   watchLock(app: string): string;
+  /** Held by the process that holds the requests of the app. */
+  holdLock(app: string): string;
   /** Held while a database is migrated. */
   databaseLock(fingerprint: string): string;
   /** Held while what is known of the jobs of an app is changed. */
@@ -124,6 +126,7 @@ export function pathsOf(root: string): Paths {
     jobLock: (app, job) => at(`locks/jobs/${app}/${job}`),
     jobLogs: (app, job) => at(`logs/jobs/${app}/${job}`),
     watchLock: (app) => at(`locks/${app}.watch`),
+    holdLock: (app) => at(`locks/${app}.hold`),
     app: (app) => appPaths(at(`apps/${app}`)),
     deployLog: (app, deployId) => at(`logs/deploys/${app}/${deployId}.log`),
     deployLogs: (app) => at(`logs/deploys/${app}`),

@@ -6,6 +6,7 @@ import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { keepHold } from '../hold/traffic.ts';
 import { drainAll, isKeptWarm } from '../instances/drain.ts';
 import { activationOf } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
@@ -22,6 +23,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
   const { io, paths, reporter } = request;
   try {
     const app = findApp(paths, name);
+    keepHold({ io, paths, app: name });
     // Its watcher has died.
     if (app?.watch) await startWatcher(request, name);
     if (!app || app.deploying || !hasWork(paths, app)) return;

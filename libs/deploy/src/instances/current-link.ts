@@ -2,9 +2,16 @@
 import { readlinkSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { openBelowInstance } from '@runner/common/apps/instance-folder';
-import { liveLink, liveSlot } from '@runner/common/apps/slots';
+import {
+  heldSlotLink,
+  holdFolder,
+  isHeld,
+  liveLink,
+  liveSlot,
+  type SlotName,
+} from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
-import { makeFolder, removeIfThere } from '@runner/common/files/read';
+import { isThere, makeFolder, removeIfThere } from '@runner/common/files/read';
 import { inFolder } from '@runner/common/files/tree';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { InstancePaths, Paths } from '@runner/common/foundation/paths';
@@ -53,6 +60,13 @@ export function linkTo(path: string, target: string): void {
     folder.move(temporary, folder, basename(path));
     folder.sync();
   });
+}
+
+/** Sends the requests of an instance to a slot; while they are held, as soon as they no longer are. */
+export function leadTo(own: InstancePaths, slot: SlotName): void {
+  // First: a hold that ends meanwhile finds it.
+  if (isThere(holdFolder(own))) linkTo(heldSlotLink(own), `../${slot}`);
+  if (!isHeld(own)) linkTo(liveLink(own), slot);
 }
 
 /** Removes the links of an instance: nothing is active then. */

@@ -1,8 +1,8 @@
 /** The prober: asks an instance again and again during a deploy, as its users do, and keeps count. */
 
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
+import { isHeld, liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import { expand } from '@runner/common/deploy-file/variables';
 import type { Target } from './drivers/driver.ts';
 import { portOf } from './place.ts';
@@ -106,7 +106,9 @@ function liveAddress({ instance: { traffic }, paths }: Target): Address | undefi
   const live = liveSlot(own);
   if (live === undefined || !traffic) return undefined;
   const port = portOf(traffic, live);
-  return port === undefined ? { socketPath: socketIn(liveLink(own)) } : { port };
+  // What holds requests would not answer.
+  const dir = isHeld(own) ? join(own.dir, live) : liveLink(own);
+  return port === undefined ? { socketPath: socketIn(dir) } : { port };
 }
 
 function ownAddress({ file: { health }, env }: Target): Address | undefined {

@@ -5,7 +5,7 @@
  * all of them, and one rename of `next` takes them all back.
  */
 import { join } from 'node:path';
-import { liveSlot, type SlotName } from '@runner/common/apps/slots';
+import { isHeld, liveSlot, type SlotName } from '@runner/common/apps/slots';
 import { isThere } from '@runner/common/files/read';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { linkTo } from './current-link.ts';
@@ -28,15 +28,15 @@ export function hasShares(own: InstancePaths): boolean {
 }
 
 /** Gives a slot a share of the requests, in percent, the same buckets first each time. */
-export function shareOut(own: InstancePaths, slot: SlotName, percent: number): void {
+export function shareOut(own: InstancePaths, slot: SlotName | 'hold', percent: number): void {
   linkTo(nextLink(own), slot);
   const count = Math.round((percent / 100) * BUCKETS);
   for (const [at, name] of SHARES.entries())
     linkTo(join(shareFolder(own), name), at < count ? '../next' : '../live');
 }
 
-/** All requests go to what is live. `next` first: from then on no bucket leads elsewhere. */
+/** All requests go to what is live, or are held. `next` first: from then on no bucket leads elsewhere. */
 export function shareNothing(own: InstancePaths): void {
-  const live = liveSlot(own);
+  const live = isHeld(own) ? 'hold' : liveSlot(own);
   if (live) shareOut(own, live, 0);
 }

@@ -15,7 +15,7 @@ import type { Operation } from '../journal/operation.ts';
 import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { refuseDetour } from '../sandbox/mounts.ts';
 import { grantSocket, openSocket } from './access.ts';
-import { linkTo, switchTo } from './current-link.ts';
+import { leadTo, linkTo, switchTo } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { endInstance } from './drivers/process.ts';
@@ -144,7 +144,7 @@ export async function serve(op: Operation, target: Target): Promise<void> {
   await movePort(op, target);
   if (before !== slot) {
     noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
-    linkTo(liveLink(own), slot);
+    leadTo(own, slot);
   }
   if (target.file.canary.length > 0 || hasShares(own)) {
     shareNothing(own);

@@ -53,7 +53,8 @@ export function deploySucceeded(
         ...(file.jobs.length > 0 && { jobs: true }),
         secrets: fingerprintsOf(op.secrets, instances),
       };
-      const plain = watchOfRelease(file, { ...op, since: deployed_at });
+      // What is held would count against it.
+      const plain = app.traffic_hold ? null : watchOfRelease(file, { ...op, since: deployed_at });
       const watch = plain && { ...plain, ...mark };
       const urls = addressesOf(file, instances);
       const choice = { ...op, keep: file.keep, by: op.user, urls, watch };

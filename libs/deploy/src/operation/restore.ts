@@ -1,8 +1,8 @@
 /** One instance becomes again what the state says: it runs, is stopped, or was never there. */
-import { liveLink, liveSlot, otherSlot } from '@runner/common/apps/slots';
+import { liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
 import { isThere } from '@runner/common/files/read';
-import { linkTo, switchOff, switchTo } from '../instances/current-link.ts';
+import { leadTo, switchOff, switchTo } from '../instances/current-link.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { endInstance } from '../instances/drivers/process.ts';
@@ -87,7 +87,7 @@ async function stopAgain(
   const { name } = target.instance;
   const own = op.paths.app(op.app.app).instance(name);
   if (target.slot === undefined) switchTo(own, target.release);
-  else if (running?.slot) linkTo(liveLink(own), otherSlot(running.slot));
+  else if (running?.slot) leadTo(own, otherSlot(running.slot));
   if (running) await stopUnlessBeside(op, running, undefined);
   await stopAllOf(op, name, target);
 }

@@ -1,6 +1,6 @@
 /** The steps of a deploy that give a release a share of the requests first, and judge it by them. */
 
-import { liveSlot } from '@runner/common/apps/slots';
+import { isHeld, liveSlot } from '@runner/common/apps/slots';
 import { durationText } from '@runner/common/text/time';
 import type { Target } from '../instances/drivers/driver.ts';
 import { shareFolder, shareOut } from '../instances/shares.ts';
@@ -12,11 +12,14 @@ import { lookUntil, sourcesOf } from './look.ts';
 import { markProxy } from './proxy-mark.ts';
 import { quietLog } from './quiet.ts';
 
-/** One step for each share; none for a first release. */
+/** One step for each share; none for a first release, or while requests are held. */
 export function canarySteps(op: Operation, all: readonly Target[]): Step[] {
   const ownOf = ({ instance }: Target) => op.paths.app(op.app.app).instance(instance.name);
   const targets = all.filter(
-    (target) => target.instance.traffic?.type === 'socket' && liveSlot(ownOf(target)),
+    (target) =>
+      target.instance.traffic?.type === 'socket' &&
+      liveSlot(ownOf(target)) &&
+      !isHeld(ownOf(target)),
   );
   const [first] = targets;
   const rules = first?.file.watch;

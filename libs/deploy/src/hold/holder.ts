@@ -1,0 +1,145 @@
+/** The process that holds the requests of an app: it lets them wait or answers with a page, and passes on what waits at the end. */
+import type { Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TrafficHold } from '@runner/common/apps/operator';
+import { holdFolder, isHeld, liveLink, socketIn } from '@runner/common/apps/slots';
+import { findApp } from '@runner/common/apps/store';
+import { takeLock } from '@runner/common/files/lock';
+import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { InstancePaths } from '@runner/common/foundation/paths';
+import { type HoldPlace, keepHold, leadAllBack, pageIn } from './traffic.ts';
+
+/** Between two looks at the state, in milliseconds. */
+const POLL = 100;
+/** How long connections may still come after the end: a proxy may have found the way before, in ms. */
+const LATE = 2_000;
+/** Bytes of a waiting request that are read. */
+const BEGINNING = 65_536;
+/** Bytes of a page. */
+export const PAGE_MAX = 1_048_576;
+
+/** Holds what the state says until it no longer does. Resolves with whether it had something to hold. */
+export async function carryHold(place: HoldPlace): Promise<boolean> {
+  const { io, paths, app } = place;
+  const now = () => findApp(paths, app)?.traffic_hold ?? undefined;
+  const since = io.now().toISOString();
+  const lock = takeLock(paths.holdLock(app), 0, { pid: io.pid, command: 'hold-traffic', since });
+  const hold = lock && now();
+  if (!lock || !hold) {
+    lock?.release();
+    return false;
+  }
+  const doors = hold.instances.map((name) => openDoor(paths.app(app).instance(name), now));
+  try {
+    await Promise.all(doors.map(({ opened }) => opened));
+    while (now()) {
+      await sleep(POLL);
+      unlessFailure(() => keepHold(place), undefined);
+    }
+    leadAllBack(paths, app, hold.instances);
+    for (const door of doors) door.release();
+    await sleep(LATE);
+  } finally {
+    for (const door of doors) door.close();
+    lock.release();
+  }
+  // The last answers, which another hold may not wait for.
+  while (doors.some(({ passed }) => passed.size > 0)) await sleep(POLL);
+  return true;
+}
+
+/** Where the requests of an instance are held. */
+interface Door {
+  readonly opened: Promise<void>;
+  /** Connections that were passed on and are open. */
+  readonly passed: ReadonlySet<Socket>;
+  /** From now on connections are passed on, also those that wait. */
+  release(): void;
+  close(): void;
+}
+
+function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door {
+  const { createServer } = process.getBuiltinModule('node:net');
+  const pages = pageServer(own, hold);
+  const waiting = new Map<Socket, () => void>();
+  const passed = new Set<Socket>();
+  const pass = (socket: Socket) => {
+    passed.add(socket.once('close', () => passed.delete(socket)));
+    passOn(socket, own);
+  };
+  let isReleased = false;
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    if (isReleased) pass(socket);
+    else if (hold()?.page) pages.emit('connection', socket);
+    else wait(socket, waiting);
+  });
+  makeFolder(holdFolder(own));
+  const path = socketIn(holdFolder(own));
+  removeIfThere(path);
+  return {
+    opened: new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ path, writableAll: true, readableAll: true, backlog: 4_096 }, resolve);
+    }),
+    release() {
+      isReleased = true;
+      for (const [socket, giveBack] of [...waiting]) {
+        giveBack();
+        pass(socket);
+      }
+      pages.closeIdleConnections();
+    },
+    passed,
+    close: () => void server.close(),
+  };
+}
+
+/** Reads the beginning of what waits, and puts it back at the end. Who gives up meanwhile must not reach the app later. */
+function wait(socket: Socket, waiting: Map<Socket, () => void>): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const read = (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= BEGINNING) socket.pause();
+  };
+  const giveUp = () => socket.destroy();
+  const forget = () => void waiting.delete(socket);
+  socket.on('data', read).once('end', giveUp).once('close', forget);
+  waiting.set(socket, () => {
+    forget();
+    socket.off('data', read).off('end', giveUp).off('close', forget);
+    socket.unshift(Buffer.concat(chunks));
+  });
+}
+
+/** Passes a connection on to what is live now, both ways, as it comes. */
+function passOn(socket: Socket, own: InstancePaths): void {
+  if (isHeld(own)) return void socket.destroy();
+  const { connect } = process.getBuiltinModule('node:net');
+  const app = connect({ path: socketIn(liveLink(own)), allowHalfOpen: true });
+  app.on('error', () => socket.destroy());
+  app.once('close', () => socket.destroySoon());
+  socket.once('close', () => app.destroySoon());
+  socket.pipe(app);
+  app.pipe(socket);
+}
+
+/** Answers every request with the page. */
+function pageServer(own: InstancePaths, hold: () => TrafficHold | undefined): HttpServer {
+  return process.getBuiltinModule('node:http').createServer((request, response) => {
+    request.resume();
+    const text = unlessFailure(() => readTextIfThere(pageIn(own), PAGE_MAX), undefined) ?? '';
+    const rest = Date.parse(hold()?.until ?? '') - Date.now();
+    response.writeHead(503, {
+      'content-type': `text/${/^\s*</.test(text) ? 'html' : 'plain'}; charset=utf-8`,
+      'retry-after': String(Math.max(1, Math.ceil((rest || 0) / 1_000))),
+      'cache-control': 'no-store',
+      connection: 'close',
+    });
+    response.end(request.method === 'HEAD' ? undefined : text);
+  });
+}
