@@ -9,7 +9,7 @@ import { takeLock } from '@runner/common/files/lock';
 import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
-import { type HoldPlace, keepHold, leadAllBack, pageIn } from './traffic.ts';
+import { type HoldPlace, keepHold, pageIn } from './traffic.ts';
 
 /** Between two looks at the state, in milliseconds. */
 const POLL = 100;
@@ -34,17 +34,17 @@ export async function carryHold(place: HoldPlace): Promise<boolean> {
   const doors = hold.instances.map((name) => openDoor(paths.app(app).instance(name), now));
   try {
     await Promise.all(doors.map(({ opened }) => opened));
-    while (now()) {
+    // Another hold may follow at once.
+    for (let over = 0; over < LATE; over = now() ? 0 : over + POLL) {
       await sleep(POLL);
       unlessFailure(() => keepHold(place), undefined);
+      if (!now()) for (const door of doors) door.release();
     }
-    leadAllBack(paths, app, hold.instances);
-    for (const door of doors) door.release();
-    await sleep(LATE);
   } finally {
     for (const door of doors) door.close();
     lock.release();
   }
+  unlessFailure(() => keepHold(place), undefined);
   // The last answers, which another hold may not wait for.
   while (doors.some(({ passed }) => passed.size > 0)) await sleep(POLL);
   return true;
@@ -55,7 +55,7 @@ interface Door {
   readonly opened: Promise<void>;
   /** Connections that were passed on and are open. */
   readonly passed: ReadonlySet<Socket>;
-  /** From now on connections are passed on, also those that wait. */
+  /** Passes on what waits. */
   release(): void;
   close(): void;
 }
@@ -69,11 +69,11 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
     passed.add(socket.once('close', () => passed.delete(socket)));
     passOn(socket, own);
   };
-  let isReleased = false;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => socket.destroy());
-    if (isReleased) pass(socket);
-    else if (hold()?.page) pages.emit('connection', socket);
+    const held = hold();
+    if (!held) pass(socket);
+    else if (held.page) pages.emit('connection', socket);
     else wait(socket, waiting);
   });
   makeFolder(holdFolder(own));
@@ -85,7 +85,6 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
       server.listen({ path, writableAll: true, readableAll: true, backlog: 4_096 }, resolve);
     }),
     release() {
-      isReleased = true;
       for (const [socket, giveBack] of [...waiting]) {
         giveBack();
         pass(socket);
