@@ -1,4 +1,5 @@
 /** Audit log lines in signed, numbered batches; each contains the digest of the one before. */
+import type { LogOffset } from '@runner/common/audit/log-piece';
 import { orElse } from '@runner/common/foundation/attempt';
 import { MESSAGE_MAX } from '../broker/subjects.ts';
 import {
@@ -13,14 +14,6 @@ import {
 } from '../order/fields.ts';
 import { type Received, readSigned } from '../order/received.ts';
 import { digestOf } from '../order/seal.ts';
-
-/** Where in the log a batch ends. */
-export interface LogOffset {
-  /** Digest of the file's first line: identifies it after rotation. */
-  readonly file: string;
-  /** Offset in bytes. */
-  readonly to: number;
-}
 
 /** The signed text, as JSON. */
 export interface Batch extends LogOffset {

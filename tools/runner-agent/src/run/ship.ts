@@ -1,12 +1,12 @@
 /** Sends the audit log to the broker, exactly once and in order. The newest batch in the stream is the checkpoint. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { LogReader } from '@runner/common/audit/log-piece';
 import type { Broker, Stored } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { batchOf, type CheckedBatch, FIRST_PREV, packed } from '@runner/fleet/events/batch';
 import { digestOf, signedText } from '@runner/fleet/order/seal';
 import type { ServerState } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
-import { LogReader } from './log-piece.ts';
 
 /** Between two reads of the log, and after an error, in ms. */
 const LOOK = 1_000;

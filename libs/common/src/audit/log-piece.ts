@@ -1,10 +1,17 @@
 /** Reads the audit log in pieces, across rotations: a file is identified by its first line. */
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
-import { logFiles, openLog } from '@runner/common/audit/files';
-import { readRange } from '@runner/common/files/read';
-import type { Paths } from '@runner/common/foundation/paths';
-import type { LogOffset } from '@runner/fleet/events/batch';
-import { digestOf } from '@runner/fleet/order/seal';
+import { readRange } from '../files/read.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { hashOf } from './chain.ts';
+import { logFiles, openLog } from './files.ts';
+
+/** Where in the log a piece ends. */
+export interface LogOffset {
+  /** First 32 hexadecimal digits of the hash of the file's first line: identifies it after rotation. */
+  readonly file: string;
+  /** Offset in bytes. */
+  readonly to: number;
+}
 
 /** Complete lines of one file. */
 export interface LogPiece {
@@ -134,5 +141,5 @@ const keyOf = (stat: Stats | undefined) =>
 /** Undefined unless there is a complete line. */
 function firstLine(head: Buffer | undefined): string | undefined {
   const end = head?.indexOf(NEWLINE) ?? -1;
-  return head && end >= 0 ? digestOf(head.subarray(0, end)) : undefined;
+  return head && end >= 0 ? hashOf(head.subarray(0, end)).slice(0, 32) : undefined;
 }
