@@ -7,6 +7,7 @@ import { Failure } from '../foundation/failure.ts';
 import { httpAddress, smtpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import { type Schema, text } from '../yaml/schema.ts';
+import { TELEMETRY_NAMES } from './telemetry-schema.ts';
 
 /** The channels, in the order in which results are printed. */
 export const CHANNEL_NAMES = [
@@ -21,9 +22,12 @@ export const CHANNEL_NAMES = [
 /** A channel. */
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
-/** What events are delivered to: the channels, and the code host, which keeps the result on the commit. */
-export const DESTINATION_NAMES = [...CHANNEL_NAMES, 'code-host'] as const;
-/** A channel, or the code host. */
+/**
+ * What events are delivered to: the channels, the code host, which keeps the result on the commit, and the
+ * services that record deploys.
+ */
+export const DESTINATION_NAMES = [...CHANNEL_NAMES, 'code-host', ...TELEMETRY_NAMES] as const;
+/** A channel, the code host, or a service that records deploys. */
 export type DestinationName = (typeof DESTINATION_NAMES)[number];
 
 /** A name, or a list of names. */

@@ -1,8 +1,9 @@
-/** The chats' credentials in config.yml, valid or not, for redaction. */
+/** The credentials of chats and of telemetry in config.yml, valid or not, for redaction. */
 import { Secret } from '../secrets/secret.ts';
 import type { Tree } from '../yaml/schema.ts';
 import { CHANNEL_SECTIONS, SECTION_NAMES } from './channels.ts';
 import type { Config } from './file.ts';
+import { TELEMETRY_NAMES } from './telemetry-schema.ts';
 
 const FLAT_KEYS = ['telegram_bot_token', 'discord_webhook'] as const;
 type ChatSecretKey = (typeof FLAT_KEYS)[number];
@@ -10,7 +11,11 @@ type ChatSecretKey = (typeof FLAT_KEYS)[number];
 /** Every credential in the file, also of an inactive channel, and its secret end. */
 export function chatSecretsOf({ tree }: Config): Secret[] {
   if (!tree) return [];
-  const all = [...secretsBelow(tree), ...sectionSecrets(entryOf(tree, 'notify'))];
+  const all = [
+    ...secretsBelow(tree),
+    ...sectionSecrets(entryOf(tree, 'notify')),
+    ...telemetrySecrets(entryOf(tree, 'telemetry')),
+  ];
   return all.map((secret) => new Secret(secret));
 }
 
@@ -27,6 +32,19 @@ function sectionSecrets(notify: Tree | undefined): string[] {
       return text === '' ? [] : (secrets?.(text) ?? []).filter(Boolean);
     }),
   );
+}
+
+/** Tokens and headers: a whole value, and what follows `Bearer`. */
+function telemetrySecrets(telemetry: Tree | undefined): string[] {
+  return TELEMETRY_NAMES.flatMap((name) => {
+    const own = entryOf(telemetry, name);
+    const headers = entryOf(own, 'headers');
+    const named = headers?.kind === 'map' ? headers.entries.map(({ value }) => value) : [];
+    return [entryOf(own, 'token'), ...named].flatMap((value) => {
+      const text = value?.kind === 'scalar' ? String(value.value ?? '').trim() : '';
+      return [text, text.slice(text.lastIndexOf(' ') + 1)].filter(Boolean);
+    });
+  });
 }
 
 function secretsBelow(tree: Tree): string[] {

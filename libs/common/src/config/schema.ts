@@ -5,6 +5,7 @@ import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
 import { CODE_HOSTS, SUBMODULES } from './code-hosts-schema.ts';
 import { networkSchema } from './network.ts';
 import { MIN_PACKAGE_AGE } from './package-age.ts';
+import { TELEMETRY } from './telemetry-schema.ts';
 
 // An empty value switches the channel off.
 const BOT_TOKEN: Schema = {
@@ -140,6 +141,16 @@ export const KEYS = {
     additionalProperties: false,
     description: 'Limits of every build',
     properties: { ...LIMIT_KEYS, min_package_age: MIN_PACKAGE_AGE },
+  },
+  telemetry: TELEMETRY,
+  updates: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['url'],
+    description: 'Where runner doctor looks for a newer package [default: nowhere]',
+    properties: {
+      url: text('JSON with version and url, or a release of the API of GitHub or Gitea'),
+    },
   },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,

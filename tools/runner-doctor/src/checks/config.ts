@@ -3,6 +3,7 @@ import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
 import { deployPolicyOf, notifySettingsOf, pick, positionOf } from '@runner/common/config/settings';
+import { telemetryOf } from '@runner/common/config/telemetry';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
@@ -24,6 +25,7 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
     codeHostsOf(file, io.env);
     const { windows } = deployPolicyOf(file);
     notifySettingsOf(file, io.env);
+    telemetryOf(file);
     if (file.tree === undefined) return [ok('there is no config.yml: defaults apply')];
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),

@@ -7,6 +7,8 @@ import {
 } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
 import { NO_CHANNEL, type NotifySettings, SET_UP } from '@runner/common/config/settings';
+import type { TelemetrySettings } from '@runner/common/config/telemetry';
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import type { Io } from '@runner/common/foundation/io';
 import { redactor } from '@runner/common/secrets/redactor';
 import { digestOf, Secret } from '@runner/common/secrets/secret';
@@ -34,16 +36,27 @@ function textAt(tree: Tree | undefined, path: readonly string[]): string | undef
 }
 
 /** A redactor that knows all credentials, and their parts that are secret on their own. */
-export function redactorOf(credentials: Credentials): (text: string) => string {
+export function redactorOf(
+  credentials: Credentials,
+  others: readonly Secret[] = [],
+): (text: string) => string {
   const secrets = Object.values(CHANNELS)
     .flatMap((service) => service.secretsOf(credentials))
     .filter((text) => text !== '')
     .map((text) => new Secret(text));
-  return redactor(secrets);
+  return redactor([...secrets, ...others]);
 }
 
 /** Identifies a destination without revealing a secret: its saved state belongs to this digest. */
-export function destinationDigest(credentials: Credentials, name: DestinationName): string {
+export function destinationDigest(
+  credentials: Credentials & { readonly telemetry?: TelemetrySettings },
+  name: DestinationName,
+): string {
+  if (isTelemetry(name)) {
+    const { url = '', headers = {}, org = '' } = credentials.telemetry?.[name] ?? {};
+    const values = Object.values(headers).map((each) => each.reveal());
+    return digestOf(new Secret([url, org, ...values].join('\n')));
+  }
   // The code host of each app: one destination.
   const identity = name === 'code-host' ? name : CHANNELS[name].identityOf(credentials);
   return digestOf(new Secret(identity));

@@ -1,5 +1,9 @@
 import { command } from '@runner/common/cli/command';
 import { channelsIn, type DestinationName } from '@runner/common/config/channels';
+import { TELEMETRY_NAMES, telemetryIn } from '@runner/common/config/telemetry-schema';
+import { readTextIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Paths } from '@runner/common/foundation/paths';
 import { channelOption } from '../channels/options.ts';
 import { resultLine, type SendResult } from '../deliver/result.ts';
 import { entryNames } from '../spool/names.ts';
@@ -9,17 +13,18 @@ export const flush = command({
   needsRoot: true,
   about: 'Deliver queued messages',
   details:
-    'Delivers queued messages, oldest first and within the rate limits of the services, and exits when\n' +
-    'none is due. Prints one result per message that leaves the queue. Run it every minute: if another\n' +
+    'Delivers queued messages, oldest first and within the rate limits of the services, and what the audit\n' +
+    'log has on deploys for section telemetry of config.yml, and exits when none is due. Prints one result per message that leaves the queue. Run it every minute: if another\n' +
     'process is delivering, it leaves the work to that process.\n' +
     '\n' +
     'Messages that a service refuses are set aside (see `runner notify queue`) and do not change the\n' +
     'exit status.',
   options: {
     channel: channelOption(
-      'Only these channels; all means every chat but not the code host [default: everything]',
+      'Only these channels; all means all but the code host [default: everything]',
       'all',
       'code-host',
+      ...TELEMETRY_NAMES,
     ),
     now: {
       about:
@@ -28,8 +33,9 @@ export const flush = command({
   },
   examples: ['runner notify flush', '* * * * * root runner notify flush'],
   async run(context) {
-    // With an empty queue nothing else is loaded.
-    if (entryNames(context.paths.notifySpool).length === 0) return {};
+    // With nothing to do nothing else is loaded.
+    const { paths } = context;
+    if (entryNames(paths.notifySpool).length === 0 && !mayFollow(paths)) return {};
     const { flushAll } = await import('../deliver/flush.ts');
     await flushAll(context, context.options.now, destinationsIn(context.options.channel));
     return {};
@@ -41,5 +47,14 @@ export const flush = command({
 function destinationsIn(list: string | undefined): readonly DestinationName[] | undefined {
   if (list === undefined) return undefined;
   const status = list.split(',').includes('code-host') ? (['code-host'] as const) : [];
-  return [...channelsIn(list), ...status];
+  return [...channelsIn(list), ...status, ...telemetryIn(list)];
+}
+
+/** Bytes; a larger config.yml is refused by every reader. */
+const CONFIG_MAX = 65_536;
+
+/** Whether config.yml may have the section; reading it whole costs more. */
+function mayFollow({ config }: Paths): boolean {
+  const text = unlessFailure(() => readTextIfThere(config, CONFIG_MAX), undefined);
+  return /^["']?telemetry["']?\s*:/m.test(text ?? '');
 }

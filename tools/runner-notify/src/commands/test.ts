@@ -1,4 +1,5 @@
 import { command } from '@runner/common/cli/command';
+import { TELEMETRY_NAMES } from '@runner/common/config/telemetry-schema';
 import { EXIT } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
 import { channelOption } from '../channels/options.ts';
@@ -13,9 +14,10 @@ export const test = command({
   about: 'Send a test notification to every active channel',
   details:
     'Sends one message to each channel and shows the answer of the service, with a hint if it was not\n' +
-    'delivered.',
+    'delivered. Also tries each service of section telemetry: Grafana gets an annotation, the others are\n' +
+    'only asked.',
   options: {
-    channel: channelOption('Which channel to test [default: every active one]'),
+    channel: channelOption('Which channel to test [default: every active one]', ...TELEMETRY_NAMES),
   },
   exits: [[EXIT.failed, 'no such channel is active']],
   examples: ['runner notify test', 'runner notify test --channel telegram --json'],

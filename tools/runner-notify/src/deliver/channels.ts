@@ -1,6 +1,7 @@
 /** The channels in config.yml, ready to deliver. */
 
 import type { ChannelName, DestinationName } from '@runner/common/config/channels';
+import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { editConfig } from '@runner/common/config/edit';
 import { type Config, readConfig } from '@runner/common/config/file';
 import {
@@ -8,6 +9,8 @@ import {
   type NotifySettings,
   notifySettingsOf,
 } from '@runner/common/config/settings';
+import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -17,6 +20,7 @@ import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
 import { connect, destinationDigest, redactorOf, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
+import { connectTelemetry, telemetryMessage } from '../channels/telemetry/telemetry.ts';
 import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
@@ -52,7 +56,7 @@ export class OpenChannels {
   readonly clock: Clock;
   readonly spool: Spool;
   readonly #config: Config;
-  readonly #settings: NotifySettings;
+  readonly #settings: NotifySettings & { readonly telemetry: TelemetrySettings };
   /** By the record's JSON, the latest last. */
   readonly #notices = new Map<string, Promise<Notice>>();
   readonly #noted = new Set<string>();
@@ -63,11 +67,12 @@ export class OpenChannels {
     this.clock = options.clock ?? clockOf(options.io);
     this.spool = new Spool(options.paths);
     this.#config = readConfig(options.paths);
-    this.#settings = notifySettingsOf(this.#config, options.io.env);
+    const telemetry = telemetryOf(this.#config);
+    this.#settings = { ...notifySettingsOf(this.#config, options.io.env), telemetry };
     this.active = activeChannels(this.#settings);
     this.commitStatus = this.#settings.commitStatus;
     this.events = this.#settings.events;
-    this.redact = redactorOf(this.#settings);
+    this.redact = redactorOf(this.#settings, chatSecretsOf(this.#config));
     const exposed = configExposure(options.paths);
     if (exposed) options.note(exposed);
   }
@@ -89,11 +94,13 @@ export class OpenChannels {
 
   /** Whether anything is delivered there. */
   isActive(name: DestinationName): boolean {
+    if (isTelemetry(name)) return this.#settings.telemetry[name] !== undefined;
     return name === 'code-host' ? this.commitStatus : this.active.includes(name);
   }
 
   /** The messages of a record at any destination. */
   async messagesOf(name: DestinationName, record: Announceable): Promise<Message[]> {
+    if (isTelemetry(name)) return [telemetryMessage(name, record) ?? []].flat();
     if (name === 'code-host') return [commitMessage(record) ?? []].flat();
     const notice = await this.#noticeOf(record);
     const template = this.#settings.template(notice.kind, name);
@@ -149,7 +156,7 @@ export class OpenChannels {
         return typeof record === 'object' ? this.messagesOf(name, record) : [];
       },
       moved: (id) => {
-        if (name !== 'code-host') this.#saveMove(name, id);
+        if (name !== 'code-host' && !isTelemetry(name)) this.#saveMove(name, id);
       },
     };
   }
@@ -157,6 +164,10 @@ export class OpenChannels {
   #connectionTo(name: DestinationName): Channel {
     const { io, paths } = this.options;
     if (name === 'code-host') return codeHostChannel({ io, paths, redact: this.redact });
+    if (isTelemetry(name)) {
+      const line = { env: io.env, redact: this.redact };
+      return connectTelemetry(name, this.#settings.telemetry, line);
+    }
     return connect(name, this.#settings, io.env) as Channel;
   }
 

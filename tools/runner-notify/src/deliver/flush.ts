@@ -1,11 +1,13 @@
 /** Delivers all due messages, and reports what stays queued. */
 import type { Context } from '@runner/common/cli/command';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import { OpenChannels } from './channels.ts';
+import { follow } from './follow.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
 import { type EntryResult, resultOf } from './result.ts';
@@ -24,6 +26,8 @@ export async function flushAll(
   const { io, paths, note, title } = context;
   const opened = new OpenChannels({ io, paths, title, note });
   const { spool } = opened;
+  const followed = only.filter(isTelemetry).filter((name) => opened.isActive(name));
+  if (followed.length > 0) await follow(opened, followed);
   const waiting = new Set(spool.names().map(channelOf));
   const print = async (delivery: EntryResult): Promise<void> => {
     const { channel, event } = delivery.entry;

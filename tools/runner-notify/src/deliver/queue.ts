@@ -4,6 +4,7 @@
  * written.
  */
 import type { DestinationName } from '@runner/common/config/channels';
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { failureIn } from '@runner/common/foundation/attempt';
 import type { Failure } from '@runner/common/foundation/failure';
 import type { ServiceProblem } from '../service/contract.ts';
@@ -178,8 +179,12 @@ export class Queue {
   }
 }
 
-/** A pause longer than PAUSE_MAX was set by another clock. */
+/**
+ * Of the code host the events of an app keep their order, of what records deploys all of them. A pause longer
+ * than PAUSE_MAX was set by another clock.
+ */
 function position({ channel, event, next_at }: QueueEntry, now: number): Position {
   const nextAt = next_at === null ? 0 : Math.min(Date.parse(next_at), now + PAUSE_MAX);
+  if (isTelemetry(channel)) return { deploy: channel, nextAt };
   return { deploy: String(channel === 'code-host' ? event.project : event.deploy_id), nextAt };
 }

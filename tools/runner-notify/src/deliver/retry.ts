@@ -1,10 +1,12 @@
 /** When a message is tried again after a temporary problem. */
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import type { SendOutcome, ServiceProblem } from '../service/contract.ts';
 import type { QueueEntry } from '../spool/entry.ts';
 import type { Clock } from './clock.ts';
 
-/** A message is given up after a day, in milliseconds, and at least this many attempts. */
+/** A message is given up after a day, a trace after a month, in milliseconds, and at least this many attempts. */
 const AGE_MAX = 86_400_000;
+const RECORD_AGE_MAX = 30 * AGE_MAX;
 const ATTEMPTS_MIN = 8;
 
 /** First pause after a temporary problem, in milliseconds; it doubles up to PAUSE_MAX. */
@@ -28,7 +30,8 @@ export function laterEntry(
   const { problem } = outcome;
   const attempts = entry.attempts + 1;
   const age = clock.now() - Date.parse(entry.queued_at);
-  if (age > AGE_MAX && attempts >= ATTEMPTS_MIN) return undefined;
+  const most = isTelemetry(entry.channel) ? RECORD_AGE_MAX : AGE_MAX;
+  if (age > most && attempts >= ATTEMPTS_MIN) return undefined;
   if (outcome.class === 'wait') return { ...entry, attempts, problem, next_at: null };
   const next = clock.now() + pauseAfter(attempts, clock.random());
   return {

@@ -35,11 +35,14 @@ export interface QueueEntry {
   readonly once: string | null;
 }
 
-/** An event as it is stored: without secrets, and of its fields those with plain values and `changes`. */
+/** Fields with a list or an object that messages or traces show. */
+const DEEP = ['changes', 'steps'];
+
+/** An event as it is stored: without secrets, and of its fields those with plain values and some others. */
 export function storedEvent(event: LogRecord, redact: (text: string) => string): LogRecord {
   const plain = Object.entries(event).flatMap(([field, value]) => {
     if (typeof value === 'string') return [[field, redacted(value, redact)]];
-    if (field === 'changes') return [[field, inside(value, redact)]];
+    if (DEEP.includes(field)) return [[field, inside(value, redact)]];
     return typeof value === 'number' || typeof value === 'boolean' ? [[field, value]] : [];
   });
   return Object.fromEntries(plain);

@@ -27,7 +27,7 @@ export function stateFile(paths: Paths, channel: DestinationName): string {
 }
 
 /** Only the process that holds the kernel's lock sends. No app's name starts with a dot. */
-function lockFile(paths: Paths, channel: DestinationName): string {
+function lockFile(paths: Paths, channel: DestinationName | 'telemetry'): string {
   return join(paths.locksDir, `.notify-${channel}.lock`);
 }
 
@@ -38,8 +38,8 @@ export interface Locking {
   readonly title: string;
 }
 
-/** Takes the lock of a channel; undefined when another process holds it. */
-export function lockChannel(by: Locking, channel: DestinationName): Lock | undefined {
+/** Takes the lock of a channel, or of the reader of the log; undefined when another process holds it. */
+export function lockChannel(by: Locking, channel: DestinationName | 'telemetry'): Lock | undefined {
   return takeLock(lockFile(by.paths, channel), 0, holderFor(by.io, by.title));
 }
 

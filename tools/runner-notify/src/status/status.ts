@@ -14,6 +14,8 @@ import {
   type NotifySettings,
   notifySettingsOf,
 } from '@runner/common/config/settings';
+import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
+import { TELEMETRY_NAMES, type TelemetryName } from '@runner/common/config/telemetry-schema';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
@@ -25,6 +27,7 @@ import { checkTemplates } from '../channels/templates.ts';
 import { appChoice } from '../deliver/selection.ts';
 import type { ServiceProblem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
+import { timeOfName } from '../spool/names.ts';
 import { Spool } from '../spool/spool.ts';
 import { readState, type State } from '../spool/state.ts';
 
@@ -67,6 +70,14 @@ export interface ChannelStatus extends Backlog {
   readonly problem: ServiceProblem | null;
 }
 
+/** A service of section `telemetry`. */
+export interface RecordingStatus extends Backlog {
+  readonly channel: TelemetryName;
+  readonly url: string;
+  /** Seconds since the oldest event that waits; null: none does. */
+  readonly lag_s: number | null;
+}
+
 /** What `runner notify status --json` prints. */
 export interface NotifyStatus {
   readonly config: string;
@@ -75,6 +86,8 @@ export interface NotifyStatus {
   readonly channels: readonly ChannelStatus[];
   /** The result of a deploy on its commit: `notify.commit_status`. */
   readonly commit_status: Backlog & { readonly enabled: boolean };
+  /** The services that record deploys. */
+  readonly telemetry: readonly RecordingStatus[];
   /** The templates that are set, as `failure.telegram`. */
   readonly templates: readonly string[];
   readonly verbose_errors: boolean;
@@ -92,22 +105,26 @@ export async function notifyStatus(
 ): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
-  const from = { paths, settings, io, choices: choicesOf(paths) };
+  const targets = telemetryOf(config);
+  const own = { ...settings, telemetry: targets };
+  const from = { paths, settings: own, io, choices: choicesOf(paths) };
   const templates = checkTemplates(config, settings);
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, config, from, offline)),
   );
   const active = channels.filter((each) => each.active);
+  const telemetry = TELEMETRY_NAMES.flatMap((name) => recordingOf(name, from));
   const value: NotifyStatus = {
     config: paths.config,
-    healthy: healthOf(active),
+    healthy: telemetry.some(({ stopped }) => stopped) ? false : healthOf(active),
     channels,
     commit_status: { enabled: settings.commitStatus, ...backlogOf('code-host', from) },
+    telemetry,
     templates,
     verbose_errors: settings.verboseErrors,
     max_deploy_retries: maxDeployRetries(config),
   };
-  const isSilent = active.length === 0 && !settings.commitStatus;
+  const isSilent = active.length + telemetry.length === 0 && !settings.commitStatus;
   const inactive = isSilent ? whyInactive(config, settings) : undefined;
   return { value, inactive, exposed: configExposure(paths) };
 }
@@ -119,7 +136,7 @@ function healthOf(active: readonly ChannelStatus[]): boolean | null {
 
 interface From {
   readonly paths: Paths;
-  readonly settings: NotifySettings;
+  readonly settings: NotifySettings & { readonly telemetry: TelemetrySettings };
   readonly io: Io;
   /** Each app, and the channels that its active release chooses. */
   readonly choices: readonly (readonly [app: string, choice: NotifyChoice])[];
@@ -162,6 +179,15 @@ async function channelStatus(
     problem: inspection?.problem ?? null,
     ...backlog,
   };
+}
+
+/** Nothing for a service that is not configured. */
+function recordingOf(channel: TelemetryName, from: From): RecordingStatus[] {
+  const { url } = from.settings.telemetry[channel] ?? {};
+  if (url === undefined) return [];
+  const oldest = timeOfName(new Spool(from.paths).names(channel)[0]);
+  const lag_s = oldest === 0 ? null : Math.round((from.io.now().getTime() - oldest) / 1000);
+  return [{ channel, url, lag_s, ...backlogOf(channel, from) }];
 }
 
 /** A damaged state, or one of other credentials, counts as empty. */

@@ -1,12 +1,15 @@
 /** Text output of `runner notify status` and `test`: one line per channel, with details below. */
 
 import type { Style } from '@runner/common/cli/output';
+import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { durationText } from '@runner/common/text/time';
 import { CHANNELS } from '../channels/index.ts';
+import { TELEMETRY } from '../channels/telemetry/telemetry.ts';
 import type { StatusRow } from '../service/contract.ts';
 import { fieldsOf, wordOf } from '../service/fields.ts';
 import { problemText } from '../service/problem-text.ts';
-import type { Backlog, ChannelStatus, NotifyStatus } from './status.ts';
+import type { Backlog, ChannelStatus, NotifyStatus, RecordingStatus } from './status.ts';
 import type { TrialResult } from './trial.ts';
 
 /** Width of the labels of details. */
@@ -29,9 +32,14 @@ export function statusText(report: NotifyStatus, style: Style): string {
     .map((each) => channelText(each, style));
   const names = unused.map(({ channel }) => CHANNELS[channel].title).join(', ');
   const others = names === '' ? [] : [`${style.dim('–')} not configured: ${names}\n`];
-  return [...blocks, ...commitBlock(report, style), ...others, rows.map(rowText).join('')].join(
-    '\n',
-  );
+  const services = report.telemetry.map((each) => serviceBlock(each, style));
+  return [
+    ...blocks,
+    ...commitBlock(report, style),
+    ...services,
+    ...others,
+    rows.map(rowText).join(''),
+  ].join('\n');
 }
 
 /** The commit status, if it is on or messages are left over. */
@@ -41,6 +49,18 @@ function commitBlock({ commit_status: { enabled, ...backlog } }: NotifyStatus, s
   const words = enabled ? 'commit_status is on' : 'commit_status is off';
   const rows = backlogRows({ ...backlog, configured: enabled });
   return [`${mark} ${style.bold('Code host')}: ${words}\n${rows.map(rowText).join('')}`];
+}
+
+/** A service that records deploys: how far it is behind. */
+function serviceBlock({ channel, url, lag_s, ...backlog }: RecordingStatus, style: Style): string {
+  const lag = lag_s === null ? 'every deploy is recorded' : `${durationText(lag_s * 1000)} behind`;
+  const words = backlog.stopped
+    ? 'stopped: see the last error; `runner notify test` restarts it'
+    : lag;
+  const mark = backlog.stopped ? style.red('✘') : style.dim('•');
+  const rows = [['address', url] as const, ...backlogRows({ ...backlog, configured: true })];
+  const head = `${mark} ${style.bold(TELEMETRY[channel].title)}: ${words}`;
+  return `${head}\n${rows.map(rowText).join('')}`;
 }
 
 /** Some of its credentials are set. */
@@ -128,7 +148,8 @@ export function trialsText(trials: readonly TrialResult[], style: Style): string
     const { channel, result, hint, moved_to } = each;
     const colour = result === 'delivered' ? style.green : style.red;
     const line = `${colour(MARKS[result])} ${channel.padEnd(8)}  ${trialText(each)}\n`;
-    const moved = moved_to && `${CHANNELS[channel].movingKey} is ${moved_to} now, saved`;
+    const key = isTelemetry(channel) ? '' : CHANNELS[channel].movingKey;
+    const moved = moved_to && `${key} is ${moved_to} now, saved`;
     return [line, ...[hint, moved].map((text) => (text ? `  → ${harmlessLine(text)}\n` : ''))];
   });
   return lines.join('');
@@ -138,6 +159,7 @@ export function trialsText(trials: readonly TrialResult[], style: Style): string
 function trialText(trial: TrialResult): string {
   if (trial.result === 'not_active') return 'not active: nothing was sent';
   if (trial.result !== 'delivered') return `${trial.result}: ${problemText(trial)}`;
+  if (isTelemetry(trial.channel)) return `accepted by ${TELEMETRY[trial.channel].title}`;
   const answer = fieldsOf(trial.answer);
   const place = CHANNELS[trial.channel].placeOf(answer);
   const message = `message ${wordOf(answer.message_id)}`.trim();

@@ -1,21 +1,29 @@
 /** Test notifications: which channels get one, and the result. */
 
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
+import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { editConfig } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
+import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
+import {
+  isTelemetry,
+  type TelemetryName,
+  telemetryIn,
+} from '@runner/common/config/telemetry-schema';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import { connect, destinationDigest, whyInactive } from '../channels/credentials.ts';
+import { connect, destinationDigest, redactorOf, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
+import { connectTelemetry } from '../channels/telemetry/telemetry.ts';
 import type { Credentials, SendOutcome, ServiceProblem } from '../service/contract.ts';
 import { type Locking, waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
 
 /** The result of one test notification; problems have the fields of `ServiceProblem`. */
 export type TrialResult = {
-  readonly channel: ChannelName;
+  readonly channel: ChannelName | TelemetryName;
   /** `rejected`: the service refuses it; `failed`: it may be accepted later. */
   readonly result: 'delivered' | 'rejected' | 'failed' | 'not_active';
   /** What the service reported about the message. */
@@ -33,12 +41,22 @@ export async function tryChannels(
   const settings = notifySettingsOf(config, io.env);
   const active = activeChannels(settings);
   const wanted = asked === undefined ? active : channelsIn(asked);
-  if (!wanted.some((name) => active.includes(name))) {
+  const telemetry = telemetryOf(config);
+  const services = telemetryIn(asked).filter((name) => telemetry[name] || asked !== undefined);
+  const redact = redactorOf(settings, chatSecretsOf(config));
+  const tried = services.map(async (channel): Promise<TrialResult> => {
+    if (!telemetry[channel]) return { channel, result: 'not_active' };
+    const outcome = await connectTelemetry(channel, telemetry, { env: io.env, redact }).sendTest();
+    const problem = outcome.class === 'delivered' ? null : outcome.problem;
+    keepTrial({ io, paths, title }, channel, { ...settings, telemetry }, problem);
+    return trialResult(channel, outcome);
+  });
+  if (tried.length === 0 && !wanted.some((name) => active.includes(name))) {
     const named = asked === undefined ? CHANNEL_NAMES : wanted;
     throw new Failure('not_configured', whyInactive(config, settings, named));
   }
-  return Promise.all(
-    wanted.map(async (channel): Promise<TrialResult> => {
+  return Promise.all([
+    ...wanted.map(async (channel): Promise<TrialResult> => {
       const connection = active.includes(channel) ? connect(channel, settings, io.env) : undefined;
       if (!connection) return { channel, result: 'not_active' };
       const outcome = await connection.sendTest();
@@ -52,22 +70,25 @@ export async function tryChannels(
       keepTrial({ io, paths, title }, channel, moved, delivered ? null : outcome.problem);
       return trialResult(channel, outcome);
     }),
-  );
+    ...tried,
+  ]);
 }
 
 /** A test as it is printed. */
-function trialResult(channel: ChannelName, outcome: SendOutcome): TrialResult {
+function trialResult(channel: TrialResult['channel'], outcome: SendOutcome): TrialResult {
   if (outcome.class !== 'delivered') {
     const { problem } = outcome;
     return { channel, result: problem.retryable ? 'failed' : 'rejected', ...problem };
   }
   const { accepted = { httpStatus: null, body: {} }, movedTo } = outcome;
+  const http_status = accepted.httpStatus;
+  if (isTelemetry(channel)) return { channel, result: 'delivered', http_status };
   const { method, reportOf } = CHANNELS[channel];
   return {
     channel,
     result: 'delivered',
     method,
-    http_status: accepted.httpStatus,
+    http_status,
     answer: reportOf(accepted.body),
     ...(movedTo !== undefined && { moved_to: movedTo }),
   };
@@ -83,8 +104,8 @@ const LOCK_WAIT = 2;
  */
 export function keepTrial(
   by: Locking,
-  channel: ChannelName,
-  credentials: Credentials,
+  channel: TrialResult['channel'],
+  credentials: Credentials & { readonly telemetry?: TelemetrySettings },
   problem: ServiceProblem | null | undefined,
 ): void {
   unlessFailure(() => {

@@ -1,0 +1,81 @@
+/**
+ * Queues what the audit log has on deploys for the services of `telemetry`, from where the last run ended.
+ * Killed in between, the next run makes the same entries again, under the same names.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LogOffset, LogReader } from '@runner/common/audit/log-piece';
+import { textOf } from '@runner/common/audit/record';
+import type { TelemetryName } from '@runner/common/config/telemetry-schema';
+import { makeFolder, readTextIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import type { Paths } from '@runner/common/foundation/paths';
+import { jsonObject } from '@runner/common/text/json';
+import { telemetryMessage } from '../channels/telemetry/telemetry.ts';
+import { linesOf, PLACE } from '../message/records.ts';
+import { newEntry, storedEvent } from '../spool/entry.ts';
+import { entryName } from '../spool/names.ts';
+import { lockChannel } from '../spool/spool.ts';
+import type { OpenChannels } from './channels.ts';
+
+/** Bytes; the file is shorter. */
+const CURSOR_MAX = 4_096;
+
+/** Where the next run begins; times are milliseconds since 1970. */
+interface Cursor extends Partial<LogOffset> {
+  /** Older records are from before `telemetry` was configured. */
+  readonly since: number;
+  /** In the name of the newest entry: names sort in the order of the log. */
+  readonly last: number;
+}
+
+const cursorFile = ({ notifySpool }: Paths) => join(notifySpool, 'telemetry.json');
+
+/** Leaves the work to another process that is at it. */
+export async function follow(opened: OpenChannels, names: readonly TelemetryName[]): Promise<void> {
+  const { options, spool, redact, clock } = opened;
+  const { paths } = options;
+  const lock = lockChannel(options, 'telemetry');
+  if (!lock) return;
+  try {
+    const reader = new LogReader(paths);
+    let cursor = readCursor(paths);
+    for (;;) {
+      const { file, to = 0 } = cursor;
+      const piece = reader.after(file === undefined ? undefined : { file, to });
+      if (!piece) return;
+      let { last } = cursor;
+      for await (const line of linesOf([piece.bytes])) {
+        if (!('record' in line)) continue;
+        const { record } = line;
+        const time = Date.parse(textOf(record.fields, 'timestamp')) || 0;
+        const wanted = names.filter((name) => telemetryMessage(name, record));
+        if (wanted.length === 0 || time < cursor.since) continue;
+        last = Math.max(time, last + 1);
+        const event = storedEvent(record.fields, redact);
+        const place = textOf(event, PLACE) || null;
+        for (const name of wanted) {
+          const entry = entryName(last, 0, name);
+          const known = spool.has(entry) || spool.has(entry, 'dead');
+          if (!known) spool.save(entry, newEntry(name, event, new Date(clock.now()), place));
+        }
+      }
+      cursor = { ...cursor, file: piece.file, to: piece.from + piece.bytes.length, last };
+      makeFolder(paths.notifySpool, 0o700);
+      writeWhole(cursorFile(paths), `${JSON.stringify(cursor)}\n`);
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Without one, or with a damaged one: what was recorded since config.yml was last changed. */
+function readCursor(paths: Paths): Cursor {
+  const text = readTextIfThere(cursorFile(paths), CURSOR_MAX) ?? '';
+  const { since, last, file, to } = jsonObject(text) ?? {};
+  if (typeof since === 'number' && typeof last === 'number')
+    return typeof file === 'string' && typeof to === 'number'
+      ? { since, last, file, to }
+      : { since, last };
+  return { since: statSync(paths.config).mtimeMs, last: 0 };
+}
