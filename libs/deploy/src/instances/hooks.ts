@@ -1,4 +1,5 @@
 /** Hooks of `.deploy.yml`, and the environment they run in. */
+import { traceParent } from '@runner/common/audit/trace';
 import type { Hook } from '@runner/common/deploy-file/read';
 import type { Deploy } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -25,7 +26,8 @@ export function hookEnvironment(
     DOMAIN: instance.domain ?? '',
   };
   const prefixed = Object.entries(values).map(([name, value]) => [`RUNNER_${name}`, value]);
-  return { ...values, ...Object.fromEntries(prefixed) };
+  const trace = { TRACEPARENT: traceParent(op.app.app, op.deployId) };
+  return { ...values, ...Object.fromEntries(prefixed), ...trace };
 }
 
 /** How a hook is run. */

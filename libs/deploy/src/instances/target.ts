@@ -4,6 +4,7 @@ import { variablesOf } from '@runner/common/app-secrets/open';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
+import { environmentName } from '@runner/common/audit/trace';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
@@ -69,6 +70,7 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
     env: {
       ...outerEnv,
       HOME: appPaths.home,
+      OTEL_RESOURCE_ATTRIBUTES: resourceOf(app, version, instance.name),
       ...plain,
       ...secrets,
       ...env,
@@ -82,6 +84,13 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
       ...(instance.domain !== undefined && { RUNNER_DOMAIN: instance.domain }),
     },
   };
+}
+
+/** What OpenTelemetry's libraries add to all that the app reports; values are percent-encoded. */
+function resourceOf(app: string, version: string, instance: string): string {
+  const release = encodeURIComponent(version);
+  const environment = environmentName(instance);
+  return `service.name=${app},service.version=${release},deployment.environment.name=${environment}`;
 }
 
 /** An instance as a kept release describes it; undefined if its `.deploy.yml` cannot be read. */

@@ -1,5 +1,7 @@
 /** Making a release: export, shared paths, build. The running version is not touched. */
+
 import { variablesOf } from '@runner/common/app-secrets/open';
+import { traceParent } from '@runner/common/audit/trace';
 import { stricter } from '@runner/common/config/build-limits';
 import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf } from '@runner/common/config/sandbox';
@@ -113,7 +115,8 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   const { shared } = op.paths.app(op.app.app).instance(first.name);
   const most = buildLimitsOf(readConfig(op.paths), op.app.app);
   const plain = targetOf(op, { file, instance: first, release: 'none', version, commit, secrets });
-  const env = { ...plain.env, RUNNER_RELEASE: folder };
+  const TRACEPARENT = traceParent(op.app.app, op.deployId);
+  const env = { ...plain.env, RUNNER_RELEASE: folder, TRACEPARENT };
   const { outerEnv } = plain;
   const folders = { release: folder, shared };
   const lists = { key: 'build.network', ceiling: most.network, own: build.limits.network };
