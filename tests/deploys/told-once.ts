@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** A preload that sets the clock of a program forward by CLOCK_OFFSET milliseconds. */
-function clockHook(): string {
+export function clockHook(): string {
   const file = join(temporaryFolder('clock'), 'clock.cjs');
   writeFileSync(
     file,

@@ -37,6 +37,13 @@ export interface InstanceSummary {
   before_traffic?: Deployed;
 }
 
+/** What a supervisor has counted since the instance was started. */
+export interface Restarts {
+  readonly count: number;
+  /** The kernel killed a process of it for want of memory. */
+  readonly oom: boolean;
+}
+
 /** What a summary depends on, apart from the state. */
 export interface View {
   /** Matters only after a failure. */
@@ -46,6 +53,8 @@ export interface View {
   runs?(app: string, instance: string): boolean | null;
   /** The processes of an instance that a supervisor runs, if it reports them. */
   pids?(app: string, instance: string): readonly number[];
+  /** undefined: its supervisor does not count. */
+  restarts?(app: string, instance: string): Restarts | undefined;
 }
 
 const NEVER_DEPLOYED: InstanceState = { current: null, previous: [] };

@@ -95,6 +95,9 @@ export function parseState(name: string, text: string, path: string): AppState {
     throw bad('has a malformed section');
   if (!isBackups(value.database_backups ?? [])) throw bad('has a malformed section');
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
+  if (!(isRecord(value.certificates) && Object.values(value.certificates).every(isRecord)))
+    delete value.certificates;
+  if (typeof value.behind_since !== 'string') delete value.behind_since;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
 }

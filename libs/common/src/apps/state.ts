@@ -159,6 +159,16 @@ export interface RestoredInstances {
   failures?: number;
 }
 
+/** The certificate that a domain shows its visitors. */
+export interface Certificate {
+  /** null: it was not reached, or shows that of another name. */
+  ends: string | null;
+  /** When it was looked at. */
+  at: string;
+  /** The days before its end at which that was announced last. */
+  told?: number;
+}
+
 /** What was announced of an app and is not over yet, so that a change is announced once. */
 export interface Reported {
   /** Codes of failed checks. */
@@ -171,6 +181,10 @@ export interface Reported {
   waits?: string | undefined;
   /** What happened on the host to the tag that is active, in words. */
   tag?: string | undefined;
+  /** When a reminder was sent that the head does not run. */
+  behind?: string | undefined;
+  /** Of each instance: when it was looked at, in ms since 1970, and how often it had been restarted. */
+  restarts?: Record<string, readonly (readonly [at: number, count: number])[]>;
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
@@ -305,6 +319,10 @@ export interface AppState {
   head?: string | undefined;
   /** The version of a commit that was the head. */
   head_version?: { commit: string; version: string };
+  /** Since when `fetch` knows a head that does not run. */
+  behind_since?: string | null;
+  /** By domain. */
+  certificates?: Record<string, Certificate>;
   /** Set while `fetch` fails: nothing new is deployed then. */
   check_failed?: CheckFailed | null;
   reported?: Reported;

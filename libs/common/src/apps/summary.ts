@@ -9,6 +9,7 @@ import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import type { RequireSigned } from './signed.ts';
 import type {
   AppState,
+  Certificate,
   CheckFailed,
   LastFailure,
   Migration,
@@ -49,6 +50,10 @@ export interface AppSummary
   lock: { pid: number; command: string; since: string } | null;
   /** When the next automatic deploy happens, in words. */
   next: string;
+  /** Since when `fetch` knows a newest commit that does not run; null: it runs. */
+  behind_since: string | null;
+  /** The certificate that each domain shows its visitors. */
+  certificates: Record<string, Certificate>;
   /** The release that is being judged, and how the newest watch ended. */
   watch: WatchState | null;
   watched: WatchEnd | null;
@@ -110,6 +115,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next: nextOf(app, state, instances, view),
     last_checked: app.last_checked,
+    behind_since: app.behind_since ?? null,
+    certificates: app.certificates ?? {},
     watch: app.watch ?? null,
     watched: app.watched ?? null,
     migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,

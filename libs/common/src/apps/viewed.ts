@@ -18,6 +18,8 @@ const SHOWN = [
   'database_backups',
   'contracted',
   'package_age',
+  'behind_since',
+  'certificates',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

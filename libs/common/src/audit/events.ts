@@ -14,8 +14,10 @@ const DEPLOY_EVENTS = [
 const STATE_EVENTS = [
   'AppDown',
   'AppUp',
+  'CertEnding',
   'CheckRecovered',
   'DeployWaiting',
+  'HeadBehind',
   'JobFailed',
   'JobMissed',
   'JobRecovered',
@@ -109,6 +111,11 @@ export interface DeployEvent {
   network_refused?: NetworkRefusal[];
   /** Of a manual rollback: the backup of the database that was restored with it. */
   database_backup?: string;
+  /** Of TokenEnding and CertEnding: when it ends, ISO 8601 UTC. */
+  expires_at?: string;
+  /** Of AppDown: restarts in the last 10 minutes, and whether the kernel killed it for want of memory. */
+  restarts?: number;
+  oom?: boolean;
   /** Of what a job did: its name. */
   job?: string;
   /** Of a failure: an operator ended the deploy, or its process was killed. */

@@ -19,6 +19,8 @@ export interface Paths {
   readonly logsDir: string;
   readonly auditLog: string;
   readonly fetchLog: string;
+  /** When a backup was last made. */
+  readonly lastBackup: string;
   readonly auditSpool: string;
   readonly notifySpool: string;
   readonly locksDir: string;
@@ -112,6 +114,7 @@ export function pathsOf(root: string): Paths {
     logsDir: at('logs'),
     auditLog: at('logs/deploy-events.jsonl'),
     fetchLog: at('logs/fetch.log'),
+    lastBackup: at('logs/last-backup'),
     auditSpool: at('spool/audit'),
     notifySpool: at('spool/notify'),
     locksDir: at('locks'),

@@ -50,6 +50,9 @@ const NAMES = new Set([
     'down',
     'why',
     'by',
+    'expires_at',
+    'restarts',
+    'oom',
   ],
 ]);
 /** Deeper values are left as they are. */

@@ -8,7 +8,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { announce } from '../journal/events.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
-import type { AlertEvent } from './changes.ts';
+import type { AlertEvent } from './observed.ts';
 
 /** A change of an app. */
 export interface AppChange {

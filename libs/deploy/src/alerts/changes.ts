@@ -1,31 +1,9 @@
 /** What changed in the state of an app since it was last announced: each change once, and its end. */
 import { followedWords } from '@runner/common/apps/following';
-import type { AppState, CheckFailed, Reported } from '@runner/common/apps/state';
-import type { AppSummary } from '@runner/common/apps/summary';
-import type { DeployEvent } from '@runner/common/audit/events';
-
-/** What is known now. */
-export interface Observed {
-  /** Without notifications what is over stays known: a later `fetch` announces its end. */
-  readonly notify: boolean;
-  /** A failed check is announced too: it was to be deployed. */
-  readonly deploys: boolean;
-  readonly check: CheckFailed | null;
-  readonly summary: AppSummary;
-  /** What waits for a deploy window, or until its packages are old enough, in words. */
-  readonly waits: string | undefined;
-  /** What happened on the host to the tag that is active, in words. */
-  readonly tag: string | undefined;
-}
-
-/** An event without what every event of the app has. */
-export type AlertEvent = Pick<DeployEvent, 'event_type'> & Partial<DeployEvent>;
-
-/** The changes of an app, and what is announced from now on. */
-export interface AlertChanges {
-  readonly changes: readonly AlertEvent[];
-  readonly reported: Reported;
-}
+import type { AppState, CheckFailed } from '@runner/common/apps/state';
+import { behindChanges } from './behind.ts';
+import type { AlertChanges, AlertEvent, Observed } from './observed.ts';
+import { crashLoop, type RestartsSeen } from './restarts.ts';
 
 /** Compares the current state with what was announced. */
 export function changesOf(app: AppState, seen: Observed): AlertChanges {
@@ -34,6 +12,7 @@ export function changesOf(app: AppState, seen: Observed): AlertChanges {
     runningChanges(app, seen),
     once('DeployWaiting', 'waits', app, seen),
     once('TagChanged', 'tag', app, seen),
+    behindChanges(app, seen),
   ];
   return {
     changes: parts.flatMap(({ changes }) => changes),
@@ -72,24 +51,42 @@ export function withCause(known: readonly string[], check: CheckFailed): string[
 }
 
 /** An instance that is stopped or of which nothing is known stays as it was, also while a deploy replaces it. */
-function runningChanges({ reported }: AppState, { summary, notify }: Observed): AlertChanges {
+function runningChanges({ reported }: AppState, seen: Observed): AlertChanges {
+  const { summary, notify, now } = seen;
   const known = textsOf(reported?.down);
   if (summary.state === 'deploying') return { changes: [], reported: {} };
   const changes: AlertEvent[] = [];
   const down: string[] = [];
+  const restarts: Record<string, RestartsSeen> = {};
   for (const { instance, current, running, stopped, broken } of summary.instances) {
     const wasDown = known.includes(instance);
-    const isDown = running === false && !broken && !stopped;
-    const isUp = wasDown && running === true && notify;
+    const counted = seen.restarts?.(instance);
+    const crashes =
+      counted &&
+      crashLoop(reported?.restarts?.[instance], now, counted, wasDown && running !== false);
+    if (crashes) restarts[instance] = crashes.seen;
+    const isLoop = crashes?.loops === true;
+    const isDown = (running === false || isLoop) && !broken && !stopped;
+    const isUp = wasDown && running === true && !isLoop && notify;
     if (isDown || (wasDown && !isUp)) down.push(instance);
     const about = {
       instance,
       version: current?.version ?? followedWords({ branch: summary.branch, tags: summary.tags }),
     };
-    if (isDown && !wasDown) changes.push({ event_type: 'AppDown', ...about, reason: summary.next });
+    if (isDown && !wasDown) {
+      const { count = 0 } = crashes ?? {};
+      const facts = { ...(count > 0 && { restarts: count }), ...(counted?.oom && { oom: true }) };
+      const why = [
+        counted?.oom ? 'the kernel killed it: it was out of memory' : '',
+        isLoop ? `restarted ${count} times in 10 minutes` : '',
+        running === false ? summary.next : `see runner logs ${summary.app}`,
+      ];
+      const reason = why.filter(Boolean).join('; ');
+      changes.push({ event_type: 'AppDown', ...about, ...facts, reason });
+    }
     if (isUp) changes.push({ event_type: 'AppUp', ...about });
   }
-  return { changes, reported: { down } };
+  return { changes, reported: { down, ...(seen.restarts && { restarts }) } };
 }
 
 /** What lasts, in words, is announced once. */

@@ -29,7 +29,7 @@ export async function announceOver(
       const summary = summaryOf(paths, app, view);
       const { waits, tag } = app.reported ?? {};
       const check = app.check_failed ?? null;
-      const seen = { notify, deploys: false, check, summary, waits, tag };
+      const seen = { notify, deploys: false, check, summary, waits, tag, now: io.now() };
       const found = changesOf(app, seen);
       writeApp(paths, { ...app, reported: found.reported });
       return found.changes.map((change) => ({ app, change }));

@@ -4,28 +4,14 @@ import { listApps, writeApp } from '@runner/common/apps/store';
 import type { Paths } from '@runner/common/foundation/paths';
 import { activeFile } from '../instances/target.ts';
 import type { AppChange } from './announce.ts';
-import type { AlertEvent } from './changes.ts';
-
-const DAY = 86_400_000;
+import { endingAt, type NearEnd } from './ending.ts';
+import type { AlertEvent } from './observed.ts';
 
 /** Days before the end of a token at which it is announced. */
 const STAGES = [1, 3, 7, 14];
 
 /** Names of apps that one message shows. */
 const NAMES_MAX = 4;
-
-/** The stage that a token has reached, and when it ends in words; undefined if its end is not near. */
-function endingAt(
-  ends: string | undefined,
-  now: Date,
-): { readonly days: number; readonly words: string } | undefined {
-  const left = Date.parse(ends ?? '') - now.getTime();
-  const days = STAGES.find((stage) => left <= stage * DAY);
-  if (days === undefined) return undefined;
-  if (left < 0) return { days, words: `ended at ${ends}` };
-  const whole = Math.ceil(left / DAY);
-  return { days, words: `expires in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
-}
 
 /**
  * Announces the end of the tokens of these apps at each stage, once for each token, and once more when
@@ -40,7 +26,7 @@ export function tokenChanges(paths: Paths, apps: readonly AppState[], now: Date)
   const done = new Set<string>();
   for (const app of all) {
     if (!names.has(app.app) || done.has(app.app) || !isNews(app, now)) continue;
-    const ending = endingAt(app.state.repohost_token_ends, now);
+    const ending = endingAt(app.state.repohost_token_ends, now, STAGES);
     const sharing = all.filter((other) => (ending ? sharesToken : sharedToken)(app, other));
     for (const each of sharing) done.add(each.app);
     changes.push(...(ending ? ended(paths, sharing, ending) : renewed(paths, sharing)));
@@ -52,7 +38,7 @@ export function tokenChanges(paths: Paths, apps: readonly AppState[], now: Date)
 function isNews({ state, reported }: AppState, now: Date): boolean {
   const ends = state.repohost_token_ends;
   const known = reported?.token;
-  const ending = endingAt(ends, now);
+  const ending = endingAt(ends, now, STAGES);
   if (ending) return known === undefined || known.ends !== ends || ending.days < known.days;
   // The same token does not end later because a clock was set back.
   return known !== undefined && known.ends !== ends;
@@ -78,11 +64,7 @@ function sharedToken({ app, reported: one }: AppState, { app: name, reported: ot
   );
 }
 
-function ended(
-  paths: Paths,
-  apps: readonly AppState[],
-  { days, words }: { readonly days: number; readonly words: string },
-): AppChange[] {
+function ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd): AppChange[] {
   const { repohost_token_ends: ends = '', repohost_token_fingerprint: fingerprint } =
     apps[0]?.state ?? {};
   const known = apps.some(

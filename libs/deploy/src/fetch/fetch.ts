@@ -9,6 +9,7 @@ import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/setting
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announceChanges } from '../alerts/announce.ts';
+import { checkCertificates } from '../alerts/certificate.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
@@ -59,6 +60,8 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   if (request.deploy) for (const name of apps) await keepUp(request, name);
   if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();
+  // Beside the rest: a domain may not answer.
+  const certificates = request.deploy ? checkCertificates(request, apps) : undefined;
   const asking = limitPerHost(paths, signal);
   const checks = apps.map((name) => asking(name, () => check(request, name, policy, shared)));
   const deployIt = deployerFor(request, policy, conclude);
@@ -81,7 +84,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     const settled = checked.flatMap((result) => (result && !isDue(result) ? [result] : []));
     for (const each of await settle(request, settled, policy)) await conclude(each);
   };
-  await Promise.all([others(), ...deploys]);
+  await Promise.all([others(), ...deploys, certificates]);
   return worst;
 }
 

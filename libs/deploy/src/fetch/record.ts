@@ -14,6 +14,7 @@ import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { AppChange } from '../alerts/announce.ts';
+import { behindSince } from '../alerts/behind.ts';
 import { changesOf } from '../alerts/changes.ts';
 import { tokenChanges } from '../alerts/token.ts';
 import { checkFailed } from '../alerts/unfetched.ts';
@@ -43,7 +44,9 @@ export async function recordResults(
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = ['closed', 'young'].includes(result.result) ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
-      const found = changesOf(app, { notify, deploys, check, summary, waits, tag });
+      const seen = { notify, deploys, check, summary, waits, tag, now: view.now, head: result };
+      const restarts = (instance: string) => view.restarts?.(app.app, instance);
+      const found = changesOf(app, { ...seen, restarts });
       changes.push(...found.changes.map((change) => ({ app, change })));
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');
@@ -51,6 +54,7 @@ export async function recordResults(
         ...app,
         last_checked: view.now.toISOString(),
         check_failed: check,
+        behind_since: behindSince(app, result, view.now),
         ...(!result.returns && headOf(result)),
         ...(result.checks && { checks: result.checks }),
         ...(result.package_age && { package_age: result.package_age }),

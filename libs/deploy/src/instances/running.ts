@@ -35,7 +35,7 @@ interface Supervised extends Asked {
 }
 
 /** What supervisors know of instances. */
-type KnownRuns = Required<Pick<View, 'runs' | 'pids'>>;
+type KnownRuns = Required<Pick<View, 'runs' | 'pids' | 'restarts'>>;
 
 /** Resolves with what is known of each instance: null if its supervisor did not answer or cannot know. */
 export async function whatRuns(
@@ -49,9 +49,10 @@ export async function whatRuns(
   ]);
   const known = new Map<string, SupervisorAnswer>();
   for (const [index, subject] of subjects.entries()) {
-    const { status = 'unknown', pids } = said[index] ?? {};
+    const { status = 'unknown', pids, restarts } = said[index] ?? {};
     known.set(`${subject.app} ${subject.instance.name}`, {
       status: status === 'unknown' ? (heard[index] ?? status) : status,
+      restarts,
       pids: () => (subject.start.type === 'command' ? startedFor(subject) : (pids?.() ?? [])),
     });
   }
@@ -60,6 +61,7 @@ export async function whatRuns(
       const status = known.get(`${app} ${instance}`)?.status ?? 'unknown';
       return status === 'unknown' ? null : status === 'running';
     },
+    restarts: (app, instance) => known.get(`${app} ${instance}`)?.restarts,
     pids: (app, instance) => known.get(`${app} ${instance}`)?.pids() ?? [],
   };
 }

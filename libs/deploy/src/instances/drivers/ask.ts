@@ -1,5 +1,6 @@
 /** Asking a supervisor, with a time limit. */
 import { spawn, spawnSync } from 'node:child_process';
+import type { Restarts } from '@runner/common/apps/instance-summary';
 import { startCutOff } from '../../run/outside.ts';
 import type { Confinement } from '../../sandbox/sandbox.ts';
 import type { InstanceStatus, SupervisorQuestion } from './driver.ts';
@@ -57,6 +58,8 @@ export interface SupervisorAnswer {
   readonly status: InstanceStatus;
   /** Its processes, the main process first. May ask once more. */
   pids(): readonly number[];
+  /** undefined: it does not count restarts, or was not reached. */
+  readonly restarts?: Restarts | undefined;
 }
 
 /** Asks all questions at once, those to one supervisor with one call, for up to `patience` ms. */
@@ -89,6 +92,7 @@ export function askAll(
       const at = all.indexOf(question.subject ?? '');
       return {
         status: question.meaning(stdout, at),
+        restarts: question.restarts?.(stdout, at),
         pids: () => question.pids?.(stdout, at) ?? [],
       };
     }),

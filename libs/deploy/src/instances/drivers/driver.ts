@@ -1,5 +1,6 @@
 /** The contract of what starts and stops instances, each in its place. One file per type of `start`. */
 import { dirname } from 'node:path';
+import type { Restarts } from '@runner/common/apps/instance-summary';
 import type { SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -89,6 +90,8 @@ export interface SupervisorQuestion {
   readonly meaning: (stdout: string, at: number) => InstanceStatus;
   /** The processes of the subject, its main process first; absent if the output does not name them. */
   readonly pids?: (stdout: string, at: number) => readonly number[];
+  /** How often the client has restarted the subject; absent if it does not count. */
+  readonly restarts?: (stdout: string, at: number) => Restarts;
 }
 
 /** What a question is about. */

@@ -55,7 +55,7 @@ interface Listed {
 function daemonEnvironment(env: Target['env'], { env: own }: Target['instance']): Target['env'] {
   const isShared = (name: string) =>
     name === 'PM2_HOME' ||
-    (name !== 'HOME' && !name.startsWith('RUNNER_') && !Object.hasOwn(own, name));
+    (name !== 'HOME' && !/^(?:RUNNER_|OTEL_)/.test(name) && !Object.hasOwn(own, name));
   return Object.fromEntries(Object.entries(env).filter(([name]) => isShared(name)));
 }
 
@@ -214,6 +214,10 @@ export const pm2Driver: Driver<Pm2> = {
         const all = listedIn(stdout)?.filter((each) => isOwn(each, target));
         if (all === undefined) return 'unknown';
         return all.some(({ pm2_env: own }) => own.status === 'online') ? 'running' : 'stopped';
+      },
+      restarts(stdout) {
+        const own = (listedIn(stdout) ?? []).filter((each) => isOwn(each, target));
+        return { count: own.reduce((sum, each) => sum + each.pm2_env.restart_time, 0), oom: false };
       },
       pids: (stdout) =>
         (listedIn(stdout) ?? [])

@@ -17,6 +17,7 @@ import {
   meaningOf,
   ownUnit,
   processesIn,
+  restartsIn,
   SHOWN,
   type Systemd,
   shownOf,
@@ -151,6 +152,7 @@ export const systemdDriver: Driver<Systemd> = {
         const value = shownOf(stdout, at);
         return processesIn(value('MainPID'), value('ControlGroup'));
       },
+      restarts: (stdout, at) => restartsIn(shownOf(stdout, at)),
     };
   },
 };

@@ -1,5 +1,6 @@
 /** The units of an app: their names, and what systemd says of them. */
 import { statSync } from 'node:fs';
+import type { Restarts } from '@runner/common/apps/instance-summary';
 import { SLOTS, type SlotName } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { StartOf } from '@runner/common/deploy-file/start';
@@ -114,7 +115,12 @@ export function shownOf(stdout: string, at = 0): Properties {
   return (name) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
 }
 
-export const SHOWN = 'ActiveState,SubState,Type,Result,MainPID,ControlGroup';
+export const SHOWN = 'ActiveState,SubState,Type,Result,MainPID,ControlGroup,NRestarts';
+
+/** The automatic restarts of a unit, and whether its last end was for want of memory. */
+export function restartsIn(value: Properties): Restarts {
+  return { count: Number(value('NRestarts')) || 0, oom: value('Result') === 'oom-kill' };
+}
 
 /** What `systemctl show` says of one unit. */
 export function meaningOf(value: Properties): InstanceStatus {

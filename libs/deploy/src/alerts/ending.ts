@@ -1,0 +1,22 @@
+/** The stages at which the end of a token or certificate is announced. */
+export const DAY = 86_400_000;
+
+/** The last stage that an end has reached, in days before it, and the end in words. */
+export interface NearEnd {
+  readonly days: number;
+  readonly words: string;
+}
+
+/** Undefined if the end is not near; `stages` are days, the shortest first. */
+export function endingAt(
+  ends: string | undefined,
+  now: Date,
+  stages: readonly number[],
+): NearEnd | undefined {
+  const left = Date.parse(ends ?? '') - now.getTime();
+  const days = stages.find((stage) => left <= stage * DAY);
+  if (days === undefined) return undefined;
+  if (left < 0) return { days, words: `ended at ${ends}` };
+  const whole = Math.ceil(left / DAY);
+  return { days, words: `expires in ${whole} day${whole === 1 ? '' : 's'}, at ${ends}` };
+}

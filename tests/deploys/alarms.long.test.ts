@@ -1,0 +1,140 @@
+/** Reminders while a newer commit does not run, crash loops, and what builds and hooks can trace with. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { preloading, run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startPm2 } from './pm2.ts';
+import { clockHook } from './told-once.ts';
+import { deployFile, makeWorld, type World } from './world.ts';
+
+const test = suite('alarms');
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+/** `fetch --deploy` with the clock set forward. */
+function fetchingAt(world: World, env: Record<string, string> = {}) {
+  const hook = clockHook();
+  return (offset: number) =>
+    run('runner-fetch', ['--deploy'], {
+      root: world.root,
+      env: { ...env, ...preloading(hook), CLOCK_OFFSET: String(offset) },
+    });
+}
+
+const ofKind = (world: World, kind: string) =>
+  world.events().filter(({ event_type }) => event_type === kind);
+
+test('while a commit is blocked or paused, one reminder a day says why and what to type', async () => {
+  const world = await makeWorld();
+  const fetchAt = fetchingAt(world);
+  const config = (more: string) =>
+    writeFileSync(
+      join(world.root, 'config.yml'),
+      `code_host_git_url: ${world.git.url}\nmax_deploy_retries: 1\n${more}`,
+      { mode: 0o600 },
+    );
+  config('');
+  await world.push('v1');
+  await world.deploy();
+  await world.push('v2', { deploy: deployFile(world.port, 'build: "exit 1"\n') });
+  for (let hour = 0; hour <= 60; hour += 6) await fetchAt(hour * HOUR);
+  const told = ofKind(world, 'HeadBehind');
+  assert.is(told.length, 2);
+  assert.match(
+    String(told[0]?.reason),
+    /^\S+ is not deployed since 20\S+Z: deploy blocked, same commit failed 1 time; blocked until the next .*; or run: runner deploy shop$/,
+    String(told[0]?.reason),
+  );
+  const shown = await run('runner-status', ['--prometheus'], { root: world.root });
+  assert.match(shown.stdout, /^runner_app_blocked\{app="shop"\} 1$/m);
+  // A window that is closed opens without anyone.
+  await world.push('v3');
+  config('deploy_windows: [{ freeze: 2020-01-01..2099-01-01 }]\n');
+  for (let hour = 66; hour <= 120; hour += 6) await fetchAt(hour * HOUR);
+  assert.is(ofKind(world, 'HeadBehind').length, 2);
+  await run('runner-pause', ['shop'], { root: world.root });
+  config('');
+  for (let hour = 126; hour <= 144; hour += 6) await fetchAt(hour * HOUR);
+  assert.is(ofKind(world, 'HeadBehind').length, 3);
+  assert.match(String(ofKind(world, 'HeadBehind')[2]?.reason), /runner resume shop/);
+  await run('runner-resume', ['shop'], { root: world.root });
+  await fetchAt(150 * HOUR);
+  assert.is(await world.page(), 'v3');
+  await fetchAt(200 * HOUR);
+  assert.is(ofKind(world, 'HeadBehind').length, 3);
+  assert.is(world.state().behind_since ?? null, null);
+  await world.close();
+});
+
+test('an app that its supervisor restarts again and again is announced as down once, and up after 10 quiet minutes', async () => {
+  const { env, kill } = await startPm2();
+  const world = await makeWorld();
+  const { port } = world;
+  const deploy = `instances: { default: { env: { PORT: "${port}" } } }\nstart: { type: pm2, run: node server.js }\n`;
+  await world.push('v1', { deploy });
+  assert.is((await world.deploy([], env())).status, 0);
+  const fetchAt = fetchingAt(world, env());
+  await fetchAt(0);
+  const pidOf = async () => {
+    const { stdout } = await run('runner-status', ['shop', '--json'], {
+      root: world.root,
+      env: env(),
+    });
+    return JSON.parse(stdout).usage.default?.pid as number | undefined;
+  };
+  for (let time = 1; time <= 4; time += 1) {
+    let pid = 0;
+    await until(async () => {
+      pid = (await pidOf()) ?? 0;
+      return pid > 0;
+    }, 'it runs');
+    process.kill(pid, 'SIGKILL');
+    await until(async () => ((await pidOf()) ?? pid) !== pid, 'it runs again');
+    await fetchAt(time * MINUTE);
+  }
+  const [down, ...more] = ofKind(world, 'AppDown');
+  assert.equal(more, []);
+  assert.ok(Number(down?.restarts) >= 3, JSON.stringify(down));
+  assert.match(String(down?.reason), /restarted \d+ times in 10 minutes; see runner logs shop/);
+  await fetchAt(5 * MINUTE);
+  assert.is(ofKind(world, 'AppUp').length, 0);
+  await fetchAt(16 * MINUTE);
+  assert.is(ofKind(world, 'AppUp').length, 1);
+  await kill();
+  await world.close();
+});
+
+test('builds and hooks have the trace of their deploy, the app what names it; its own setting wins', async () => {
+  const world = await makeWorld();
+  const seen = join(world.root, 'seen');
+  const print = (where: string) =>
+    `echo ${where} $TRACEPARENT $OTEL_RESOURCE_ATTRIBUTES >> ${seen}`;
+  const more = `build: "${print('build')}"\nhooks: { post_deploy: "${print('hook')}" }\nsandbox: off\n`;
+  writeFileSync(
+    join(world.root, 'config.yml'),
+    `code_host_git_url: ${world.git.url}\nsandbox: off\n`,
+    { mode: 0o600 },
+  );
+  const file = (own: string) =>
+    `${deployFile(world.port)
+      .replace('exec node', `${print('app')}; exec node`)
+      .replace('env: {', `env: { ${own}`)}${more.replace('sandbox: off\n', '')}`;
+  await world.push('v1', { deploy: file('') });
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  const lines = () => readFileSync(seen, 'utf8').trim().split('\n');
+  const named = 'service.name=shop,service.version=v1,deployment.environment.name=production';
+  const [build = '', app, hook] = lines();
+  assert.match(build, new RegExp(`^build 00-[0-9a-f]{32}-[0-9a-f]{16}-01 ${named}$`));
+  assert.is(app, `app ${named}`);
+  assert.is(hook, build.replace('build', 'hook'));
+  await world.push('v2', { deploy: file('OTEL_RESOURCE_ATTRIBUTES: "a=b", ') });
+  await world.deploy();
+  assert.is(lines().at(-1)?.endsWith(' a=b'), true);
+  assert.not.match(String(lines().at(-1)), build.split(' ')[1] as string);
+  await world.close();
+});
+
+test.run();
