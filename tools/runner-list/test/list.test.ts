@@ -174,6 +174,8 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         lock: null,
         next: '1 of 3 attempts used; the next fetch --deploy tries again',
         last_checked: '2026-05-05T00:00:00.000Z',
+        behind_since: null,
+        certificates: {},
         watch: null,
         watched: null,
         migration: null,
@@ -218,6 +220,8 @@ apps:
     lock: null
     next: "the next fetch --deploy; or run: runner deploy a"
     last_checked: null
+    behind_since: null
+    certificates: {}
     watch: null
     watched: null
     migration: null

@@ -1,23 +1,18 @@
 /** The figures of each app in Prometheus' text format. */
 import type { JobSummary } from '@runner/common/apps/job-book';
+import { escapedLabel, exposition, type Metric } from '@runner/common/text/prometheus';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { type Figures, figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 
-interface Metric {
-  readonly name: string;
-  readonly help: string;
-  /** Label pairs beside the app's, and the value; null: no sample. */
-  samples(app: AppFigures): readonly (readonly [labels: string, value: number | null])[];
-}
-
 interface AppFigures {
+  readonly app: string;
   readonly figures: Figures;
   readonly deploys: readonly PastDeploy[];
 }
 
 const RESULTS = ['success', 'failed', 'rolled_back', 'interrupted'] as const;
 
-const METRICS: readonly Metric[] = [
+const METRICS: readonly Metric<AppFigures>[] = [
   {
     name: 'runner_deploys',
     help: 'Deploys in the period, by result.',
@@ -73,39 +68,33 @@ export interface AppJob extends JobSummary {
   readonly app: string;
 }
 
-const JOB_METRICS: readonly {
-  readonly name: string;
-  readonly help: string;
-  value(job: AppJob): number | null;
-}[] = [
-  {
-    name: 'runner_job_trouble',
-    help: '1 while a job has failed or was missed, and no run has succeeded since.',
-    value: ({ trouble }) => (trouble === null ? 0 : 1),
-  },
-  {
-    name: 'runner_job_last_run_timestamp_seconds',
-    help: 'Start of the last run of a job.',
-    value: ({ last }) => inSeconds(last && Date.parse(last.at)),
-  },
-  {
-    name: 'runner_job_last_run_duration_seconds',
-    help: 'Duration of the last run of a job.',
-    value: ({ last }) => inSeconds(last?.ms ?? null),
-  },
+const ofJob = (
+  name: string,
+  help: string,
+  value: (job: AppJob) => number | null,
+): Metric<AppJob> => ({
+  name,
+  help,
+  samples: (job) => [[`job="${escapedLabel(job.job)}"`, value(job)]],
+});
+
+const JOB_METRICS: readonly Metric<AppJob>[] = [
+  ofJob(
+    'runner_job_trouble',
+    '1 while a job has failed or was missed, and no run has succeeded since.',
+    ({ trouble }) => (trouble === null ? 0 : 1),
+  ),
+  ofJob('runner_job_last_run_timestamp_seconds', 'Start of the last run of a job.', ({ last }) =>
+    inSeconds(last && Date.parse(last.at)),
+  ),
+  ofJob('runner_job_last_run_duration_seconds', 'Duration of the last run of a job.', ({ last }) =>
+    inSeconds(last?.ms ?? null),
+  ),
 ];
 
 /** Nothing without jobs. */
 export function jobsText(jobs: readonly AppJob[]): string {
-  if (jobs.length === 0) return '';
-  return JOB_METRICS.map(({ name, help, value }) => {
-    const lines = jobs.flatMap((job) => {
-      const found = value(job);
-      const labels = `app="${escaped(job.app)}",job="${escaped(job.job)}"`;
-      return found === null ? [] : `${name}{${labels}} ${found}\n`;
-    });
-    return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
-  }).join('');
+  return jobs.length === 0 ? '' : exposition(JOB_METRICS, jobs);
 }
 
 export function prometheusText(history: readonly PastDeploy[], period: Period): string {
@@ -121,23 +110,9 @@ export function prometheusText(history: readonly PastDeploy[], period: Period): 
       const deploys = own.filter((deploy) => !deploy.byHand && isIn(period, deploy));
       return { app, figures: figuresOf(own, period), deploys };
     });
-  return METRICS.map((metric) => {
-    const lines = apps.flatMap((each) =>
-      metric.samples(each).flatMap(([labels, value]) => {
-        if (value === null) return [];
-        const all = [`app="${escaped(each.app)}"`, labels].filter((label) => label !== '');
-        return [`${metric.name}{${all.join(',')}} ${value}\n`];
-      }),
-    );
-    return `# HELP ${metric.name} ${metric.help}\n# TYPE ${metric.name} gauge\n${lines.join('')}`;
-  }).join('');
+  return exposition(METRICS, apps);
 }
 
 function inSeconds(milliseconds: number | null): number | null {
   return milliseconds === null ? null : milliseconds / 1000;
-}
-
-/** A label's value: a log may hold any name. */
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

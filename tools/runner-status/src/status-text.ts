@@ -78,6 +78,14 @@ function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
   return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${utcText(at)}`, reason]]];
 }
 
+/** Of each domain that serves one: when its certificate ends. */
+function certificatesRow({ certificates }: Detailed): [string, string[]][] {
+  const lines = Object.entries(certificates).flatMap(([domain, { ends }]) =>
+    ends === null ? [] : [`${domain} until ${utcText(ends)}`],
+  );
+  return lines.length === 0 ? [] : [['certificates:', lines]];
+}
+
 /** What has changed the database last. */
 function databaseRow({ migration }: Detailed): [string, string[]][] {
   return migration ? [['database:', migrationLines(migration)]] : [];
@@ -174,7 +182,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     rows.push(['held:', [`commit ${short(commit)} since ${utcText(since)}${who}`, reason]]);
   }
   rows.push(...watchRow(app), ...databaseRow(app), ...jobsRow(app));
-  rows.push(...windowsRow(app), ...checksRow(app), ...diskRow(app));
+  rows.push(...certificatesRow(app), ...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [utcText(app.last_checked), ...refusal(app)]]);
   return rows;

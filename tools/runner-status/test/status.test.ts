@@ -232,6 +232,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     lock: null,
     next: 'a deploy is running',
     last_checked: null,
+    behind_since: null,
+    certificates: {},
     watch: null,
     watched: null,
     migration: null,

@@ -1,7 +1,11 @@
+import { dirname } from 'node:path';
 import type { BackedUp } from '@runner/backup/backup';
 import { backUp } from '@runner/backup/backup';
 import { sealingKey } from '@runner/backup/key';
 import { command } from '@runner/common/cli/command';
+import { makeFolder } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 
@@ -39,6 +43,12 @@ export const backup = command({
     const key = sealingKey(io, recipient, options['passphrase-file']);
     const withShared = options['with-shared'] === true;
     const done = await backUp({ io, paths, to, key, withShared, note });
+    const at = `${io.now().toISOString()}\n`;
+    const failure = failureIn(() => {
+      makeFolder(dirname(paths.lastBackup));
+      writeWhole(paths.lastBackup, at, 0o640);
+    });
+    if (failure) note(`${failure.message}: runner status does not know of this backup`);
     return to === '-' ? {} : { value: done };
   },
   human({ to, apps, files, bytes }: BackedUp, style) {

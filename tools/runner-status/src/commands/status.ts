@@ -2,11 +2,16 @@ import { listApps, missingRoot, requireApp } from '@runner/common/apps/store';
 import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
 import { isViewer } from '@runner/common/apps/viewed';
 import { command } from '@runner/common/cli/command';
+import { readTextIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { notProvided } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 import { type Detailed, detailed } from '../details.ts';
+import { gaugesText } from '../prometheus.ts';
 import { statusText, unhealthyLine } from '../status-text.ts';
 
+/** Bytes of the file with the time of the last backup. */
+const BACKUP_MAX = 64;
 /** Width of output that is not a terminal. */
 const WIDTH = 80;
 
@@ -27,15 +32,34 @@ export const status = command({
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
     'holds the lock; disk usage; and what the next automatic deploy is waiting for. For monitoring,\n' +
     '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, or has a\n' +
-    'job that failed or was missed.',
+    'job that failed or was missed. --prometheus prints what alarms are set on, of all apps or one, for\n' +
+    "the node exporter's textfile collector.",
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
     check: { about: 'Exit 1 if the app, or any app, needs attention' },
+    prometheus: {
+      about: 'Print gauges for Prometheus',
+      conflicts: ['json', 'output', 'check'],
+    },
     offline: OFFLINE,
   },
-  examples: ['runner status shop', 'runner status --check'],
+  examples: ['runner status shop', 'runner status --check', 'runner status --prometheus'],
   safeInForeignRoot: true,
   async run({ io, paths, args, options, note }) {
+    if (options.prometheus) {
+      const { apps: all, unreadable } =
+        args.app === undefined
+          ? listApps(paths)
+          : { apps: [requireApp(paths, args.app)], unreadable: [] };
+      for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
+      const view = await viewOf({ io, paths }, all, options.offline);
+      const gauged = all.map((state) => {
+        return { app: state.app, state, summary: summaryOf(paths, state, view), now: view.now };
+      });
+      const read = () => readTextIfThere(paths.lastBackup, BACKUP_MAX);
+      io.stdout.write(gaugesText(gauged, unlessFailure(read, '')?.trim() ?? ''));
+      return {};
+    }
     if (args.app !== undefined) {
       const app = requireApp(paths, args.app);
       const view = await viewOf({ io, paths }, [app], options.offline);
