@@ -55,7 +55,10 @@ test('the text output has a line per finding, the command below it, and a count'
     `problem  keys      others may read the master key: run chmod 600 ${shellWord(join(root, 'mkey'))}`,
   );
   assert.is(lines[at + 1], `                   chmod 600 ${shellWord(join(root, 'mkey'))}`);
-  assert.is(lines.at(-2), '1 problem, no warnings; skipped (--offline): tokens, chats, clock');
+  assert.is(
+    lines.at(-2),
+    '1 problem, no warnings; skipped (--offline): tokens, chats, clock, updates',
+  );
   for (const line of lines.slice(0, -3))
     assert.match(line, /^(ok {5}|warning|problem) {2}[a-z]+ {2,}\S|^ {19}\S/, line);
 });

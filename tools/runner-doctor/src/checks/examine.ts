@@ -37,6 +37,7 @@ import { timers } from './timers.ts';
 import { tokens } from './tokens.ts';
 import { traffic } from './traffic.ts';
 import { units } from './units.ts';
+import { updates } from './updates.ts';
 
 /** The checks by name, in the order in which their findings are printed. */
 const CHECKS = {
@@ -57,10 +58,11 @@ const CHECKS = {
   traffic,
   spool,
   logs,
+  updates,
 } satisfies Readonly<Record<string, Check>>;
 
 /** Checks that need the network. */
-const ONLINE: readonly string[] = ['tokens', 'chats', 'clock'];
+const ONLINE: readonly string[] = ['tokens', 'chats', 'clock', 'updates'];
 
 /** All findings, in the order of the checks. */
 export async function examine(
