@@ -27,6 +27,7 @@ type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
     readonly events: boolean;
     readonly instance: string | undefined;
     readonly wait: string | undefined;
+    readonly asleep?: boolean;
   };
 };
 
@@ -45,8 +46,9 @@ export async function runLife(
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const { reporter } = progress;
-    const { instance } = options;
-    const value = await changeRunning({ io, paths, app, instance, reason, wait, reporter }, verb);
+    const { instance, asleep: onlyAsleep = false } = options;
+    const request = { io, paths, app, instance, reason, wait, reporter, onlyAsleep };
+    const value = await changeRunning(request, verb);
     return { value, status: value.result === 'failed' ? 1 : 0 };
   } finally {
     progress.end();

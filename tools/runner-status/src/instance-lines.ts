@@ -16,6 +16,7 @@ function runs({
   active_since: since,
   active_by: by,
   running,
+  asleep,
   stopped,
   broken,
   restored,
@@ -27,9 +28,11 @@ function runs({
     ];
   const why = broken
     ? [`broken since ${utcText(broken.since)}: it could not be started again`, broken.reason]
-    : running === false
-      ? [stopped ? 'stopped' : 'not running']
-      : [];
+    : asleep
+      ? [`asleep since ${utcText(asleep)}, wakes on request`]
+      : running === false
+        ? [stopped ? 'stopped' : 'not running']
+        : [];
   if (!current) return ['nothing runs', ...why];
   const { version, commit, deploy_id, ref } = current;
   return [

@@ -4,7 +4,15 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { type Draining, liveRun, liveSlot, type SlotName, slotPaths, socketIn } from './slots.ts';
+import {
+  asleepSince,
+  type Draining,
+  liveRun,
+  liveSlot,
+  type SlotName,
+  slotPaths,
+  socketIn,
+} from './slots.ts';
 import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
 
 /** One instance of an app. */
@@ -17,7 +25,7 @@ export interface InstanceSummary {
   active_since: string | null;
   /** Who made it active; null if that is not known. */
   active_by: string | null;
-  /** Whether it runs; null if its supervisor cannot know, did not answer or was not asked. */
+  /** Whether it runs; null if it sleeps, or its supervisor cannot know, did not answer or was not asked. */
   running: boolean | null;
   /** An operator stopped it. */
   stopped: boolean;
@@ -31,6 +39,8 @@ export interface InstanceSummary {
   restored?: RanVersion;
   /** The slot that gets the requests; absent without `traffic`. */
   live?: SlotName;
+  /** Since when it sleeps: the next request wakes it. */
+  asleep?: string;
   /** The slot that finishes its last requests. */
   draining?: Draining;
   /** What ran without `traffic` and still does. */
@@ -79,6 +89,7 @@ export function instanceSummary(
     !isThere(socketIn(slotPaths(own, live).dir));
   const isUp = () =>
     !isDeaf && (orElse(() => isRunning(liveRun(own)), null) ?? runs?.(app, instance) ?? null);
+  const asleep = asleepSince(own);
   const ran = restored?.instances[instance];
   return {
     instance,
@@ -86,13 +97,14 @@ export function instanceSummary(
     url: typeof current?.url === 'string' ? current.url : null,
     active_since: current && (active_since ?? current.deployed_at),
     active_by: (current && active_by) ?? null,
-    running: ran ? false : current && isUp(),
+    running: ran ? false : current && (asleep ? null : isUp()),
     stopped: stopped?.instances.includes(instance) ?? false,
     broken: broken ?? null,
     previous: previous.filter(isKept),
     ...(current && !isKept(current) && { gone: true }),
     ...(ran && { restored: ran }),
     ...(live && { live }),
+    ...(asleep && { asleep: asleep.toISOString() }),
     ...(draining && { draining }),
     ...(before_traffic && { before_traffic }),
   };

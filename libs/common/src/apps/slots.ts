@@ -2,8 +2,9 @@
  * The two slots of an instance with `traffic`, and the link `live`, which names the one that gets the
  * requests: a proxy resolves the link at each request, so one rename moves them all.
  */
-import { readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../foundation/attempt.ts';
 import { systemCode } from '../foundation/failure.ts';
 import type { InstancePaths } from '../foundation/paths.ts';
 
@@ -57,10 +58,25 @@ export function slotAfterHold(paths: Pick<InstancePaths, 'dir'>): SlotName | und
   return SLOTS.find((slot) => target === `../${slot}`);
 }
 
-/** The slot that `live` names, or would if no requests were held; undefined without one. */
+/** What `live` names while the version in a slot sleeps: a folder with a link to the waker's socket. */
+export function sleepingIn(slot: SlotName): string {
+  return `${slot}.asleep`;
+}
+
+/** Since when an instance sleeps; undefined if it does not. */
+export function asleepSince(paths: Pick<InstancePaths, 'dir'>): Date | undefined {
+  return orElse(() => {
+    const link = liveLink(paths);
+    const target = readlinkSync(link);
+    return SLOTS.some((slot) => sleepingIn(slot) === target) ? lstatSync(link).mtime : undefined;
+  }, undefined);
+}
+
+/** The slot that `live` names, also while it sleeps, or would if no requests were held; undefined without one. */
 export function liveSlot(paths: Pick<InstancePaths, 'dir'>): SlotName | undefined {
   const target = targetOf(liveLink(paths));
-  return target === HOLD ? slotAfterHold(paths) : SLOTS.find((slot) => slot === target);
+  if (target === HOLD) return slotAfterHold(paths);
+  return SLOTS.find((slot) => slot === target || sleepingIn(slot) === target);
 }
 
 function targetOf(link: string): string | undefined {

@@ -12,8 +12,8 @@ import type { AppState, Deploying } from './state.ts';
  * not be restarted; `down`: an instance does not run; `blocked`: the newest commit failed too often;
  * `stale`: `fetch` cannot find out what is new; `stopped`: an operator stopped an instance; `failing`:
  * the last deploy failed, or `interrupted`: an operator ended it; `paused`: `fetch` deploys nothing;
- * `held`: the newest commit is on hold after a manual rollback; `new`: never deployed; `ok`: the last
- * deploy succeeded.
+ * `held`: the newest commit is on hold after a manual rollback; `asleep`: an instance sleeps until the
+ * next request; `new`: never deployed; `ok`: the last deploy succeeded.
  */
 export type StateWord =
   | 'deploying'
@@ -26,6 +26,7 @@ export type StateWord =
   | 'failing'
   | 'paused'
   | 'held'
+  | 'asleep'
   | 'new'
   | 'ok';
 
@@ -44,6 +45,7 @@ export function stateOf(
   if (head === 'due') return wasInterrupted(app) ? 'interrupted' : 'failing';
   if (pauseOf(app, now)) return 'paused';
   if (app.held) return 'held';
+  if (instances.some(({ asleep }) => asleep)) return 'asleep';
   return instances.some(({ current }) => current) ? 'ok' : 'new';
 }
 

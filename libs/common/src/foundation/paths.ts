@@ -23,6 +23,8 @@ export interface Paths {
   readonly lastBackup: string;
   readonly auditSpool: string;
   readonly notifySpool: string;
+  /** The socket of the process that wakes sleeping apps. */
+  readonly wakerSocket: string;
   readonly locksDir: string;
   readonly registryLock: string;
   state(app: string): string;
@@ -117,6 +119,7 @@ export function pathsOf(root: string): Paths {
     lastBackup: at('logs/last-backup'),
     auditSpool: at('spool/audit'),
     notifySpool: at('spool/notify'),
+    wakerSocket: at('waker/app.sock'),
     locksDir: at('locks'),
     registryLock: at('locks/registry.lock'),
     state: (app) => at(`state/${app}.json`),

@@ -14,6 +14,7 @@ import { lookForAllJobs } from '../jobs/look.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
+import { letSleep } from '../sleep/sleep.ts';
 import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
 import { deployNew, deployRestored, type FetchAttempt } from './deploy.ts';
@@ -85,6 +86,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     for (const each of await settle(request, settled, policy)) await conclude(each);
   };
   await Promise.all([others(), ...deploys, certificates]);
+  if (request.deploy && !signal.aborted) await letSleep(request, apps);
   return worst;
 }
 

@@ -1,6 +1,6 @@
 /** What `fetch --deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
 import { openSecrets } from '@runner/common/app-secrets/open';
-import { liveSlot } from '@runner/common/apps/slots';
+import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
@@ -56,7 +56,8 @@ function hasWork(paths: FetchRequest['paths'], app: AppState): boolean {
 /** Instances whose live slot was started before the last boot. */
 function downSinceBoot(paths: FetchRequest['paths'], { app, instances }: AppState): string[] {
   const isDown = ([name, { slots }]: [string, InstanceState]) => {
-    const live = liveSlot(paths.app(app).instance(name));
+    const own = paths.app(app).instance(name);
+    const live = asleepSince(own) ? undefined : liveSlot(own);
     const held = live && slots?.[live];
     return held && held.boot_id !== bootId();
   };

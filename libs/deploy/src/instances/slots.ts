@@ -144,8 +144,9 @@ export async function serve(op: Operation, target: Target): Promise<void> {
   await movePort(op, target);
   if (before !== slot) {
     noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
-    leadTo(own, slot);
   }
+  // Also back from the waker.
+  leadTo(own, slot);
   if (target.file.canary.length > 0 || hasShares(own)) {
     shareNothing(own);
     letPass(shareFolder(own));

@@ -1,7 +1,7 @@
 /** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
 import { type AppSecrets, NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import { changeApp } from '@runner/common/apps/change';
-import { SLOTS } from '@runner/common/apps/slots';
+import { asleepSince, liveLink, liveSlot, SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -10,7 +10,7 @@ import type { Paths, Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
-import { switchOff } from './current-link.ts';
+import { linkTo, switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
@@ -77,6 +77,10 @@ async function stopOne(
 /** Stops an instance; also what drains, and what ran before `traffic`. Throws a StepFailure. */
 export async function stopAllOf(op: Operation, name: string, running: Target): Promise<void> {
   const { slots, before_traffic: before } = instanceState(op, name);
+  const own = op.paths.app(op.app.app).instance(name);
+  const live = liveSlot(own);
+  // A request must not wake what is stopped.
+  if (live && asleepSince(own)) linkTo(liveLink(own), live);
   await stopUnlessBeside(op, running, undefined);
   for (const slot of SLOTS) if (slots?.[slot]) await stopSlot(op, name, slot);
   if (before) await stopBeforeTraffic(op, name);

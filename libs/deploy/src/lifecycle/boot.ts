@@ -1,4 +1,5 @@
 /** `runner start --boot`: what ran before a reboot. */
+import { asleepSince } from '@runner/common/apps/slots';
 import { listApps } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -9,7 +10,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import { changeRunning, type LifeOutcome } from './verbs.ts';
 
-/** Starts what is active of each app, unless an operator stopped it. One that fails does not stop the others. */
+/** Starts what is active of each app, unless an operator stopped it or it sleeps. One that fails does not stop the others. */
 export async function startAll(
   io: Io,
   paths: Paths,
@@ -28,6 +29,7 @@ export async function startAll(
     for (const [instance, { current }] of Object.entries(instances)) {
       const file = current && fileOfRelease(paths, app, current);
       if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;
+      if (asleepSince(paths.app(app).instance(instance))) continue;
       try {
         const outcome = await changeRunning(
           { io, paths, app, instance, wait: 60_000, reporter },

@@ -1,5 +1,5 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
-import { liveSlot, otherSlot } from '@runner/common/apps/slots';
+import { asleepSince, liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -28,6 +28,8 @@ import { chosenInstances } from './chosen.ts';
 
 /** What the command line asks for. */
 export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'> {
+  /** What does not sleep stays as it is: an operator may have stopped it meanwhile. */
+  readonly onlyAsleep?: boolean;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   readonly reason?: string | undefined;
@@ -70,7 +72,12 @@ export async function changeRunning(
       stage: verb === 'stop' ? 'switch' : 'start',
     });
     const instances: LifeInstance[] = [];
-    for (const each of chosen) instances.push(await one(op, verb, each, reason));
+    for (const each of chosen) {
+      const [name, { version: runs }] = each;
+      const isLeft = request.onlyAsleep && !asleepSince(paths.app(app.app).instance(name));
+      const left = { instance: name, version: runs, result: 'unchanged' as const };
+      instances.push(isLeft ? left : await one(op, verb, each, reason));
+    }
     concludeVerb(op, verb, instances, reason);
     if (verb !== 'stop')
       for (const { words } of unreadSecretsOf(request, app)) reporter.note(words);
@@ -146,8 +153,9 @@ function isDone(
 ): boolean {
   const { start, slot, instance } = target;
   const status = () => askNow(driverFor(start).status(target));
-  const live = liveSlot(paths.app(app.app).instance(instance.name));
-  if (verb === 'start') return (slot === undefined || slot === live) && status() === 'running';
+  const own = paths.app(app.app).instance(instance.name);
+  const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
+  if (verb === 'start') return isRight && status() === 'running';
   return verb === 'stop' && wasStopped && reason === undefined && status() === 'stopped';
 }
 

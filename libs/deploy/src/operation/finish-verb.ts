@@ -1,5 +1,5 @@
 /** A start, stop or restart whose process died is finished: it says what an operator wants. */
-import { liveSlot } from '@runner/common/apps/slots';
+import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { askNow } from '../instances/drivers/ask.ts';
@@ -49,8 +49,8 @@ export async function finishVerb(
 async function keepRunning(op: Operation, target: Target): Promise<void> {
   const { instance, slot, start } = target;
   await stopUnused(op, instance.name);
-  const live = liveSlot(op.paths.app(op.app.app).instance(instance.name));
-  const isRight = slot === undefined || slot === live;
+  const own = op.paths.app(op.app.app).instance(instance.name);
+  const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
   if (isRight && askNow(driverFor(start).status(target)) === 'running') return;
   await runOrThrow(op, activationOf(op, target, { isFresh: true }));
 }

@@ -1,6 +1,6 @@
 /** Apps with `traffic`: only the live slot runs, and the proxies can reach it. */
 import { lstatSync } from 'node:fs';
-import { liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
+import { asleepSince, liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
@@ -57,6 +57,11 @@ async function examine(
     return [problem(`${own.dir}/live is missing: ${app} gets no requests`, again)];
   const { PORT: address } = placeIn(instance, own, live).env;
   const found: CheckResult[] = [];
+  if (asleepSince(own)) {
+    if (await isOpen(paths.wakerSocket)) return [];
+    const words = `${app} sleeps, and nothing listens on ${paths.wakerSocket} to wake it`;
+    return [problem(words, 'systemctl enable --now runner-waker.socket')];
+  }
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
   if (traffic.type === 'socket')

@@ -19,11 +19,11 @@ interface AppListing {
 export const list = command({
   about: 'Show the registered apps and what is running',
   details:
-    'States: ok, new (never deployed), held (a commit is on hold), paused, stopped, failing, stale (fetch\n' +
-    'cannot check for new commits), blocked (the same commit failed too often), down (an instance is not\n' +
-    'running), broken (the previous version did not start either), interrupted (the deploy was cancelled\n' +
-    'or killed), deploying. Supervisors have 2 s to answer. An app that cannot be read is reported on\n' +
-    'stderr; the exit status is then 1.',
+    'States: ok, new (never deployed), held (a commit is on hold), asleep (the next request wakes it),\n' +
+    'paused, stopped, failing, stale (fetch cannot check for new commits), blocked (the same commit failed\n' +
+    'too often), down (an instance is not running), broken (the previous version did not start either),\n' +
+    'interrupted (the deploy was cancelled or killed), deploying. Supervisors have 2 s to answer. An app\n' +
+    'that cannot be read is reported on stderr; the exit status is then 1.',
   options: { offline: OFFLINE },
   safeInForeignRoot: true,
   instead: { '--wide': '--json, which shortens nothing, or runner status <app>' },
@@ -99,7 +99,7 @@ const COLOURS: Readonly<Record<string, 'green' | 'red' | 'cyan'>> = {
 };
 
 /** States that only some instances of an app may be in. */
-const APART: readonly string[] = ['down', 'broken', 'stopped'];
+const APART: readonly string[] = ['down', 'broken', 'stopped', 'asleep'];
 
 /** An instance is not `down` because another one of its app is. */
 function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): string {
@@ -107,5 +107,6 @@ function stateOf({ state }: AppSummary, instance: InstanceSummary | undefined): 
   if (instance.broken) return 'broken';
   if (instance.stopped) return 'stopped';
   if (instance.running === false) return 'down';
+  if (instance.asleep) return 'asleep';
   return instance.current ? 'ok' : state;
 }

@@ -11,7 +11,8 @@ export const start = command({
   positionals: { app: { about: 'Name of the app; required without --boot' } },
   options: {
     ...LIFE_OPTIONS,
-    boot: { about: 'Start what ran before a reboot', conflicts: ['instance'] },
+    boot: { about: 'Start what ran before a reboot', conflicts: ['instance', 'asleep'] },
+    asleep: { about: 'Start only what sleeps; runner-waker calls it for the first request' },
   },
   exits: LIFE_EXITS,
   examples: ['runner start shop'],
@@ -21,7 +22,8 @@ export const start = command({
       throw usage("the argument '--boot' cannot be used with '[APP]'");
     if (options.boot) return runBoot(context);
     if (args.app === undefined) throw notProvided('<APP|--boot>');
-    return runLife(context, 'start', args.app);
+    const reason = options.asleep ? 'woken by a request' : undefined;
+    return runLife(context, 'start', args.app, reason);
   },
   human: lifeText,
 });

@@ -1,0 +1,31 @@
+/** Which apps may sleep: previews, by the mark in their state. */
+import { durationOf } from '../text/time.ts';
+import type { AppState } from './state.ts';
+
+/** When the instances of an app fall asleep. */
+export interface SleepRule {
+  /** After this long without a request, in milliseconds. */
+  readonly after: number;
+  /** The app whose previews share `limit`. */
+  readonly of: string;
+  /** Instances that may be awake at once. */
+  readonly limit: number;
+}
+
+const AFTER = 15 * 60_000;
+
+/** undefined: the app never sleeps. */
+export function sleepRule({ app, preview }: AppState): SleepRule | undefined {
+  if (typeof preview !== 'object' || preview === null) return undefined;
+  const { sleep_after: after, of, max_awake: limit } = preview as Record<string, unknown>;
+  return {
+    after: (typeof after === 'string' ? durationOf(after) : undefined) ?? AFTER,
+    of: typeof of === 'string' ? of : app,
+    limit: typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The name in the address of an instance, lower case; undefined without one. */
+export function hostOfUrl(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
+}

@@ -1,0 +1,97 @@
+/** Apps that may sleep, the process that wakes them, and requests by host. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { request as ask } from 'node:http';
+import { join } from 'node:path';
+import { run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+
+/** What a request got: status 0 without a whole answer. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly again: string | undefined;
+}
+
+/** Asks a host, at a port or a socket; the parts of a body come 30 ms apart. */
+export function askHost(
+  to: { readonly port: number } | { readonly socketPath: string },
+  host: string,
+  body: readonly string[] = [],
+  path = '/',
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    const fail = () => resolve({ status: 0, text: '', again: undefined });
+    const method = body.length > 0 ? 'POST' : 'GET';
+    const sent = ask({ ...to, path, method, agent: false, headers: { host } }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('error', fail);
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, text, again: answer.headers['retry-after'] }),
+      );
+    });
+    sent.on('error', fail);
+    const parts = [...body];
+    const next = () => {
+      const part = parts.shift();
+      if (part === undefined) sent.end();
+      else sent.write(part, () => setTimeout(next, 30));
+    };
+    next();
+  });
+}
+
+/** Marks an app as a preview, as `runner preview` does. */
+export function markPreview(root: string, app: string, preview: object): void {
+  const path = join(root, 'state', `${app}.json`);
+  const state = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...state, preview: { ...state.preview, ...preview } }));
+}
+
+/** Starts the waker of a root. */
+export async function startWaker(root: string) {
+  const socket = join(root, 'waker/app.sock');
+  const waker = start('runner-waker', [], { root });
+  await until(() => existsSync(socket), 'no waker');
+  return waker;
+}
+
+/** A fetch, which puts to sleep what is idle. */
+export const fetch = (root: string, ...args: string[]) =>
+  run('runner-fetch', ['--deploy', ...args], { root });
+
+/** Answers with what it gets, also after an upgrade; fails to start while `BAD` lies beside its release's folder. */
+const SERVER = `const { existsSync, appendFileSync } = require('node:fs');
+const { join } = require('node:path');
+const shared = process.env.RUNNER_SHARED;
+appendFileSync(join(shared, 'starts'), 'x');
+if (existsSync(join(shared, 'bad'))) throw new Error('no database');
+const server = require('node:http').createServer((request, response) => {
+  if (request.url === '/slow') return void setTimeout(() => response.end('slow'), 1500);
+  request.pipe(response);
+  if (request.method === 'GET') response.write(process.env.RUNNER_APP + ' ' + process.env.RUNNER_VERSION);
+});
+server.on('upgrade', (request, socket, first) => {
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n');
+  socket.write(first);
+  socket.pipe(socket);
+});
+process.on('SIGTERM', () => process.exit());
+server.listen(process.env.PORT);
+`;
+
+/** The files of an app with an address. */
+export function sleepyFiles(domain: string, version: string): Record<string, string> {
+  return {
+    'server.js': SERVER,
+    'package.json': '{ "private": true, "type": "commonjs" }\n',
+    VERSION: version,
+    '.deploy.yml': `instances: { default: { domain: ${domain} } }
+start: { type: process, run: exec node server.js, stop_timeout: 2s }
+health: { url: "http://unix/health", interval: 50ms, timeout: 2s, within: 20s }
+traffic: { type: socket, drain: 5s }
+`,
+  };
+}
