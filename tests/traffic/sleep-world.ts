@@ -1,8 +1,9 @@
 /** Apps that may sleep, the process that wakes them, and requests by host. */
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as ask } from 'node:http';
 import { join } from 'node:path';
-import { run, start } from '@runner/testing/run';
+import { cleanEnvironment, executable, run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 
 /** What a request got: status 0 without a whole answer. */
@@ -94,4 +95,47 @@ health: { url: "http://unix/health", interval: 50ms, timeout: 2s, within: 20s }
 traffic: { type: socket, drain: 5s }
 `,
   };
+}
+
+/** What systemd does for a socket unit: it keeps the socket, and starts the program when a connection waits. */
+const ACTIVATOR = `import os, select, signal, socket, subprocess, sys
+path, program = sys.argv[1], sys.argv[2:]
+os.makedirs(os.path.dirname(path), exist_ok=True)
+s = socket.socket(socket.AF_UNIX)
+s.bind(path)
+os.chmod(path, 0o666)
+s.listen(512)
+os.dup2(s.fileno(), 3, inheritable=True)
+child = None
+def end(*_):
+    if child: child.kill()
+    os._exit(0)
+signal.signal(signal.SIGTERM, end)
+while True:
+    select.select([s], [], [])
+    child = subprocess.Popen(['sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh', *program], pass_fds=(3,), stdin=subprocess.DEVNULL)
+    print(child.pid, flush=True)
+    child.wait()
+`;
+
+export interface Activator {
+  /** The process that serves now, or served last; undefined before the first. */
+  pid(): number | undefined;
+  close(): void;
+}
+
+/** Starts the waker of a root on demand, again after each end. */
+export async function activateWaker(root: string): Promise<Activator> {
+  const socket = join(root, 'waker/app.sock');
+  const program = [process.execPath, executable('runner-waker')];
+  const child = spawn('python3', ['-c', ACTIVATOR, socket, ...program], {
+    env: cleanEnvironment({ root }),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let pid: number | undefined;
+  child.stdout.on('data', (chunk) => {
+    pid = Number(String(chunk).trim().split('\n').at(-1));
+  });
+  await until(() => existsSync(socket), 'no socket');
+  return { pid: () => pid, close: () => child.kill('SIGTERM') };
 }

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningCommand, run } from '@runner/testing/run';
+import type { RunningCommand } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
@@ -113,56 +113,6 @@ test('a start that fails is answered with 503 and not repeated for each request'
   );
   const twice = await askHost(world.proxy, 'bad host\r\nhost: x').catch(() => undefined);
   assert.is(twice, undefined);
-});
-
-test('what is stopped is not woken; start, restart and deploy wake it; remove removes it', async ({
-  world,
-}) => {
-  await fallAsleep(world);
-  assert.is((await world.runner('stop', 'shop')).status, 0);
-  assert.is(world.live(), 'a');
-  assert.is((await askHost(world.proxy, HOST)).status, 0);
-  await fetch(world.root);
-  assert.equal(runningSlots(world), []);
-  assert.is((await world.runner('start', 'shop')).status, 0);
-  assert.is((await askHost(world.proxy, HOST)).text, 'shop v0');
-  await sleep(1_100);
-  await fetch(world.root);
-  assert.match(world.live(), /asleep$/);
-  const bad = await world.push('v1', {
-    files: { ...sleepyFiles(HOST, 'v1'), 'server.js': 'process.exit(1)' },
-  });
-  assert.ok(bad);
-  assert.is((await world.deploy()).status, 1);
-  assert.match(world.live(), /asleep$/);
-  const good = await ship(world, 'v2');
-  assert.is(good.status, 0, good.stderr);
-  assert.is((await askHost(world.proxy, HOST)).text, 'shop v2');
-  await sleep(1_100);
-  await fetch(world.root);
-  assert.match(world.live(), /asleep$/);
-  assert.is((await world.runner('rollback', 'shop')).status, 0);
-  assert.is((await askHost(world.proxy, HOST)).text, 'shop v0');
-  assert.equal(runningSlots(world), [world.live()]);
-  await sleep(1_100);
-  await fetch(world.root);
-  assert.is((await world.runner('remove', 'shop', '--yes', '--purge')).status, 0);
-  assert.not(existsSync(world.dir));
-});
-
-test('without the waker nothing falls asleep, and doctor says so of what sleeps', async ({
-  world,
-  waker,
-}) => {
-  await fallAsleep(world);
-  waker.kill('SIGKILL');
-  await waker.done;
-  const doctor = await run('runner-doctor', ['--offline', '--json'], { root: world.root });
-  assert.match(doctor.stdout, /shop sleeps, and nothing listens on /);
-  assert.is((await world.runner('restart', 'shop')).status, 0);
-  await sleep(1_100);
-  await fetch(world.root);
-  assert.match(readlinkSync(join(world.dir, 'live')), /^[ab]$/);
 });
 
 test.run();

@@ -1,0 +1,92 @@
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunningCommand, run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
+import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+
+const HOST = 'pr-7.preview.example.org';
+
+const test = suite<{ world: TrafficWorld; waker: RunningCommand }>('operations on what sleeps');
+
+test.before.each(async (context) => {
+  context.world = await makeTrafficWorld();
+  const { world } = context;
+  await ship(world, 'v0');
+  markPreview(world.root, 'shop', { sleep_after: '1s' });
+  context.waker = await startWaker(world.root);
+});
+test.after.each(async ({ world, waker }) => {
+  waker.kill('SIGTERM');
+  await world.close();
+});
+
+function ship(world: TrafficWorld, version: string) {
+  return world
+    .push(version, { files: sleepyFiles(HOST, version) })
+    .then(() => world.deploy(['--no-notify']));
+}
+
+async function fallAsleep(world: TrafficWorld): Promise<void> {
+  await sleep(1_100);
+  const { status, stderr } = await fetch(world.root);
+  assert.is(status, 0, stderr);
+  assert.is(world.live(), 'a.asleep', stderr);
+  assert.equal(runningSlots(world), []);
+}
+
+const _startsOf = (world: TrafficWorld) => readFileSync(join(world.dir, 'shared/starts'), 'utf8');
+
+test('what is stopped is not woken; start, restart and deploy wake it; remove removes it', async ({
+  world,
+}) => {
+  await fallAsleep(world);
+  assert.is((await world.runner('stop', 'shop')).status, 0);
+  assert.is(world.live(), 'a');
+  assert.is((await askHost(world.proxy, HOST)).status, 0);
+  await fetch(world.root);
+  assert.equal(runningSlots(world), []);
+  assert.is((await world.runner('start', 'shop')).status, 0);
+  assert.is((await askHost(world.proxy, HOST)).text, 'shop v0');
+  await sleep(1_100);
+  await fetch(world.root);
+  assert.match(String(world.live()), /asleep$/);
+  const bad = await world.push('v1', {
+    files: { ...sleepyFiles(HOST, 'v1'), 'server.js': 'process.exit(1)' },
+  });
+  assert.ok(bad);
+  assert.is((await world.deploy()).status, 1);
+  assert.match(String(world.live()), /asleep$/);
+  const good = await ship(world, 'v2');
+  assert.is(good.status, 0, good.stderr);
+  assert.is((await askHost(world.proxy, HOST)).text, 'shop v2');
+  await sleep(1_100);
+  await fetch(world.root);
+  assert.match(String(world.live()), /asleep$/);
+  assert.is((await world.runner('rollback', 'shop')).status, 0);
+  assert.is((await askHost(world.proxy, HOST)).text, 'shop v0');
+  assert.equal(runningSlots(world), [world.live()]);
+  await sleep(1_100);
+  await fetch(world.root);
+  assert.is((await world.runner('remove', 'shop', '--yes', '--purge')).status, 0);
+  assert.not(existsSync(world.dir));
+});
+
+test('without the waker nothing falls asleep, and doctor says so of what sleeps', async ({
+  world,
+  waker,
+}) => {
+  await fallAsleep(world);
+  waker.kill('SIGKILL');
+  await waker.done;
+  const doctor = await run('runner-doctor', ['--offline', '--json'], { root: world.root });
+  assert.match(doctor.stdout, /shop sleeps, and nothing listens on /);
+  assert.is((await world.runner('restart', 'shop')).status, 0);
+  await sleep(1_100);
+  await fetch(world.root);
+  assert.match(readlinkSync(join(world.dir, 'live')), /^[ab]$/);
+});
+
+test.run();
