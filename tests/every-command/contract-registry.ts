@@ -160,6 +160,7 @@ export const REGISTRY: readonly Entry[] = [
     wrong: [['usage', call('--timeout', 'ever')]],
     refusals: OUTPUT,
   },
+  { command: 'waker', calls: [call('--help')], writes: false, refusals: OUTPUT },
   {
     command: 'cancel',
     calls: [call('shop'), call('blog', '--json')],
