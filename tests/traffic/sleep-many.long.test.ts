@@ -25,6 +25,8 @@ import {
 const COUNT = Number(process.env.WAKE_COUNT ?? 10);
 /** How long the load lasts, in seconds. */
 const LOAD = Number(process.env.WAKE_LOAD ?? 20);
+/** The app's own start where nothing else runs, in milliseconds. */
+const USUAL_START = 100;
 
 const names = Array.from({ length: COUNT }, (_, at) => `shop--pr-${at}`);
 const hostOf = (app: string) => `${app.slice(6)}.preview.example.org`;
@@ -130,7 +132,9 @@ test('each of many is woken by its first request', async ({ world, waker, nginx 
   console.log(
     `(${asleep.length} wakes of ${COUNT} apps: first request ${ms(times)}, own start of the app ${ms(own)}, second request ${ms(second)}; the waker had ${resident} MiB, ${mine} of its own)`,
   );
-  assert.ok(quantile(times, 0.95) < 2_000 + quantile(own, 0.95), `${times}`);
+  // On a machine that is busy with other things everything takes as much longer as the app's own start.
+  const busy = Math.max(1, quantile(own, 0.5) / USUAL_START);
+  assert.ok(quantile(times, 0.95) < 2_000 * busy + quantile(own, 0.95), `${times}`);
 });
 
 test('asked at once, all are woken', async ({ world, nginx }) => {

@@ -6,6 +6,7 @@ import { hostOfUrl, sleepRule } from '@runner/common/apps/sleeping';
 import { asleepSince, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import { appNames, visitApps } from '@runner/common/apps/store';
 import { passed } from '@runner/common/foundation/apart';
+import { EXIT } from '@runner/common/foundation/failure';
 import type { InstancePaths, Server } from '@runner/common/foundation/paths';
 
 /** An instance that may sleep. */
@@ -80,28 +81,30 @@ export class Wakes {
   async #start(key: string, sleeper: Sleeper): Promise<number | undefined> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free -= 1;
-    let hasEnded = false;
-    void this.#run(sleeper).then(() => {
-      hasEnded = true;
+    let ended: { readonly status: number | null } | undefined;
+    void this.#run(sleeper).then((status) => {
+      ended = { status };
       const next = this.#queue.shift();
       if (next) next();
       else this.#free += 1;
     });
     // Another command may have woken it, such as a deploy.
-    while (!hasEnded && socketOf(sleeper) === undefined) await sleep(POLL);
+    while (!ended && socketOf(sleeper) === undefined) await sleep(POLL);
     this.#running.delete(key);
     if (socketOf(sleeper) !== undefined) {
       this.#failed.delete(key);
       return undefined;
     }
-    const tries = (this.#failed.get(key)?.tries ?? 0) + 1;
+    // Another command, such as a build, is no failure of the app.
+    const isBusy = ended?.status === EXIT.busy;
+    const tries = isBusy ? 1 : (this.#failed.get(key)?.tries ?? 0) + 1;
     const wait = Math.min(AGAIN[0] * 2 ** (tries - 1), AGAIN[1]);
     this.#failed.set(key, { tries, until: performance.now() + wait * 1_000 });
     return wait;
   }
 
-  /** In a process of its own, which outlives this one. */
-  #run({ app, instance }: Sleeper): Promise<void> {
+  /** In a process of its own, which outlives this one. Resolves its status. */
+  #run({ app, instance }: Sleeper): Promise<number | null> {
     const { io, paths } = this.#server;
     const program = join(dirname(io.program), 'runner-start');
     const args = [app, '--instance', instance, '--asleep', '--wait', LOCK_WAIT];
@@ -111,8 +114,8 @@ export class Wakes {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     return new Promise((resolve) => {
-      child.once('error', () => resolve());
-      child.once('exit', () => resolve());
+      child.once('error', () => resolve(null));
+      child.once('exit', resolve);
     });
   }
 }

@@ -24,6 +24,7 @@ Commands:
   verify        Show whether what runs is what was deployed, and who signed it
   watch         Follow the watch of a release
   bell          Let a push on the code host start a deploy immediately
+  waker         Wake sleeping apps at their first request
   rollback      Roll back to the previous version
   cancel        Cancel a running deploy
   start         Start an app
