@@ -8,6 +8,7 @@ import { changeApp } from '@runner/common/apps/change';
 import { writeBelowInstance } from '@runner/common/apps/instance-folder';
 import { type TrafficHold, trafficHoldWords } from '@runner/common/apps/operator';
 import {
+  asleepSince,
   heldSlotLink,
   holdFolder,
   isHeld,
@@ -100,7 +101,8 @@ function holdable(paths: Paths, state: AppState): string[] {
     const current = state.instances[name]?.current;
     const file = current && fileOfRelease(paths, app, current);
     const traffic = file?.instances.find((each) => each.name === name)?.traffic;
-    return traffic?.type === 'socket' && liveSlot(paths.app(app).instance(name)) !== undefined;
+    const own = paths.app(app).instance(name);
+    return traffic?.type === 'socket' && liveSlot(own) !== undefined && !asleepSince(own);
   };
   const names = Object.keys(state.instances).filter(isSocket);
   if (names.length === 0) throw refuse("no instance of it is active with 'traffic: socket'");

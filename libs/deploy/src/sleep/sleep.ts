@@ -76,10 +76,14 @@ function awakeIn(paths: Paths, app: AppState, now: Date): Awake[] {
 }
 
 /** The slot of an instance that may sleep: with an address to wake it by, and nothing under way. */
-function slotToSleep(paths: Paths, { app, instances, stopped }: AppState, name: string) {
+function slotToSleep(
+  paths: Paths,
+  { app, instances, stopped, traffic_hold }: AppState,
+  name: string,
+) {
   const { current, slots, draining, broken, before_traffic: before } = instances[name] ?? {};
   const live = liveSlot(paths.app(app).instance(name));
-  const isBusy = draining || broken || before || stopped?.instances.includes(name);
+  const isBusy = traffic_hold || draining || broken || before || stopped?.instances.includes(name);
   const isKnown = live && slots?.[live]?.release === current?.release && current?.url;
   return isKnown && !isBusy ? live : undefined;
 }
