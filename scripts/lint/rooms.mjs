@@ -37,6 +37,7 @@ export const libraries = new Map([
   ['libs/deploy', ['libs/common', 'libs/extract', 'libs/backup']],
   ['libs/history', ['libs/common']],
   ['libs/fleet', ['libs/common']],
+  ['libs/page', ['libs/common']],
 ]);
 
 const inBroker = (name) => `libs/fleet/src/broker/${name}.ts`;

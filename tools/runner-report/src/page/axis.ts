@@ -1,8 +1,8 @@
 /** The axes of all charts; positions are fractions of the width and height. */
 import type { Period } from '@runner/history/figures/figures';
+import { type Html, html, percent } from '@runner/page/html';
+import { clockOf, dayOf } from '@runner/page/words';
 import { scaleUtc } from 'd3-scale';
-import { type Html, html, percent } from './html.ts';
-import { clockOf, dayOf } from './words.ts';
 
 const DAY = 86_400_000;
 

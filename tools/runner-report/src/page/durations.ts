@@ -1,11 +1,13 @@
 /** Durations on a logarithmic scale; the slowest deploys are numbered. */
+
+import { foreign, type Html, html, percent } from '@runner/page/html';
+import { dayOf, lengthOf } from '@runner/page/words';
 import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { curveMonotoneX, line } from 'd3-shape';
 import type { Median, Report } from '../model/model.ts';
 import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
-import { foreign, type Html, html, percent } from './html.ts';
-import { dayOf, lengthOf, markOf } from './words.ts';
+import { markOf } from './marks.ts';
 
 /** Round durations, in seconds. */
 const ROUND = [0.1, 1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400];

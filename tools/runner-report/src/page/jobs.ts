@@ -1,7 +1,8 @@
 /** The list of jobs: how each went last, and when it runs next. */
+
+import { foreign, type Html, html } from '@runner/page/html';
+import { countOf, lengthOf, timeTag } from '@runner/page/words';
 import type { JobRow, Report } from '../model/model.ts';
-import { foreign, type Html, html } from './html.ts';
-import { countOf, lengthOf, timeTag } from './words.ts';
 
 const HEADINGS = ['Last run', 'App', 'Job', 'Result', 'Took', 'Next', 'Schedule'] as const;
 

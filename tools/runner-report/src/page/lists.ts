@@ -1,7 +1,9 @@
 /** The lists of active versions, causes of failures, and deploys. */
+
+import { foreign, type Html, html, percent } from '@runner/page/html';
+import { countOf, lengthOf, timeTag } from '@runner/page/words';
 import type { Cause, DatabaseNote, DeployRow, Report, RunningVersion } from '../model/model.ts';
-import { foreign, type Html, html, percent } from './html.ts';
-import { countOf, lengthOf, markOf, timeTag } from './words.ts';
+import { markOf } from './marks.ts';
 
 /** States that need an operator, as in `runner status --check`. */
 const BAD = /^(broken|down|blocked|stale|failing|interrupted)$/;

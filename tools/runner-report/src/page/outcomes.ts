@@ -1,11 +1,12 @@
 /** Outcomes per day: successes above the line, failures below it. */
 import type { Period } from '@runner/history/figures/figures';
+import { type Html, html, percent } from '@runner/page/html';
+import { clockOf, countOf, dayOf } from '@runner/page/words';
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import type { Bin, ChartOutcome, Report } from '../model/model.ts';
 import { heightLabel, heightLine, timeLabels, timeLines, timeScale } from './axis.ts';
-import { type Html, html, percent } from './html.ts';
-import { clockOf, countOf, dayOf, markOf } from './words.ts';
+import { markOf } from './marks.ts';
 
 const DAY = 86_400_000;
 /** Fraction of a column that is left blank. */

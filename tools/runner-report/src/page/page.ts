@@ -1,14 +1,16 @@
 /** The page: a single file that loads nothing and has no scripts. */
+
+import { foreign, Html, html } from '@runner/page/html';
+import { STYLE } from '@runner/page/style';
+import { countOf, dayOf, lengthOf, partOf, secondsOf, timeTag } from '@runner/page/words';
 import { symbol, symbolCircle, symbolTriangle } from 'd3-shape';
 import type { Report } from '../model/model.ts';
 import { durationsCard } from './durations.ts';
-import { foreign, Html, html } from './html.ts';
 import { jobsCard } from './jobs.ts';
 import { causesCard, deploysCard, runningCard } from './lists.ts';
 import { outcomesCard } from './outcomes.ts';
-import { STYLE } from './style.ts';
+import { PICTURES } from './style.ts';
 import { timelineCard } from './timeline.ts';
-import { countOf, dayOf, lengthOf, partOf, secondsOf, timeTag } from './words.ts';
 
 /** Makes the browser refuse to load or run anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
@@ -26,7 +28,7 @@ export function pageOf(report: Report): string {
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${new Html(STYLE)}</style>
+<style>${new Html(STYLE + PICTURES)}</style>
 </head>
 <body>
 ${symbols()}

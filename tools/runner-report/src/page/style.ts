@@ -1,110 +1,75 @@
-/** Styles of the page: a light and a dark palette, safe for colour-blind readers. */
-import { PICTURES } from './style-pictures.ts';
-
-const PALETTE = `
-:root{color-scheme:light dark;
---paper:#f6f6f3;--card:#fff;--ink:#1c2127;--soft:#5b6470;--line:#e2e2dc;
---good:#2a6ab0;--bad:#bf400d;--odd:#7b828c;--even:#dfeaf6;--alt:#c6daef;--on-even:#1c3553;--on-now:#fff}
-@media (prefers-color-scheme:dark){:root{
---paper:#101316;--card:#181c20;--ink:#e9ebee;--soft:#a1aab5;--line:#2b3138;
---good:#6ba6e8;--bad:#f28d52;--odd:#8d96a1;--even:#1f3044;--alt:#2a4262;--on-even:#d5e5f7;--on-now:#0d1c2d}}
+const CHARTS = `
+.symbols{position:absolute}
+.legend{display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;font-size:.8125rem;color:var(--soft)}
+.mark{width:.8em;height:.8em;vertical-align:-.04em;overflow:visible}
+.key{width:1.4em;height:.8em;vertical-align:-.04em}
+.success{fill:var(--good);color:var(--good)}
+.failed,.rolled_back{fill:var(--bad);color:var(--bad)}
+.unfinished{fill:var(--odd);color:var(--odd)}
+.by_hand{fill:var(--ink);color:var(--ink)}
+.stroke{fill:none;stroke:currentColor;stroke-width:2.2;stroke-linecap:round}
+.hollow{fill:var(--card);stroke:currentColor;stroke-width:1.8}
+.median{fill:none;stroke:var(--ink);stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}
+.plot,.axis{container-type:inline-size}
+.plot+h3{margin-top:2.75rem!important}
+.plot{position:relative;height:13.5rem;margin:1rem .25rem 1.75rem 2.5rem}
+.plot svg{overflow:visible}
+.plot>svg{position:absolute;inset:0;width:100%;height:100%}
+.plot rect.rolled_back{opacity:.55}
+.leads line{stroke:var(--ink);stroke-width:1}
+.grid line{stroke:var(--line);stroke-width:1;shape-rendering:crispEdges}
+.base{stroke:var(--soft);stroke-width:1;shape-rendering:crispEdges}
+.x,.y{position:absolute;font-size:.75rem;line-height:1;color:var(--soft);white-space:nowrap}
+.y{right:100%;margin-right:.6rem;transform:translateY(-50%)}
+.x{top:100%;margin-top:.55rem;transform:translateX(-50%)}
+.points circle{fill:var(--good);fill-opacity:.5}
+.points .stroke{stroke-width:1.5}
+.pin{position:absolute;transform:translate(-50%,-50%);width:1.15rem;height:1.15rem;border-radius:50%;
+background:var(--card);border:1.5px solid var(--ink);font-size:.6875rem;font-weight:600;line-height:1;
+display:grid;place-items:center}
+.bars{display:grid;gap:.3rem 0;font-size:.875rem;counter-reset:bar}
+.bars li{display:grid;grid-template-columns:minmax(6rem,2.2fr) minmax(2rem,1.4fr) 4.6rem minmax(6rem,1.9fr);gap:.75rem;align-items:baseline}
+ol.bars .name::before{counter-increment:bar;content:counter(bar);display:inline-grid;place-items:center;width:1.15rem;height:1.15rem;
+margin-right:.5rem;border:1.5px solid var(--ink);border-radius:50%;font-size:.6875rem;font-weight:600;line-height:1}
+.bar{height:.5rem;align-self:center}
+.bar i,.count i{display:block;height:100%;background:var(--good);border-radius:1px;min-width:2px}
+.value{text-align:right;font-weight:600;white-space:nowrap}
+.causes{display:grid;gap:.7rem}
+.causes li{display:grid;grid-template-columns:3.25rem minmax(0,1fr);gap:1rem}
+.causes code{display:block}
+.count b{display:block;text-align:right;font-size:1.0625rem;line-height:1.3;font-weight:600}
+.count i{height:3px;margin-left:auto;background:var(--bad)}
+.lanes{position:relative;display:grid;gap:.55rem;--label:9.5rem;--active:7.5rem}
+.lane{display:grid;grid-template-columns:var(--label) minmax(0,1fr) var(--active);align-items:start}
+.lane>code{padding-left:.75rem;line-height:1.75rem;font-weight:600;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.label{padding-right:1rem;line-height:1.75rem;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.label b{font-weight:600}
+.track,.versions{position:relative}
+.versions{height:1.75rem}
+.versions div{position:absolute;inset-block:0;border-right:1px solid var(--card);overflow:hidden;
+color:var(--on-even);font:500 .75rem/1.75rem ui-monospace,"JetBrains Mono",SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+.versions div::before{content:"";display:inline-block;width:.35rem}
+.versions span{display:inline-block;white-space:nowrap;padding-right:.35rem}
+.even{background:var(--even)}
+.versions .odd{background:var(--alt)}
+.now{background:var(--good)}
+.versions .now{color:var(--on-now);border-right:0}
+.legend .now{display:inline-block;width:1.1em;height:.8em;vertical-align:-.04em;border-radius:1px}
+.marks{display:block;width:100%;height:.875rem;overflow:visible}
+.marks>svg{overflow:visible}
+.under{position:absolute;inset:0 var(--active) 1.5rem var(--label);pointer-events:none}
+.under svg{width:100%;height:100%}
+.axis{position:relative;height:1.25rem;margin:0 var(--active) 0 var(--label)}
+.axis .x{top:0}
+@container (max-width:42rem){.x:nth-child(even){display:none}}
+@container (max-width:22rem){.x:not(:nth-child(4n+1)){display:none}}
+@media (max-width:40rem){.lanes{--label:0rem;--active:0rem}.under{display:none}
+.lane{grid-template-columns:minmax(0,1fr) auto}.lane .track{grid-column:1/-1;order:3}
+.lane>:is(.label,code){line-height:1.6;padding:0}
+.bars li{grid-template-columns:1fr auto;gap:.05rem .75rem;margin-bottom:.35rem}
+.bars .bar{grid-row:3;grid-column:1/-1}
+.bars .soft{grid-row:2;grid-column:1/-1}}
 `;
 
-const TEXT = `
-*{box-sizing:border-box;margin:0}
-html{-webkit-text-size-adjust:100%}
-body{background:var(--paper);color:var(--ink);
-font:400 .9375rem/1.5 Inter,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
-font-variant-numeric:tabular-nums;overflow-wrap:anywhere;padding:clamp(1rem,2.2vw,2.25rem)}
-header,main,footer{max-width:94rem;margin-inline:auto}
-header{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:baseline;justify-content:space-between;
-margin-bottom:clamp(1rem,1.6vw,1.5rem)}
-h1{font-size:clamp(1.4rem,1rem + 1.5vw,2rem);font-weight:650;letter-spacing:-.02em;line-height:1.2}
-h1 span{color:var(--soft);font-weight:400}
-h2{font-size:1.0625rem;font-weight:650;letter-spacing:-.01em;line-height:1.3}
-h3{font-size:.9375rem;font-weight:600;line-height:1.35}
-.card>h3{margin-top:1.4rem}
-small{font-size:.8125rem;font-weight:400;letter-spacing:0;color:var(--soft);margin-left:.35em}
-header p,footer,.soft,.none,.more{color:var(--soft)}
-.soft,.more,footer{font-size:.8125rem}
-code{font:.875em/1.45 ui-monospace,"JetBrains Mono",SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;
-font-variant-ligatures:none}
-ul,ol{list-style:none;padding:0}
-a{color:var(--good);text-decoration:underline;text-decoration-thickness:1px;text-underline-offset:.18em}
-a:hover{text-decoration-thickness:2px}
-:focus-visible{outline:2px solid var(--good);outline-offset:2px;border-radius:3px}
-summary{cursor:pointer;color:var(--soft);font-size:.8125rem;width:max-content;padding:.15rem 0}
-footer{margin-top:1.25rem}
-`;
-
-const LAYOUT = `
-main{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:clamp(.75rem,1.2vw,1.25rem)}
-.card{background:var(--card);border:1px solid var(--line);border-radius:.625rem;
-padding:clamp(1rem,1.5vw,1.5rem);display:flow-root}
-.column{display:grid;gap:inherit;grid-template-rows:auto 1fr}
-.wide,.figures{grid-column:1/-1}
-.card>*+*{margin-top:.75rem}
-.card>.more{border-top:1px solid var(--line);padding-top:.6rem}
-.figures{display:grid;grid-template-columns:repeat(5,1fr);background:var(--card);border:1px solid var(--line);
-border-radius:.625rem;overflow:hidden}
-.figures div{padding:clamp(.8rem,1.3vw,1.25rem) clamp(1rem,1.5vw,1.5rem);border-left:1px solid var(--line);margin-left:-1px}
-.figures dt{font-size:.8125rem;color:var(--soft)}
-.figures b{display:block;font-size:clamp(1.45rem,1rem + 1.4vw,2.1rem);font-weight:600;letter-spacing:-.025em;line-height:1.25;white-space:nowrap}
-.apps{display:grid;grid-template-columns:repeat(auto-fill,minmax(11.5rem,1fr));gap:1.1rem 1.5rem}
-.apps li{border-top:2px solid var(--good);padding-top:.5rem;min-width:0}
-.apps li:has(.bad){border-color:var(--bad)}
-.apps .version code{font-size:1.25rem;font-weight:600;letter-spacing:-.02em}
-.apps .subject{display:-webkit-box;-webkit-line-clamp:2;-webkit-box-orient:vertical;overflow:hidden;font-size:.875rem}
-.chip{display:inline-block;font-size:.75rem;font-weight:600;line-height:1.4;padding:0 .45em;border:1px solid var(--odd);
-border-radius:1em;vertical-align:.08em}
-.chip.bad{color:var(--bad);border-color:currentColor}
-.definitions{display:grid;grid-template-columns:max-content 1fr;gap:.45rem 1.25rem;font-size:.875rem}
-.definitions dt{font-weight:600}
-.definitions dd{color:var(--soft)}
-@media (max-width:62rem){main{grid-template-columns:minmax(0,1fr)}}
-@media (max-width:48rem){.figures{grid-template-columns:repeat(2,1fr)}
-.figures div{border-top:1px solid var(--line);margin-top:-1px}
-.figures div:first-child{grid-column:1/-1}}
-@media (max-width:36rem){.apps{grid-template-columns:minmax(0,1fr);gap:.7rem}
-.apps li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:0 .75rem;border-top-width:1px;align-items:baseline}
-.apps .version code{font-size:1rem}.apps :is(.subject,.soft){grid-column:1/-1}
-.definitions{grid-template-columns:1fr;gap:0}.definitions dd{margin-bottom:.5rem}}
-`;
-
-const TABLE = `
-table{border-collapse:collapse;width:100%}
-th,td{text-align:left;vertical-align:baseline;padding:.35rem .9rem .35rem 0}
-th{font-size:.8125rem;font-weight:500;color:var(--soft)}
-tr+tr>*,tbody tr:first-child>*{border-top:1px solid var(--line)}
-.numbers{font-size:.8125rem;margin-top:.35rem}
-.numbers :is(td,thead th+th){text-align:right}
-.numbers :is(td,th){padding-block:.2rem}
-.deploys{font-size:.875rem}
-.deploys :is(.when,.result,.took){white-space:nowrap}
-.deploys .when,.deploys .took,.deploys .by{color:var(--soft)}
-.deploys .app{font-weight:600}
-.deploys .app .soft{font-weight:400}
-.deploys .version{min-width:7rem}
-.deploys .text{width:45%;padding-right:0}
-@media (max-width:52rem){.deploys,.deploys tbody{display:block}
-.deploys thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.deploys tr{display:grid;grid-template-columns:auto 1fr auto auto;gap:.1rem .75rem;padding:.6rem 0;
-border-top:1px solid var(--line);align-items:baseline}
-.deploys td{padding:0;border:0!important;order:1}
-.deploys :is(.app,.text){grid-column:1/-1;width:auto}
-.deploys .app{grid-column:1/3}.deploys .result{grid-column:3/-1}.deploys .text{order:2}
-.deploys :is(.version,.when,.took,.by){order:3;min-width:0;font-size:.8125rem}
-.deploys :is(.result,.took,.by){justify-self:end}
-.deploys .when{order:4}.deploys .took{order:5}.deploys .by{order:6}}
-`;
-
-const PRINT = `
-@media print{@page{margin:14mm}body{padding:0;background:#fff;font-size:9pt}
-*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.card,.figures{break-inside:avoid;border-radius:0}
-.card:has(.deploys){break-inside:auto}tr,.apps li,.causes li,.lane{break-inside:avoid}
-details{display:none}a{color:inherit}}
-@media (forced-colors:active){svg,.track,.bar{forced-color-adjust:none}}
-`;
-
-export const STYLE = [PALETTE, TEXT, LAYOUT, PICTURES, TABLE, PRINT].join('').replaceAll('\n', '');
+/** Styles of the charts. */
+export const PICTURES = CHARTS.replaceAll('\n', '');

@@ -1,9 +1,10 @@
 /** Versions of each app over time, with failures and rollbacks. */
 import type { Period } from '@runner/history/figures/figures';
+import { foreign, type Html, html, percent } from '@runner/page/html';
+import { clockOf, countOf, dayOf } from '@runner/page/words';
 import type { ChartOutcome, Lane, Report } from '../model/model.ts';
 import { timeLabels, timeLines, timeScale } from './axis.ts';
-import { foreign, type Html, html, percent } from './html.ts';
-import { clockOf, countOf, dayOf, markOf } from './words.ts';
+import { markOf } from './marks.ts';
 
 const WORDS = {
   failed: 'failed',

@@ -1,6 +1,5 @@
-/** Times, numbers and names of results in words; all times are in UTC. */
+/** Times and numbers in words; all times are in UTC. */
 import { durationText } from '@runner/common/text/time';
-import type { ChartOutcome } from '../model/model.ts';
 import { type Html, html } from './html.ts';
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -46,9 +45,4 @@ export function countOf(count: number): string {
 /** `6.1 %`; a dash for null. */
 export function partOf(part: number | null): string {
   return part === null ? '–' : `${Math.round(part * 1000) / 10} %`;
-}
-
-/** The mark of an outcome, recognisable without its colour. */
-export function markOf(outcome: ChartOutcome): Html {
-  return html`<svg class="mark ${outcome}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#m-${outcome}"/></svg>`;
 }
