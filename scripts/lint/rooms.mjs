@@ -13,7 +13,7 @@ export const rooms = new Map([
     'libs/deploy',
     'sandbox guard run git signed report journal instances packages statement release alerts jobs database operation rollback lifecycle sleep watch hold pipeline checks fetch changes remove prune proof',
   ],
-  ['libs/history', 'log deploys figures'],
+  ['libs/history', 'log deploys figures now'],
   ['libs/fleet', 'files order broker events'],
   ['tools/runner-agent', 'orders run commands'],
   ['tools/runner-fleet', 'rollout events commands'],

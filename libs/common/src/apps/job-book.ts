@@ -1,7 +1,8 @@
 /** What is known of the jobs of an app, in `apps/<app>/jobs.json`: rules, runs, and when each is due. */
 import type { JobRules } from '../deploy-file/jobs.ts';
-import { readTextIfThere } from '../files/read.ts';
-import { orElse } from '../foundation/attempt.ts';
+import { isThere, readTextIfThere } from '../files/read.ts';
+import { writeWhole } from '../files/write.ts';
+import { orElse, unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
 import type { AppState } from './state.ts';
@@ -86,10 +87,25 @@ export interface JobSummary {
   last: Pick<JobRun, 'at' | 'ms' | 'outcome' | 'version'> | null;
 }
 
-/** The jobs of an app's active releases; none where they may not be read. */
+/** The jobs of an app's active releases; where only the views may be read, their view. */
 export function jobSummaries(paths: Paths, { app, instances }: AppState): JobSummary[] {
   if (!Object.values(instances).some(({ current }) => current?.jobs)) return [];
-  const book = orElse(() => readJobBook(paths, app), undefined);
+  const viewed = () => {
+    const all: unknown = JSON.parse(readTextIfThere(paths.viewOfJobs(app), BOOK_MAX) ?? '[]');
+    return Array.isArray(all) ? (all as JobSummary[]) : [];
+  };
+  const own = orElse(() => summariesOf(readJobBook(paths, app)), undefined);
+  return own ?? orElse(viewed, []);
+}
+
+/** Writes the view of an app's jobs, where the package made the folder; a later write repairs it. */
+export function writeViewOfJobs(paths: Paths, app: string, book: JobBook): void {
+  if (!isThere(paths.viewDir)) return;
+  const text = `${JSON.stringify(summariesOf(book))}\n`;
+  unlessFailure(() => writeWhole(paths.viewOfJobs(app), text, 0o640, false), undefined);
+}
+
+function summariesOf(book: JobBook | undefined): JobSummary[] {
   return Object.entries(book?.jobs ?? {}).map(([job, entry]) => {
     const { rules, next, run, paused, runs } = entry;
     const [{ at, ms, outcome, version } = {} as Partial<JobRun>] = runs;

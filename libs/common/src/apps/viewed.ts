@@ -7,6 +7,8 @@ import { writeWhole } from '../files/write.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure, systemCode } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
+import type { View } from './instance-summary.ts';
+import { DEFAULT_RETRIES } from './retries.ts';
 import type { AppState } from './state.ts';
 
 /** The fields of a state that hold no secret; a field that is not listed stays in `state/`. */
@@ -38,7 +40,8 @@ export function writeView(paths: Paths, app: AppState): void {
 
 /** Removes the view of an app that is no longer registered. */
 export function removeView(paths: Paths, app: string): void {
-  unlessFailure(() => removeIfThere(paths.view(app)), undefined);
+  for (const path of [paths.view(app), paths.viewOfJobs(app)])
+    unlessFailure(() => removeIfThere(path), undefined);
 }
 
 /** Whether this user may read the views, and not the states. */
@@ -49,6 +52,14 @@ export function isViewer(paths: Paths): boolean {
   } catch (error) {
     return isDenied(error) && unlessFailure(() => namesIn(paths.viewDir).length >= 0, false);
   }
+}
+
+/** For a user who may read neither config.yml nor the releases: what the last `fetch` saw. */
+export function viewersView(apps: readonly AppState[], now: Date): View {
+  const down = new Map(apps.map(({ app, reported }) => [app, reported?.down ?? []]));
+  const runs = (app: string, instance: string) =>
+    down.get(app)?.includes(instance) ? false : null;
+  return { retries: DEFAULT_RETRIES, now, runs };
 }
 
 /** Reads a state or, where only its view may be read, that. Throws what reading the state threw. */

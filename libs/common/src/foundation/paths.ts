@@ -30,6 +30,8 @@ export interface Paths {
   state(app: string): string;
   secrets(app: string): string;
   view(app: string): string;
+  /** Of its jobs. Its ending is not that of an app's view. */
+  viewOfJobs(app: string): string;
   lock(app: string): string;
   /** Names the deploy of an app that a fetch is to end. */
   cancel(app: string): string;
@@ -125,6 +127,7 @@ export function pathsOf(root: string): Paths {
     state: (app) => at(`state/${app}.json`),
     secrets: (app) => at(`secrets/${app}.json`),
     view: (app) => at(`view/${app}.json`),
+    viewOfJobs: (app) => at(`view/${app}.jobs`),
     lock: (app) => at(`locks/${app}.lock`),
     cancel: (app) => at(`locks/${app}.cancel`),
     databaseLock: (fingerprint) => at(`locks/database-${fingerprint}`),

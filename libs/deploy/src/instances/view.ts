@@ -1,10 +1,10 @@
 /** What `list` and `status` show an app with: the retry policy, and what supervisors say runs. */
 
 import type { View } from '@runner/common/apps/instance-summary';
-import { DEFAULT_RETRIES, retryPolicyFor } from '@runner/common/apps/retries';
+import { retryPolicyFor } from '@runner/common/apps/retries';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
-import { isViewer } from '@runner/common/apps/viewed';
+import { isViewer, viewersView } from '@runner/common/apps/viewed';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { isRunning } from '@runner/common/files/process';
 import type { Server } from '@runner/common/foundation/paths';
@@ -32,12 +32,4 @@ export async function viewOf(
   if (offline || !isSafe || !apps.some(isAsked)) return view;
   const { whatRuns } = await import('@runner/deploy/instances/running');
   return { ...view, ...(await whatRuns({ io, paths }, apps)) };
-}
-
-/** For a user who may read neither config.yml nor the releases: what the last `fetch` saw. */
-function viewersView(apps: readonly AppState[], now: Date): View {
-  const down = new Map(apps.map(({ app, reported }) => [app, reported?.down ?? []]));
-  const runs = (app: string, instance: string) =>
-    down.get(app)?.includes(instance) ? false : null;
-  return { retries: DEFAULT_RETRIES, now, runs };
 }

@@ -1,5 +1,5 @@
 /** Changing what is known of the jobs of an app: the rules are always those of what is active. */
-import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { type JobBook, type JobEntry, readJobBook, writeViewOfJobs } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';
@@ -38,8 +38,10 @@ export function changeJobBook<T>(server: Server, app: AppState, change: (book: J
     for (const [name, { gone, run }] of Object.entries(book.jobs))
       if (gone && !run) delete book.jobs[name];
     const text = `${JSON.stringify(book)}\n`;
-    if (!before || text !== `${JSON.stringify(before)}\n`)
+    if (!before || text !== `${JSON.stringify(before)}\n`) {
       writeWhole(paths.app(app.app).jobs, text, 0o640);
+      writeViewOfJobs(paths, app.app, book);
+    }
     return result;
   } finally {
     lock.release();
