@@ -88,6 +88,17 @@ export function makeBellPackage(release, root) {
   finish(release, { name: 'runner-bell', source }, root);
 }
 
+/** Makes runner-dashboard_<version>_all.deb: its units; the executable is that of the package runner. */
+export function makeDashboardPackage(release, root) {
+  const source = join(checkout, 'packaging/dashboard');
+  for (const name of ['runner-dashboard.socket', 'runner-dashboard.service']) {
+    const text = readFileSync(join(source, name), 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
+    writeText(join(root, 'usr/lib/systemd/system', name), text);
+  }
+  copy(join(checkout, 'LICENSE'), join(root, 'usr/share/doc/runner-dashboard/copyright'));
+  finish(release, { name: 'runner-dashboard', source }, root);
+}
+
 /** Adds what dpkg reads, and packs the folder. */
 function finish({ version, date, to, arch, level }, { name, source }, root) {
   const files = filesBelow(root);

@@ -1,5 +1,5 @@
-// Makes the release in release/: tarballs with their installer, Debian packages of runner, its bell and its fleet, a
-// package for npm, the lists of what is bundled (SBOM) and checksums. Twice the same from the same commit.
+// Makes the release in release/: tarballs with their installer, Debian packages of runner, its bell, dashboard and
+// fleet, a package for npm, the lists of what is bundled (SBOM) and checksums. Twice the same from the same commit.
 //
 //   node scripts/package/main.mjs [--to FOLDER] [--dist FOLDER] [--arch all,amd64,arm64] [--quick]
 //
@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkout, say } from '../tasks/checkout.mjs';
 import { makeArchive, sumsOf, writeText } from './archive.mjs';
-import { makeBellPackage, makeDebianPackages } from './debian.mjs';
+import { makeBellPackage, makeDashboardPackage, makeDebianPackages } from './debian.mjs';
 import { thirdPartyText } from './licences.mjs';
 import { NODE, placeNode } from './node.mjs';
 import { makeNpmPackage } from './npm.mjs';
@@ -63,6 +63,7 @@ function makeRelease(arch, work) {
   writeText(join(base.to, `runner-${version}${name}.cdx.json`), bom);
   if (node !== undefined) return;
   makeBellPackage(release, join(work, 'bell'));
+  makeDashboardPackage(release, join(work, 'dashboard'));
   makeNpmPackage(release, join(work, 'npm', 'package'));
 }
 

@@ -10,6 +10,8 @@ export interface Sink {
   readonly isTTY: boolean;
   /** Width in character cells; 80 if unknown. */
   readonly columns: number;
+  /** Height in lines; 24 if unknown. */
+  readonly rows: number;
   /** Nothing more can be written: later writes do nothing, and long-running commands stop. */
   readonly closed: boolean;
   /** Why, unless the reader has left: `output_failed`, with which the command ends. */
@@ -75,13 +77,16 @@ function isTerminal(fd: number): boolean {
 function openSink(fd: number, name: string): Sink {
   let closed = false;
   let failure: Failure | undefined;
+  const stream = () => (fd === 1 ? process.stdout : process.stderr);
   return {
     get isTTY() {
       return isTerminal(fd);
     },
     get columns() {
-      const stream = fd === 1 ? process.stdout : process.stderr;
-      return (isTerminal(fd) && stream.columns) || 80;
+      return (isTerminal(fd) && stream().columns) || 80;
+    },
+    get rows() {
+      return (isTerminal(fd) && stream().rows) || 24;
     },
     get closed() {
       return closed;

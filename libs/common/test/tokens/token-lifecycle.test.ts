@@ -33,6 +33,7 @@ function ioWith(input: string, env: Record<string, string> = {}): { io: Io; told
   const sink = {
     isTTY: false,
     columns: 80,
+    rows: 24,
     closed: false,
     failure: undefined,
     write: (data: string | Uint8Array) => {

@@ -1,5 +1,10 @@
 /** Changing what is known of the jobs of an app: the rules are always those of what is active. */
-import { type JobBook, type JobEntry, readJobBook, writeViewOfJobs } from '@runner/common/apps/job-book';
+import {
+  type JobBook,
+  type JobEntry,
+  readJobBook,
+  writeViewOfJobs,
+} from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';

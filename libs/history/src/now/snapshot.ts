@@ -2,7 +2,7 @@
 import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { type AppSummary, isHealthy, summaryOf } from '@runner/common/apps/summary';
+import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -31,32 +31,19 @@ export async function snapshotOf(
   return {
     apps: apps.map((app) => summaryOf(paths, app, view)),
     unreadable: unreadable.map(({ app }) => app),
-    queue: orElse(() => ({ waiting: count(notifySpool), dead: count(`${notifySpool}/dead`) }), null),
+    queue: orElse(
+      () => ({ waiting: count(notifySpool), dead: count(`${notifySpool}/dead`) }),
+      null,
+    ),
   };
 }
 
-/** `3 apps`, `3 apps, 1 needs attention`: what is the most important. */
-export function countWords({ apps, unreadable }: Snapshot): string {
-  const all = apps.length + unreadable.length;
-  const bad = apps.filter((app) => !isHealthy(app)).length + unreadable.length;
-  const attention = bad === 0 ? '' : `, ${bad} ${bad === 1 ? 'needs' : 'need'} attention`;
-  return `${all} ${all === 1 ? 'app' : 'apps'}${attention}`;
-}
-
-/** The version of an app, or of each of its instances where they differ. */
-export function versionWords({ instances }: AppSummary): string {
-  const versions = instances.map(({ current, restored }) =>
-    restored ? `${restored.version} (to deploy)` : (current?.version ?? '-'),
+/** The deploy that runs or was the last one, by its id; undefined: there was none. */
+export function newestDeployOf({ deploying, last_failure: failure, instances }: AppSummary) {
+  if (deploying) return deploying.deploy_id;
+  const ended = instances.flatMap(({ current }) =>
+    current ? [{ id: current.deploy_id, at: current.deployed_at }] : [],
   );
-  return [...new Set(versions)].join(', ') || '-';
-}
-
-/** Why an app is as it is: the reason of what is wrong with it, else what comes next. */
-export function reasonWords(app: AppSummary): string {
-  const { state, check_failed: check, last_failure: failure, jobs, instances, next } = app;
-  const broken = instances.find((each) => each.broken)?.broken?.reason;
-  if (state === 'broken' && broken) return broken;
-  if (state === 'stale' && check) return check.message;
-  if ((state === 'failing' || state === 'blocked') && failure) return failure.error;
-  return jobs.find(({ trouble }) => trouble)?.trouble ?? next;
+  if (failure) ended.push({ id: failure.deploy_id, at: failure.at });
+  return ended.sort((a, b) => (a.at < b.at ? 1 : -1))[0]?.id;
 }

@@ -1,0 +1,85 @@
+/** A snapshot in words, for terminals and pages; times are in UTC. */
+import type { InstanceSummary } from '@runner/common/apps/instance-summary';
+import type { JobSummary } from '@runner/common/apps/job-book';
+import { operationWord } from '@runner/common/apps/progress';
+import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import type { Snapshot } from './snapshot.ts';
+
+/** `2026-05-04 09:30`. */
+export function minuteOf(time: string): string {
+  return time.slice(0, 16).replace('T', ' ');
+}
+
+/** `3 apps, 1 needs attention`. */
+export function countWords({ apps, unreadable }: Snapshot): string {
+  const all = apps.length + unreadable.length;
+  const bad = apps.filter((app) => !isHealthy(app)).length + unreadable.length;
+  const attention = bad === 0 ? '' : `, ${bad} ${bad === 1 ? 'needs' : 'need'} attention`;
+  return `${all} ${all === 1 ? 'app' : 'apps'}${attention}`;
+}
+
+/** The version of an app, or those of its instances where they differ. */
+export function versionWords({ instances }: AppSummary): string {
+  const versions = instances.map(({ current, restored }) =>
+    restored ? `${restored.version} (to deploy)` : (current?.version ?? '-'),
+  );
+  return [...new Set(versions)].join(', ') || '-';
+}
+
+/** The step that runs; why an app is as it is, if something is wrong with it; else what comes next. */
+export function reasonWords(app: AppSummary): string {
+  const { state, deploying, check_failed: check, last_failure: failure, jobs, instances } = app;
+  const broken = instances.find((each) => each.broken)?.broken?.reason;
+  if (deploying && state === 'deploying') return `${deploying.version} at ${deploying.stage}`;
+  if (state === 'broken' && broken) return broken;
+  if (state === 'stale' && check) return check.message;
+  if ((state === 'failing' || state === 'blocked') && failure) return failure.error;
+  return jobs.find(({ trouble }) => trouble)?.trouble ?? app.next;
+}
+
+/** A label and a text. */
+export type Fact = readonly [label: string, text: string];
+
+/** Since when, by whom and why. */
+function sinceWords(since: string | null, by?: string | null, reason?: string | null): string {
+  const parts = [since && `since ${minuteOf(since)}`, by && `by ${by}`, reason && `(${reason})`];
+  return parts.filter(Boolean).join(' ');
+}
+
+/** What there is to say of an app. */
+export function factsOf(app: AppSummary): readonly Fact[] {
+  const { deploying, last_failure: failure, watch, watched, held, paused, stopped } = app;
+  const facts: Fact[] = app.instances.map(instanceFact);
+  if (deploying) {
+    const { version, stage, started, user } = deploying;
+    facts.push([operationWord(deploying), `${version} at ${stage} ${sinceWords(started, user)}`]);
+  }
+  if (failure) {
+    const { version, stage, at, error } = failure;
+    facts.push(['last failure', `${version} at ${stage}, ${minuteOf(at)}`], ['cause', error]);
+  }
+  if (watch) facts.push(['watch', `${watch.version} until ${minuteOf(watch.until)}`]);
+  else if (watched)
+    facts.push(['watch', `${watched.version}, ${watched.verdict}: ${watched.reason}`]);
+  if (stopped) facts.push(['stopped', sinceWords(stopped.since, stopped.by, stopped.reason)]);
+  if (paused) facts.push(['paused', sinceWords(paused.since, paused.by, paused.reason)]);
+  if (held)
+    facts.push([
+      'on hold',
+      `${held.commit.slice(0, 12)} ${sinceWords(held.since, held.by, held.reason)}`,
+    ]);
+  return [...facts, ...app.jobs.map(jobFact), ['next', app.next]];
+}
+
+function instanceFact(each: InstanceSummary): Fact {
+  const { instance, current, active_since: since, active_by: by, url, running, stopped } = each;
+  const down = running === false ? (stopped ? 'stopped' : 'not running') : '';
+  const parts = [current?.version ?? 'nothing runs', sinceWords(since, by), down, url];
+  return [instance, parts.filter(Boolean).join(', ')];
+}
+
+function jobFact({ job, when, last, trouble, next, paused, running }: JobSummary): Fact {
+  const went = trouble ?? (last ? `${last.outcome} ${minuteOf(last.at)}` : 'not run yet');
+  const then = paused ? 'paused' : running ? 'runs now' : next && `next ${minuteOf(next)}`;
+  return [`job ${job}`, [when, went, then].filter(Boolean).join(', ')];
+}

@@ -1,0 +1,158 @@
+/** The page: what it shows, that it is live, and that it cannot write. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeApp } from '@runner/common/apps/store';
+import { distFolder, executable, run, shell } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ask, canShare, startDashboard, view } from '../../../tests/eyes/dashboard.ts';
+import {
+  failedState,
+  GROUP,
+  HOSTILE,
+  logLine,
+  makeEyesRoot,
+  stateOf,
+} from '../../../tests/eyes/root.ts';
+
+const test = suite('dashboard');
+const shared = canShare ? test : test.skip;
+
+shared('a member of the group serves pages with versions, logs, causes and jobs', async () => {
+  const paths = makeEyesRoot(3, true);
+  const { port } = await startDashboard(paths.root);
+  const overview = await ask(port, '/');
+  assert.is(overview.status, 200);
+  assert.match(overview.text, /3 apps, 1 needs attention/);
+  assert.match(overview.text, /src\/a\.ts:3: not found/);
+  assert.match(overview.text, /second line/);
+  assert.match(overview.text, /<noscript><meta http-equiv="refresh"/);
+  assert.ok(Buffer.byteLength(overview.text) < 100 * 1024);
+  const shop = await ask(port, '/app/shop');
+  assert.match(shop.text, /v2 at build since .* by ada/);
+  assert.match(shop.text, /first line\nsecond line/);
+  assert.match(shop.text, /job report failed: exit status 3/);
+  assert.match((await ask(port, '/app/blog')).text, /class="result">failed/);
+  for (const path of ['/app/nope', '/x', '/app/..%2f..%2fmkey', '/events/'])
+    assert.is((await ask(port, path)).status, 404, path);
+});
+
+shared('only GET and HEAD are answered, and HEAD without a page', async () => {
+  const { port } = await startDashboard(makeEyesRoot(3, true).root);
+  for (const method of [
+    'POST',
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'OPTIONS',
+    'TRACE',
+    'CONNECT',
+    'PROPFIND',
+  ]) {
+    const { status, headers } = await ask(port, '/', method);
+    assert.equal([status, headers.allow], [405, 'GET, HEAD'], method);
+  }
+  const { status, text } = await ask(port, '/', 'HEAD');
+  assert.equal([status, text], [200, '']);
+});
+
+shared(
+  'a change reaches the viewers within a second, and only what has changed is sent',
+  async () => {
+    const paths = makeEyesRoot(3, true);
+    const { port } = await startDashboard(paths.root);
+    const [all, one] = [view(port, '/events'), view(port, '/app/site/events')];
+    await until(
+      () => all.text().includes('app-site') && one.text().includes('facts'),
+      'no first state',
+    );
+    const [before, quiet] = [all.text().length, one.text().length];
+    const begun = Date.now();
+    logLine(paths, 'shop', 'a line that is new');
+    await until(() => all.text().includes('a line that is new'), 'no news');
+    const took = Date.now() - begun;
+    const news = all.text().slice(before);
+    assert.not.match(news, /app-site/);
+    assert.is(one.text().length, quiet);
+    assert.ok(took < 3_000, `${took} ms`);
+    writeApp(paths, stateOf('fresh'));
+    await until(() => all.text().includes('event: reload'), 'a new app is not seen');
+    all.close();
+    one.close();
+  },
+);
+
+shared('text from outside is text, and runs nothing', async () => {
+  const paths = makeEyesRoot(3, true);
+  writeApp(paths, failedState('blog', HOSTILE));
+  logLine(paths, 'shop', HOSTILE);
+  const { port } = await startDashboard(paths.root);
+  for (const path of ['/', '/app/blog', '/app/shop']) {
+    const { text } = await ask(port, path);
+    assert.not.match(text, /<img|\u001b|\u202e/, path);
+    assert.match(text, /&lt;img src=x/, path);
+  }
+});
+
+shared('a user who can read a key, a token or a secret is refused', async () => {
+  const { root } = makeEyesRoot(3, true);
+  const asRoot = await run('runner-dashboard', ['--listen', '127.0.0.1:0'], { root });
+  assert.is(asRoot.status, 1);
+  assert.match(asRoot.stderr, /this user can read .*: run the dashboard as a user who only is/);
+});
+
+shared('its user opens neither keys nor states, secrets, the spool or configuration', async () => {
+  const paths = makeEyesRoot(3, true);
+  for (const file of [paths.mkey, paths.statementKey, paths.config])
+    writeFileSync(file, 'planted', { mode: 0o600 });
+  writeFileSync(paths.secrets('shop'), 'planted', { mode: 0o600 });
+  const { mkey, statementKey, config, notifySpool } = paths;
+  const closed = [
+    mkey,
+    statementKey,
+    config,
+    paths.secrets('shop'),
+    paths.state('shop'),
+    notifySpool,
+  ];
+  for (const path of [...closed, paths.app('shop').jobs]) {
+    const user = `setpriv --reuid=65534 --regid=${GROUP} --clear-groups`;
+    const { status } = await shell(`${user} test -r '${path}'`);
+    assert.is(status, 1, path);
+  }
+});
+
+test('only a loopback address or a socket is served, and without systemd one must be given', async () => {
+  const { root } = makeEyesRoot();
+  for (const address of [
+    '0.0.0.0:9191',
+    '[::]:80',
+    '10.0.0.1:80',
+    'example.org:80',
+    '9191',
+    'unix:rel',
+  ]) {
+    const { status, stderr } = await run('runner-dashboard', ['--listen', address], { root });
+    assert.is(status, 2, address);
+    assert.match(stderr, /give a loopback address/);
+  }
+  assert.is((await run('runner-dashboard', [], { root })).status, 2);
+});
+
+test('no code that changes a file or starts a program is in its bundle', () => {
+  const file = readFileSync(executable('runner-dashboard'), 'utf8');
+  const lazy = [...new Set(file.match(/\.\.\/lib\/[\w-]+\.cjs/g) ?? [])].sort();
+  assert.equal(lazy, ['../lib/common.cjs', '../lib/yaml.cjs']);
+  const texts = [file, readFileSync(join(distFolder(), 'lib/common.cjs'), 'utf8')];
+  const writers =
+    /\b(?:(?:append|write|copy)File|rename|unlink|rmdir|rm|mkdir|mkdtemp|(?:sym)?link|l?ch(?:mod|own)|fch(?:mod|own)|f?truncate|l?utimes|futimes|fsync|fdatasync)(?:Sync)?\)?\(|createWriteStream|child_process|worker_threads/g;
+  const found = texts.flatMap((text) => text.match(writers) ?? []);
+  // The one of every command: no core dump of its own memory.
+  assert.equal(found, ['writeFileSync)(']);
+  assert.match(file, /writeFileSync\)\("\/proc\/self\/coredump_filter"/);
+  const opened = texts.flatMap((text) => text.match(/openSync\)\([^;]{0,200};/g) ?? []);
+  for (const each of opened) assert.match(each, /O_RDONLY/, each);
+});
+
+test.run();
