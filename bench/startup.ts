@@ -26,6 +26,8 @@ const QUICK = 1.25;
 /** Appending takes a lock, for which flock(1) is started. */
 const CHAINED = 1.6;
 const YAML = 1.5;
+/** The first screen of `runner top`. */
+const SCREEN = 2.5;
 
 const CONFIG = `notify:
   discord_webhook: https://discord.com/api/webhooks/123456789012345678/abcdef
@@ -80,6 +82,7 @@ async function main(): Promise<void> {
     command(QUICK, 'runner-status', 'app0', '--offline'),
     command(1.35, 'runner-tokens', 'list'),
     command(QUICK, 'runner-debug', 'last-error', 'app0'),
+    command(SCREEN, 'runner-top', '--once', '--offline'),
     command(YAML, 'runner-list', '-o', 'yaml'),
     command(YAML, 'runner-notify', 'status', '--offline'),
   ];

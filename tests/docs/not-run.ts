@@ -106,6 +106,26 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'it installs a package as root, and listens: the tests of runner-bell call it',
   },
   {
+    page: 'docs/dashboard.md',
+    block: 'sudo apt-get install',
+    reason: 'it installs a package as root, and listens: the tests of runner-dashboard call it',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner dashboard --listen',
+    reason: 'it listens until it is ended: the tests of runner-dashboard call it',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner top --plain',
+    reason: 'it prints until it is ended: the tests of runner-top call it',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner top',
+    reason: 'it is shown until it is ended: the tests of runner-top call it',
+  },
+  {
     page: 'docs/commands.md',
     block: 'runner bell --listen',
     reason: 'it listens until it is ended: the tests of runner-bell call it',

@@ -132,6 +132,27 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'top',
+    calls: [call('--once'), call('--once', '--json'), call('--once', '-o', 'yaml')],
+    writes: false,
+    wrong: [['usage', call('--once', '--plain')]],
+    refusals: {
+      ...OUTPUT,
+      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
+      file_unreadable: ['config.yml is a folder'],
+    },
+  },
+  {
+    command: 'dashboard',
+    calls: [call('--help')],
+    writes: false,
+    wrong: [
+      ['usage', call()],
+      ['guard_tripped', call('--listen', '127.0.0.1:0')],
+    ],
+    refusals: OUTPUT,
+  },
+  {
     command: 'bell serve',
     calls: [call('--help')],
     writes: false,

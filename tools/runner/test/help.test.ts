@@ -17,6 +17,8 @@ Commands:
   remove        Remove an app and stop it
   list          Show the registered apps and what is running
   status        Show one app in detail, or check all of them
+  top           Watch apps, deploys and jobs live
+  dashboard     Show apps and deploys on a page that cannot write
   deploy        Deploy an app from git
   fetch         Look for new commits, and deploy them
   changes       List the commits the next deploy would ship
