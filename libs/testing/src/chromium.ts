@@ -76,11 +76,12 @@ class Connection {
 
 /** A browser; close it. */
 export interface Browser {
+  /** A file, or a page that this machine serves. */
   open(file: string): Promise<Page>;
   close(): void;
 }
 
-/** Starts Chromium, which reaches no network. */
+/** Starts Chromium, which reaches no network but loopback. */
 export function startChromium(): Browser {
   if (chromiumPath === undefined) throw new Error('Chromium is not installed');
   const child: ChildProcess = spawn(
@@ -88,7 +89,10 @@ export function startChromium(): Browser {
     [
       ...['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-pipe'],
       ...['--hide-scrollbars', '--force-color-profile=srgb', '--disable-dev-shm-usage'],
-      ...['--host-resolver-rules=MAP * ~NOTFOUND', '--disable-background-networking'],
+      ...[
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+        '--disable-background-networking',
+      ],
       `--user-data-dir=${temporaryFolder('chromium')}`,
     ],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
@@ -117,7 +121,8 @@ async function openPage(connection: Connection, file: string): Promise<Page> {
   });
   await send('Page.enable');
   await send('Network.enable');
-  await send('Page.navigate', { url: pathToFileURL(file).href });
+  const url = file.startsWith('http:') ? file : pathToFileURL(file).href;
+  await send('Page.navigate', { url });
   await loaded;
   return {
     requests,

@@ -111,13 +111,13 @@ export class Session {
   }
 
   async #draw(): Promise<void> {
-    const { columns, rows } = this.#server.io.stdout;
     this.#turn += 1;
     const turn = this.#turn;
     try {
       const drawn = await this.#source.drawn(this.#now, this.#page, this.#app);
       // Another key was typed meanwhile.
       if (turn !== this.#turn) return;
+      const { columns, rows } = this.#server.io.stdout;
       const area = { columns, rows, style: this.#style };
       this.#screen.draw(screenOf({ ...drawn, message: this.#message }, area));
     } catch (error) {
