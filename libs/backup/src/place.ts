@@ -18,7 +18,7 @@ const PLACING = '.restore-placing.json';
 const LIST_MAX = 67_108_864;
 
 /** What a fresh installation, or a disk of its own, has. */
-const FRESH = 'agent apps fleet locks logs lost+found secrets spool state view'.split(' ');
+const FRESH = 'agent apps fleet locks logs lost+found plans secrets spool state view'.split(' ');
 
 /** Throws `root_in_use` unless the root is empty or freshly installed. */
 export function requireUnused(root: Folder, { root: path }: Paths): void {

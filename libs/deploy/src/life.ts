@@ -5,12 +5,14 @@ import type { Style } from '@runner/common/cli/output';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
+import { APPROVAL_OPTIONS, type ApprovalChoice } from './approval/options.ts';
 import type { LifeOutcome } from './lifecycle/verbs.ts';
 import type { LifecycleVerb, LifeInstance } from './operation/verbs.ts';
 import { progressFor } from './report/progress.ts';
 
 export const LIFE_OPTIONS = {
   ...EVENTS_OPTION,
+  ...APPROVAL_OPTIONS,
   instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
   wait: {
     placeholder: 'TIME',
@@ -28,7 +30,7 @@ type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
     readonly instance: string | undefined;
     readonly wait: string | undefined;
     readonly asleep?: boolean;
-  };
+  } & ApprovalChoice;
 };
 
 /** Runs one of the commands. */
@@ -46,9 +48,9 @@ export async function runLife(
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {
     const { reporter } = progress;
-    const { instance, asleep: onlyAsleep = false } = options;
-    const request = { io, paths, app, instance, reason, wait, reporter, onlyAsleep };
-    const value = await changeRunning(request, verb);
+    const { instance, asleep: onlyAsleep = false, plan, emergency } = options;
+    const choice = { instance, reason, wait, onlyAsleep, plan, emergency };
+    const value = await changeRunning({ io, paths, app, reporter, ...choice }, verb);
     return { value, status: value.result === 'failed' ? 1 : 0 };
   } finally {
     progress.end();

@@ -27,6 +27,8 @@ export const NOTICE: Notice = {
   changes: undefined,
   commit: '',
   job: '',
+  approvedBy: '',
+  emergency: '',
   stage: '',
   database: '',
   user: '',

@@ -15,6 +15,7 @@ const STATE_EVENTS = [
   'AppDown',
   'AppUp',
   'CertEnding',
+  'ApprovalWanted',
   'CheckRecovered',
   'DeployWaiting',
   'HeadBehind',
@@ -22,6 +23,8 @@ const STATE_EVENTS = [
   'JobMissed',
   'JobRecovered',
   'JobSlow',
+  'PlanApproved',
+  'PlanExpired',
   'TagChanged',
   'TokenEnding',
   'TokenRenewed',
@@ -67,6 +70,11 @@ export interface DeployEvent {
   event?: DeployEvent['event_type'];
   app?: string;
   commit?: string;
+  /** The plan that it applied, or that is announced, and who approved it. */
+  plan?: string;
+  approved_by?: string[];
+  /** Why root went on without an approval. */
+  emergency?: string;
   /** What triggered it: `manual`, `fetch`. */
   trigger?: string;
   previous_version?: string;

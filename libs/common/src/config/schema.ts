@@ -1,5 +1,6 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
 import { type ObjectSchema, type Schema, text } from '../yaml/schema.ts';
+import { REQUIRE_APPROVAL } from './approval-schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
 import { CODE_HOSTS, SUBMODULES } from './code-hosts-schema.ts';
@@ -121,6 +122,7 @@ export const KEYS = {
   max_deploy_retries: RETRIES,
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
+  require_approval: REQUIRE_APPROVAL,
   proxy_user: {
     type: 'string',
     pattern: '^[a-z_][a-z0-9_-]*\\$?$',
@@ -135,6 +137,13 @@ export const KEYS = {
     wanted: 'an absolute path',
     description:
       'The keys that may sign commits, as in allowed_signers of ssh-keygen [default: /etc/runner/commit_signers]',
+  },
+  approvers: {
+    type: 'string',
+    pattern: '^/[^/]',
+    wanted: 'an absolute path',
+    description:
+      'The keys that may sign approvals, as in allowed_signers of ssh-keygen [default: /etc/runner/approvers]',
   },
   build: {
     type: 'object',

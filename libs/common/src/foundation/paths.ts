@@ -25,8 +25,12 @@ export interface Paths {
   readonly notifySpool: string;
   /** The socket of the process that wakes sleeping apps. */
   readonly wakerSocket: string;
+  /** Plans that wait for an approval, are applied, or ended a short time ago. */
+  readonly plansDir: string;
+  readonly plansLock: string;
   readonly locksDir: string;
   readonly registryLock: string;
+  plan(id: string): string;
   state(app: string): string;
   secrets(app: string): string;
   view(app: string): string;
@@ -122,6 +126,9 @@ export function pathsOf(root: string): Paths {
     auditSpool: at('spool/audit'),
     notifySpool: at('spool/notify'),
     wakerSocket: at('waker/app.sock'),
+    plansDir: at('plans'),
+    plansLock: at('locks/plans.lock'),
+    plan: (id) => at(`plans/${id}.json`),
     locksDir: at('locks'),
     registryLock: at('locks/registry.lock'),
     state: (app) => at(`state/${app}.json`),

@@ -4,6 +4,8 @@
  */
 import type { Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Deploy, say } from '../journal/operation.ts';
@@ -28,6 +30,13 @@ export async function contractIfDue(op: Deploy): Promise<void> {
   const target = keptTarget(own, name, oldest);
   const rules = target?.file.migrate;
   if (!target || rules?.contract === undefined) return;
+  const needed = approvalRuleOf(readConfig(op.paths), app.app).counts.contract ?? 0;
+  if ((op.approval?.approved_by?.length ?? 0) < needed && op.approval?.emergency === undefined) {
+    op.reporter.note(
+      `contract of ${oldest.version} waits for an approval: runner plan deploy ${app.app}`,
+    );
+    return;
+  }
   try {
     const address = databaseAddress(target.env[rules.database] ?? '', target.release);
     await contract({ op: own, target, rules, address }, rules.contract, oldest);

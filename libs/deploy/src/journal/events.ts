@@ -12,7 +12,7 @@ import type { Deploy, Move, Operation } from './operation.ts';
 /** What identifies the operation that an event belongs to, and the version that it is about. */
 export type EventOrigin = Pick<Deploy, 'io' | 'app' | 'redact' | 'deployId' | 'trigger' | 'user'> &
   Pick<Deploy, 'commit' | 'version'> &
-  Partial<Pick<Deploy, 'about'>>;
+  Partial<Pick<Deploy, 'about' | 'approval'>>;
 
 /** Fields of an event. */
 export type EventFields = Partial<DeployEvent>;
@@ -33,7 +33,7 @@ export function eventsOf(
   { origin, kind, instances, file }: EventRequest,
   fields: EventFields | ((instance: string) => EventFields),
 ): DeployEvent[] {
-  const { io, app, redact, deployId, trigger, user, commit, version, about } = origin;
+  const { io, app, redact, deployId, trigger, user, commit, version, about, approval } = origin;
   const order = trigger === 'fleet' ? orderIn(io.env) : undefined;
   const common = {
     // The same time in all: they are one event.
@@ -47,6 +47,7 @@ export function eventsOf(
     user,
     ...(order !== undefined && { order }),
     ...about,
+    ...approval,
   };
   return instances.map((instance) => {
     const domain = file?.instances.find(({ name }) => name === instance)?.domain;
@@ -82,8 +83,8 @@ export function rolledBackEvents<M extends Move>(
     ];
     const { file, ...facts } = factsOf(first);
     const { commit, version } = first.to;
-    const { io, app, redact, deployId, trigger, user } = op;
-    const origin = { io, app, redact, deployId, trigger, user, commit, version };
+    const { io, app, redact, deployId, trigger, user, approval } = op;
+    const origin = { io, app, redact, deployId, trigger, user, commit, version, approval };
     const names = [first, ...others].map(({ instance }) => instance);
     const fields = { from_version: first.from.version, ...facts };
     return eventsOf({ origin, kind: 'RollbackSuccess', instances: names, file }, fields);

@@ -2,7 +2,7 @@
 import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary, Deployed, Deploying } from '@runner/common/apps/state';
-import { newDeployId } from '@runner/common/audit/events';
+import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import type { Redactor } from '@runner/common/secrets/redactor';
@@ -38,6 +38,8 @@ export interface Operation extends Server {
   /** How it ends is being recorded: a command that wants the lock waits for it. */
   ending(): void;
   notifier: Notifier;
+  /** The plan that it applies and who approved that, or why it needed none. */
+  approval?: Pick<DeployEvent, 'plan' | 'approved_by' | 'emergency'> | undefined;
   /** What has been done so far, to be undone; undefined for what needs no undo. */
   journal: Journal | undefined;
   /** What its commands reached, and what they were refused. */

@@ -32,7 +32,7 @@ export async function startAll(
       if (asleepSince(paths.app(app).instance(instance))) continue;
       try {
         const outcome = await changeRunning(
-          { io, paths, app, instance, wait: 60_000, reporter },
+          { io, paths, app, instance, wait: 60_000, reporter, isBoot: true },
           'start',
         );
         done.push(outcome);

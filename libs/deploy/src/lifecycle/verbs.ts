@@ -2,6 +2,7 @@
 import { asleepSince, liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
 import { redactorForAny } from '@runner/common/redaction/redact';
+import { admit, begin, end } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -33,6 +34,8 @@ export interface LifeRequest extends Omit<OperationRequest, 'trigger' | 'notify'
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
   readonly reason?: string | undefined;
+  /** It ran before a reboot: that needs no approval. */
+  readonly isBoot?: boolean;
 }
 
 /** What `start`, `stop` and `restart` print. */
@@ -61,7 +64,9 @@ export async function changeRunning(
   const outcome = await operate(own, verb, open, async (op) => {
     lost = op.lost;
     const { app, reporter } = op;
+    const plan = request.isBoot ? undefined : admit(op, app, { ...request, verb });
     const chosen = chosenInstances(app, request.instance);
+    begin(op, plan, request);
     const [[, { commit, version }]] = chosen as [[string, Deployed]];
     const instance = chosen.map(([name]) => name).join(',');
     beginAnyway(op, {
@@ -79,6 +84,7 @@ export async function changeRunning(
       instances.push(isLeft ? left : await one(op, verb, each, reason));
     }
     concludeVerb(op, verb, instances, reason);
+    end(op, overall(instances, verb) !== 'failed', `${app.app} was ${DONE[verb]}`);
     if (verb !== 'stop')
       for (const { words } of unreadSecretsOf(request, app)) reporter.note(words);
     const result = overall(instances, verb);

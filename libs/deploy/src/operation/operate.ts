@@ -5,6 +5,7 @@ import { newDeployId } from '@runner/common/audit/events';
 import { removeTree } from '@runner/common/files/tree-change';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { announceOver } from '../alerts/over.ts';
+import type { ApprovalChoice } from '../approval/options.ts';
 import { drainAll } from '../instances/drain.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
@@ -16,7 +17,7 @@ import { goBack } from './go-back.ts';
 import { recover } from './recover.ts';
 
 /** What the command line asks for. */
-export interface OperationRequest extends ContextRequest {
+export interface OperationRequest extends ContextRequest, ApprovalChoice {
   readonly app: string;
   readonly reporter: Reporter;
   readonly trigger: string;

@@ -2,6 +2,8 @@
  * What an operation whose process died has left: if it had arrived, its success is recorded, otherwise
  * what it did is undone and its failure is recorded.
  */
+
+import { listPlans } from '@runner/common/apps/plans';
 import { operationWord } from '@runner/common/apps/progress';
 import { liveSlot, type SlotState } from '@runner/common/apps/slots';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
@@ -11,6 +13,7 @@ import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
+import { approvalFields } from '../approval/admit.ts';
 import { activeRelease } from '../instances/current-link.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
@@ -89,7 +92,8 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
   const { deploy_id: deployId, commit, version, user, passed_over, returns = false } = journal;
   const start = records.find((record) => kindOf(record) === 'DeployStarted');
   const log = openDeployLog({ paths, app: app.app, deployId, redact, onOutput: () => {} });
-  const { subject, author, changes, signed_by, rewrite_of } = (start ?? {}) as Partial<DeployEvent>;
+  const { subject, author, changes, signed_by, rewrite_of, emergency } = (start ??
+    {}) as Partial<DeployEvent>;
   const none: ChangeSummary = { count: null, subjects: [], authors: [] };
   return {
     ...uninterrupted(op),
@@ -114,7 +118,14 @@ function deployOf(op: Operation, journal: Journal, records: readonly LogRecord[]
       ...(rewrite_of !== undefined && { rewrite_of }),
     },
     changes: changes ?? none,
+    approval: approvalOf(paths, deployId) ?? (emergency === undefined ? undefined : { emergency }),
   };
+}
+
+/** The plan that it applied. */
+function approvalOf(paths: Operation['paths'], deployId: string): Operation['approval'] {
+  const applied = listPlans(paths).find((each) => each.applied?.deploy_id === deployId);
+  return applied && approvalFields(applied);
 }
 
 /** The channels it had chosen, else those of the active release, else all. */

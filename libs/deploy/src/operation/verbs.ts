@@ -39,7 +39,7 @@ export function concludeVerb(
   instances: readonly LifeInstance[],
   reason: string | undefined,
 ): void {
-  const { io, app, redact, user } = op;
+  const { io, app, redact, user, approval } = op;
   const timestamp = io.now().toISOString();
   const isNew = ({ result }: LifeInstance) => result !== 'failed' && result !== 'unchanged';
   const done = instances.filter(isNew);
@@ -55,6 +55,7 @@ export function concludeVerb(
       user,
       instances: names,
       ...(reason !== undefined && { reason }),
+      ...approval,
     };
     return cleanRecord(completeEvent(event, io), redact);
   });

@@ -37,6 +37,8 @@ export interface DeployRequest extends OperationRequest {
   readonly instance?: string | undefined;
   /** It ran before a restore: an operator has not chosen it over the head. */
   readonly returns?: boolean;
+  /** The commit was the head of what the app follows when it was planned: a newer head is not passed over. */
+  readonly follows?: boolean;
   /** Whether a migration that was killed is in, as an operator says. */
   readonly migrated?: KilledAnswer | undefined;
   /** An operator deploys a commit that does not descend from the last accepted one. */
@@ -128,17 +130,18 @@ export function activeCommit(
  */
 export function beginDeploy(op: Operation, fetched: FetchedCommit, request: DeployRequest): Deploy {
   const { wanted, contents, about, changes } = fetched;
-  const { ref, instance, returns = false } = request;
+  const { instance, returns = false, follows = false } = request;
+  const ref = returns || follows ? undefined : request.ref;
   const file = contents instanceof StepFailure ? undefined : contents.file;
   const deploy: Deploy = Object.assign(op, {
     about,
     returns,
     isOperators: 'from' in contents && contents.from === 'operator',
-    ref: returns ? undefined : ref,
+    ref,
     commit: wanted.commit,
     version: wanted.version,
     instances: instanceNames(op.app, file?.instances, instance),
-    skippedHead: ref !== undefined || instance !== undefined ? wanted.head : undefined,
+    skippedHead: passedOver(request, wanted),
     partial: instance !== undefined,
     changes: cleanRecord({ ...changes, ...networkAdded(op, file) }, op.redact),
   });
@@ -147,6 +150,15 @@ export function beginDeploy(op: Operation, fetched: FetchedCommit, request: Depl
   op.log.open();
   recordStart(deploy, file, request);
   return deploy;
+}
+
+/** The head that an operator chooses not to deploy, or only in one instance. */
+function passedOver(
+  { ref, instance, follows }: DeployRequest,
+  { commit, head }: ResolvedRef,
+): string | undefined {
+  if (follows) return instance === undefined ? undefined : commit;
+  return ref !== undefined || instance !== undefined ? head : undefined;
 }
 
 /** What the commit lets its commands reach that the active release did not. */

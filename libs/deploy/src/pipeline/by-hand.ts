@@ -8,6 +8,7 @@ import type { DeployOutcome } from './outcome.ts';
 /** Refused rather than failed: mistyped, ended by the caller, to be tried again, or not to be recorded. */
 const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'app_not_found',
+  'approval_required',
   'audit_busy',
   'audit_unwritable',
   'branch_not_found',
@@ -17,6 +18,10 @@ const REFUSALS: ReadonlySet<FailureCode> = new Set([
   'lock_unavailable',
   'locked',
   'name_invalid',
+  'plan_changed',
+  'plan_ended',
+  'plan_invalid',
+  'plan_not_found',
   'ref_ambiguous',
   'ref_not_found',
   'tag_not_found',

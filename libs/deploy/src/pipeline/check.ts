@@ -1,8 +1,9 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { followedWords } from '@runner/common/apps/following';
 import type { SignedBy } from '@runner/common/apps/signed';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import { approvalRuleOf } from '@runner/common/config/approval';
 import { namedChannels } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
@@ -12,6 +13,7 @@ import { nextTimes } from '@runner/common/deploy-file/schedule';
 import type { Env } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
@@ -85,39 +87,55 @@ const TIMES_SHOWN = 5;
  * what a deploy throws before it begins, and `deploy_file_invalid`, `submodule_unsupported`,
  * `lfs_unsupported`.
  */
-export async function planDeploy(
-  request: Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>,
-): Promise<DeployPlan> {
-  const { paths, ref } = request;
+export async function planDeploy(request: CheckRequest): Promise<DeployPlan> {
   return underLock(request, 'deploy --check', async () => {
-    const app = requireApp(paths, request.app);
-    const { source, secrets, redact } = sourceOf(request, app);
-    const reporter = redacting(request.reporter, redact);
-    const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
-    return reported(reporter, step, async () => {
-      const wanted = await fetchWanted(source, ref);
-      const { acceptRewrite } = request;
-      const now = request.io.now();
-      const asked = { paths, source, app, now, acceptRewrite };
-      const { signed_by = null } = await requireSigned(asked, wanted);
-      const contents = await contentsOf(source, wanted.commit, app.deploy_file);
-      const note = unreadNote(contents);
-      if (note) reporter.note(note);
-      const file = onlyInstance(contents.file, request.instance, wanted.version);
-      const [first] = file.instances;
-      const set = secrets.today(first?.name ?? '').map(({ name }) => name);
-      const known = { app, source, set };
-      const range = { from: activeCommit(app, request.instance), to: wanted.commit };
-      const { notes } = await packagesOf(
-        { ...request, isAutomatic: false },
-        { app, source },
-        range,
-      );
-      const plan = await planOf(request, known, wanted, { ...contents, file });
-      // The commands of the file may contain a secret.
-      const warnings = [...(note ? [note] : []), ...plan.warnings, ...notes];
-      return cleanRecord({ ...plan, warnings, signed_by }, redact);
-    });
+    const app = requireApp(request.paths, request.app);
+    return (await inspect(request, app)).plan;
+  });
+}
+
+type CheckRequest = Omit<DeployRequest, 'trigger' | 'notify' | 'confirm'>;
+
+/** What was found, and where. */
+export interface InspectedDeploy {
+  readonly plan: DeployPlan;
+  readonly source: GitSource;
+  readonly redact: Redactor;
+  readonly file: DeployFile;
+  /** What it brings beside commits. */
+  readonly packages: Partial<ChangeSummary>;
+}
+
+/** The same under a lock that is held. */
+export async function inspect(request: CheckRequest, app: AppState): Promise<InspectedDeploy> {
+  const { paths, ref } = request;
+  const { source, secrets, redact } = sourceOf(request, app);
+  const reporter = redacting(request.reporter, redact);
+  const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
+  return reported(reporter, step, async () => {
+    const wanted = await fetchWanted(source, ref);
+    const { acceptRewrite } = request;
+    const now = request.io.now();
+    const asked = { paths, source, app, now, acceptRewrite };
+    const { signed_by = null } = await requireSigned(asked, wanted);
+    const contents = await contentsOf(source, wanted.commit, app.deploy_file);
+    const note = unreadNote(contents);
+    if (note) reporter.note(note);
+    const file = onlyInstance(contents.file, request.instance, wanted.version);
+    const [first] = file.instances;
+    const set = secrets.today(first?.name ?? '').map(({ name }) => name);
+    const known = { app, source, set };
+    const range = { from: activeCommit(app, request.instance), to: wanted.commit };
+    const { notes, changes: packages } = await packagesOf(
+      { ...request, isAutomatic: false },
+      { app, source },
+      range,
+    );
+    const plan = await planOf(request, known, wanted, { ...contents, file });
+    // The commands of the file may contain a secret.
+    const warnings = [...(note ? [note] : []), ...plan.warnings, ...notes];
+    const clean = cleanRecord({ ...plan, warnings, signed_by }, redact);
+    return { plan: clean, source, redact, file, packages };
   });
 }
 
@@ -151,6 +169,7 @@ async function planOf(
       ...hiddenServices({ io, paths }, app.app, file),
       ...inactiveChannels({ io, paths }, file),
       ...watchNotes(file),
+      ...approvalNotes(paths, app.app),
     ],
     repo: app.repo,
     ref: ref ?? followedWords(app),
@@ -213,6 +232,14 @@ function watchNotes({ watch }: DeployFile): string[] {
   const path = watch?.accessLog;
   if (path === undefined || endOfLog(path)) return [];
   return [`watch: ${path} cannot be read by this user: its requests will not be judged`];
+}
+
+/** The approvals that a deploy needs. */
+function approvalNotes(paths: Server['paths'], app: string): string[] {
+  const { counts, by } = approvalRuleOf(readConfig(paths), app);
+  if (!counts.deploy) return [];
+  const users = by.map(({ user }) => user).join(', ');
+  return [`approval: a deploy needs ${counts.deploy} of ${users}: run runner plan deploy ${app}`];
 }
 
 async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {

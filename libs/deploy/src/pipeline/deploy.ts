@@ -7,6 +7,7 @@ import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { admit, begin, end } from '../approval/admit.ts';
 import { undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
 import { sourceOf } from '../git/open.ts';
@@ -43,6 +44,7 @@ import { deployInLog } from './ended.ts';
 import { finishFailure, finishSuccess } from './finish.ts';
 import { type DeployOutcome, lostAfterAll } from './outcome.ts';
 import { isSameFailure, preflight } from './preflight.ts';
+import { asChangeOf, requireStillThere } from './still-there.ts';
 
 /**
  * Deploys an app. Resolves with the outcome, also of a failed deploy; throws a Failure if the deploy
@@ -64,15 +66,22 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
     tidyUp(op);
-    const fetched = await fetchCommit(source, op, request);
+    // What ran before a restore was approved then.
+    const plan = request.returns ? undefined : admit(op, op.app, { ...request, verb: 'deploy' });
+    const fetched = await fetchCommit(source, op, request).catch(asChangeOf(plan?.plan));
+    if (plan) await requireStillThere(source, fetched.wanted, plan.plan);
     checkSpace(paths.app(name));
     noteFirst(op, fetched);
     const unready = await unreadyFor(op, fetched, source, request);
-    return runDeploy(beginDeploy(op, fetched, request), source, {
+    begin(op, plan, request);
+    const asPlanned = { ...request, ...(plan?.plan.ref === null && { follows: true }) };
+    const done = await runDeploy(beginDeploy(op, fetched, asPlanned), source, {
       ...fetched,
       unready,
       migrated: request.migrated,
     });
+    end(op, done.result === 'deployed', `${done.version} was ${done.result.replace('_', ' ')}`);
+    return done;
   });
   await lookForAllJobs(request, [name]);
   if (await startWatcher(request, name))

@@ -29,6 +29,13 @@ export interface NothingToDo {
   readonly earlier_version: string | null;
 }
 
+/** Where each instance goes, for the plan that is bound to it. */
+export function goalsOf({ moves }: RollbackPlan): Record<string, string> {
+  return Object.fromEntries(
+    moves.map(({ instance, to }) => [`goal of ${instance}`, `${to.version} (${to.release})`]),
+  );
+}
+
 /** Whether the newest deploy failed, without `--to`; undefined if there is something to do. */
 export function nothingToDo(
   paths: Paths,

@@ -7,6 +7,7 @@ import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
+import { admit, begin, end } from '../approval/admit.ts';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
 import { restoreLine } from '../database/way-back.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -29,7 +30,7 @@ import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
 import { rollbackInLog } from './ended.ts';
 import type { RollbackOutcome } from './outcome.ts';
-import { type NothingToDo, nothingToDo, planRollback } from './plan.ts';
+import { goalsOf, type NothingToDo, nothingToDo, planRollback } from './plan.ts';
 import { refuseSchema, type SchemaChoice } from './schema.ts';
 
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
@@ -45,6 +46,8 @@ export interface RollbackChoice extends SchemaChoice {
   readonly force: boolean;
   /** Why, unless an operator wants it. */
   readonly reason?: string;
+  /** Called once nothing refuses it, before anything is changed. */
+  ready?(): void;
 }
 
 /** Throws `app_not_found`, `locked`, `instance_not_found`, `version_not_found`. */
@@ -60,8 +63,14 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (endedMeanwhile) return endedMeanwhile;
     const nothing = nothingToDo(paths, op.app, request);
     if (nothing) return unchanged(name, nothing);
-    if (!request.notify) return rollBack(op, request, 'none');
-    return rollBack(op, request);
+    const goals = request.plan === undefined ? {} : goalsOf(planRollback(paths, op.app, request));
+    const plan = admit(op, op.app, { ...request, verb: 'rollback', goals });
+    const ready = () => begin(op, plan, request);
+    // Who approved it knew what the plan says of the database.
+    const choice = { ...request, ready, ...(plan && { confirm: () => true }) };
+    const done = await rollBack(op, choice, request.notify ? undefined : 'none');
+    end(op, done.result === 'rolled_back', `${done.version} is active`);
+    return done;
   });
   await lookForAllJobs(request, [name]);
   return lost.size === 0 ? outcome : lostAfterAll(outcome, lost);
@@ -98,6 +107,7 @@ export async function rollBack(
   const { moves, staying } = planRollback(op.paths, op.app, choice);
   if (!choice.force) refuseBorder(op.paths, op.app.app, moves);
   refuseSchema(op, moves, choice);
+  choice.ready?.();
   for (const line of staying) op.reporter.note(line);
   const [{ from, to }] = moves;
   const names = moves.map(({ instance }) => instance);

@@ -20,6 +20,7 @@ export async function judge(
   signers: CommitSigners,
   { payload, signature, date }: SignedPart,
   now: Date,
+  namespace = NAMESPACE,
 ): Promise<Verdict> {
   if (signature === undefined) return { why: 'is not signed' };
   if (signature.startsWith(PGP_ARMOUR)) return judgePgp(signers, signature, payload);
@@ -32,14 +33,16 @@ export async function judge(
     return { why: `is signed by the revoked key ${fingerprint}` };
   if (!listed || !first)
     return { why: `is signed by ${fingerprint}, which ${signers.path} does not list` };
-  if (parsed.namespace !== NAMESPACE) return { why: 'has a signature that was not made for git' };
+  if (parsed.namespace !== namespace)
+    return { why: `has a signature that was not made for ${namespace}` };
   if (!isGoodSignature(parsed, first, payload)) return { why: 'has a signature of other content' };
-  const named = listed.filter(({ namespaces }) => isNamespaceAllowed(namespaces, NAMESPACE));
+  const named = listed.filter(({ namespaces }) => isNamespaceAllowed(namespaces, namespace));
   const times = [date, now.getTime() / 1_000];
   const good = named.find((key) => times.every((time) => isWithin(key, time)));
   if (good) return { signed_by: { principal: good.principal, key: fingerprint, kind: 'ssh' } };
   const of = `the key ${fingerprint} of ${first.principal}`;
-  if (named.length === 0) return { why: `is signed by ${of}, which is not listed for git` };
+  if (named.length === 0)
+    return { why: `is signed by ${of}, which is not listed for ${namespace}` };
   const when = named.some((key) => isWithin(key, date)) ? 'now' : 'at the date of the commit';
   return { why: `is signed by ${of}, which is not valid ${when}` };
 }

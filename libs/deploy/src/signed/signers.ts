@@ -2,7 +2,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readConfig } from '@runner/common/config/file';
-import { signersPathOf } from '@runner/common/config/signers';
+import { type SignersFile, signersPathOf } from '@runner/common/config/signers';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -24,19 +24,22 @@ const LIMIT = 4_194_304;
 const OTHERS = 0o022;
 
 /** Reads the files. Throws `signers_invalid` for the first thing that is wrong with them. */
-export function readSigners(paths: Paths): CommitSigners {
-  const { signers, problems } = examineSigners(paths);
+export function readSigners(paths: Paths, which?: SignersFile): CommitSigners {
+  const { signers, problems } = examineSigners(paths, which);
   const [problem] = problems;
   if (problem === undefined) return signers;
   throw new Failure('signers_invalid', problem);
 }
 
 /** Reads the files, and says in a sentence each what is wrong with them. */
-export function examineSigners(paths: Paths): {
+export function examineSigners(
+  paths: Paths,
+  which: SignersFile = 'commit_signers',
+): {
   signers: CommitSigners;
   problems: readonly string[];
 } {
-  const { path, isChosen } = signersPathOf(readConfig(paths));
+  const { path, isChosen } = signersPathOf(readConfig(paths), which);
   const problems: string[] = [];
   // Who may write config.yml may choose another file anyway.
   const owners = [0, ...(isChosen ? [statSync(paths.config).uid] : [])];
@@ -75,7 +78,7 @@ export function examineSigners(paths: Paths): {
     problems.push(
       listed.isThere
         ? `${path} lists no key`
-        : `there is no ${path}: list in it the keys that sign commits, as root`,
+        : `there is no ${path}: list in it the keys that sign ${which === 'approvers' ? 'approvals' : 'commits'}, as root`,
     );
   return { signers: { path, keys, revoked, openpgp }, problems };
 }

@@ -11,6 +11,7 @@ import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/founda
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { APPROVAL_OPTIONS, type ApprovalChoice } from '@runner/deploy/approval/options';
 import type { KilledAnswer } from '@runner/deploy/database/killed';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { deployByHand } from '@runner/deploy/pipeline/by-hand';
@@ -56,6 +57,7 @@ export const deploy = command({
       placeholder: 'TIME',
       about: 'Wait up to this long (30s, 10m, 1h) for another deploy of the app to end',
     },
+    ...APPROVAL_OPTIONS,
     ...ID_OPTIONS,
     ...EVENTS_OPTION,
     verbose: { short: 'v', about: 'Show the output of the steps as it arrives' },
@@ -126,7 +128,7 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly trigger: string | undefined;
     readonly events: boolean;
     readonly verbose: boolean;
-  };
+  } & ApprovalChoice;
 };
 
 function migratedOf(given: string | undefined): KilledAnswer | undefined {
@@ -151,6 +153,8 @@ async function runDeploy(
       ref: options.ref,
       instance: options.instance,
       ...given,
+      plan: options.plan,
+      emergency: options.emergency,
       notify: !options['no-notify'],
       wait,
       migrated: migratedOf(options.migrated),

@@ -47,6 +47,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   AppDown: ['🔻', 'App down'],
   AppUp: ['🔺', 'App up again'],
   CertEnding: ['⏳', 'Certificate ending'],
+  ApprovalWanted: ['✋', 'Approval wanted'],
   CheckRecovered: ['✅', 'Checks work again'],
   Digest: ['📊', 'Digest'],
   DeployWaiting: ['⏸️', 'Deploy waits'],
@@ -55,6 +56,8 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
   JobMissed: ['⏰', 'Job missed'],
   JobRecovered: ['✅', 'Job works again'],
   JobSlow: ['🐌', 'Job is slow'],
+  PlanApproved: ['👍', 'Plan approved'],
+  PlanExpired: ['⌛', 'Plan expired'],
   TagChanged: ['🏷️', 'Tag changed'],
   TokenEnding: ['⏳', 'Token ending'],
   TokenRenewed: ['🔑', 'Token renewed'],
@@ -67,6 +70,7 @@ const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>
 const OF_INSTANCES: ReadonlySet<NoticeKind> = new Set([
   ...(['AppDown', 'AppUp', 'WatchEnded', 'WatchFailed', 'WatchPassed'] as const),
   ...(['JobFailed', 'JobMissed', 'JobRecovered', 'JobSlow'] as const),
+  ...(['ApprovalWanted', 'PlanApproved', 'PlanExpired'] as const),
 ]);
 
 /** A rollback that only started the active version again. */
@@ -117,18 +121,25 @@ function rowsOf(notice: Notice): Detail[] {
     const rows = notice.restarted
       ? [row('Version', notice.version)]
       : [row('From', from), row('To', notice.version)];
-    rows.push(row('Reason', notice.reason || 'not given'), ...databaseOf(notice), deploy);
+    const reason = row('Reason', notice.reason || 'not given');
+    rows.push(reason, ...databaseOf(notice), ...approvalOf(notice), deploy);
     return notice.instance === 'default' ? [...project, ...rows] : [...project, instance, ...rows];
   }
   const rows = [...project, instance, row('Version', notice.version), ...changesOf(notice)];
   if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
   rows.push(...databaseOf(notice));
   if (notice.user) rows.push(row('By', notice.user));
+  rows.push(...approvalOf(notice));
   rows.push(deploy);
   if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
   if (notice.blocked)
     rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
   return rows;
+}
+
+function approvalOf({ approvedBy, emergency }: Notice): Detail[] {
+  if (emergency !== '') return [row('Emergency, without approval', emergency)];
+  return approvedBy === '' ? [] : [row('Approved by', approvedBy)];
 }
 
 function databaseOf({ database }: Notice): Detail[] {

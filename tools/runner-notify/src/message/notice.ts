@@ -68,6 +68,9 @@ export interface Notice extends NoticeSubject {
   readonly stage: string;
   /** Who started the deploy. */
   readonly user: string;
+  /** Who approved the plan that was applied; why it needed no approval. */
+  readonly approvedBy: string;
+  readonly emergency: string;
   /** Of a record of `runner fleet events`. */
   readonly server: string;
   /** The commits of the deploy. */
@@ -144,6 +147,8 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     stage: field('stage'),
     database: databaseWords(field('migration'), field('database_backup')),
     user: field('user'),
+    approvedBy: shortLine(listIn(fields.approved_by), options.redact),
+    emergency: field('emergency', REASON_MAX),
     server: field('server'),
     duration: durationText(fields.duration_ms),
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
@@ -151,6 +156,11 @@ export async function noticeOf(record: Announceable, options: NoticeOptions): Pr
     error: error?.summary ?? '',
     log: error?.log,
   };
+}
+
+/** Texts of a list, as one. */
+function listIn(value: unknown): string {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string').join(', ') : '';
 }
 
 function databaseWords(migration: string, backup: string): string {

@@ -50,6 +50,7 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
   const branch = { ...none, version: 'main' };
   const active = { deploy_id: null, version: 'v1.2.9' };
   const released = { deploy_id: deployId, version: 'v1.3.0' };
+  const planned = { ...none, version: 'v1.3.0', plan: 'p-1a2b3c4d' };
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
   const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
   const job = { ...active, job: 'nightly' };
@@ -61,6 +62,10 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
     JobMissed: `job nightly was due ${now.toISOString()}, and the server did not look then; run it now: runner jobs run shop nightly`,
     JobSlow: 'job nightly took 9 m 12 s, as a rule 41 s',
     CheckRecovered: `the branch could not be checked since ${now.toISOString()}`,
+    ApprovalWanted:
+      'deploy, 3 commits by alice, bob, waits for approval p-1a2b3c4d by bob, until 2026-12-24 18:00 UTC: runner approve p-1a2b3c4d',
+    PlanApproved: 'bob approved deploy of v1.3.0, 1 of 1',
+    PlanExpired: 'p-1a2b3c4d expired without approval: runner plan deploy shop',
     AppDown: 'not restarted automatically; run: runner start shop',
     TokenEnding: `the token of shop expires in 7 days, at ${ends}: create a new one and run runner edit shop --token -`,
     CertEnding: `the certificate of shop.example.org expires in 7 days, at ${ends}: renew it, and reload what serves it`,
@@ -74,6 +79,9 @@ function stateRecords(deployId: string, now: Date): (readonly [Announceable['kin
   return [
     ['DeployFailure', { ...branch, deploy_id: deployId, ...fetch }],
     ['CheckRecovered', { ...branch, reason: reasons.CheckRecovered }],
+    ['ApprovalWanted', { ...planned, reason: reasons.ApprovalWanted }],
+    ['PlanApproved', { ...planned, reason: reasons.PlanApproved }],
+    ['PlanExpired', { ...planned, reason: reasons.PlanExpired }],
     ['AppDown', { ...active, reason: reasons.AppDown }],
     ['AppUp', active],
     ['TokenEnding', { ...branch, reason: reasons.TokenEnding, expires_at: ends }],

@@ -31,6 +31,7 @@ export function stepsOf(notice: Notice): readonly MessageStep[] {
   const running = keyOf('app', project, instance);
   const back = keyOf('rollback', project, deployId, instance);
   const token = keyOf('token', project);
+  const plan = keyOf('plan', project, notice.version);
   const job = keyOf('job', project, notice.job);
   switch (kind) {
     case 'started':
@@ -59,6 +60,11 @@ export function stepsOf(notice: Notice): readonly MessageStep[] {
       return [{ keys: [job] }];
     case 'JobRecovered':
       return [{ edits: [job], ends: job }];
+    case 'ApprovalWanted':
+      return [{ keys: [plan] }];
+    case 'PlanApproved':
+    case 'PlanExpired':
+      return [{ repliesTo: plan }];
     case 'TokenEnding':
       return [{ keys: [token] }];
     case 'TokenRenewed':

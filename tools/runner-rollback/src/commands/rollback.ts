@@ -2,6 +2,7 @@ import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { APPROVAL_OPTIONS } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
@@ -29,6 +30,7 @@ export const rollback = command({
       about: 'Bring the database back, too: stops the app and restores this backup',
     },
     force: { about: 'Allow a version without traffic; change the proxy first' },
+    ...APPROVAL_OPTIONS,
     ...ID_OPTIONS,
     ...EVENTS_OPTION,
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
@@ -51,6 +53,8 @@ export const rollback = command({
         to: options.to,
         instance: options.instance,
         ...given,
+        plan: options.plan,
+        emergency: options.emergency,
         notify: !options['no-notify'],
         force: options.force,
         acceptSchema: options['accept-schema'],

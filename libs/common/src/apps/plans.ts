@@ -1,0 +1,197 @@
+/** Plans: what a command would do, bound to how things are now, and who approved it. One file each. */
+import { holderFor, requireLock } from '../files/lock.ts';
+import { makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
+import { sweepStrays, writeWhole } from '../files/write.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
+import { Failure } from '../foundation/failure.ts';
+import type { Paths, Server } from '../foundation/paths.ts';
+import { jsonObject } from '../text/json.ts';
+import { shortTime } from './operator.ts';
+import type { ChangeSummary } from './state.ts';
+
+/** What can be planned. */
+export const PLANNED_VERBS = ['deploy', 'rollback', 'restart', 'start', 'stop'] as const;
+/** One of them. */
+export type PlannedVerb = (typeof PLANNED_VERBS)[number];
+
+/** What would happen, for people; every text is redacted. */
+export interface PlanSummary {
+  /** The version that each instance would leave, and that it would run. */
+  moves: { instance: string; from: string | null; to: string | null }[];
+  changes: ChangeSummary | null;
+  /** Paths that differ, at most 50, and how many there are; null: not known, or none could. */
+  files: { count: number; paths: string[] } | null;
+  /** What it does to the database, or meets in it. */
+  database: string;
+  /** Whether `contract` of the release that stays would run. */
+  contract: boolean;
+  gap: string;
+  memory: string;
+  undo: string;
+  /** The channels that are notified. */
+  notified: string[];
+  problems: string[];
+  warnings: string[];
+}
+
+/** What is approved: it never changes once the plan is made. */
+export interface CommandPlan {
+  id: string;
+  /** Name of the host, so that an approval is of no use elsewhere. */
+  server: string;
+  app: string;
+  verb: PlannedVerb;
+  /** As they were given; null: not given. */
+  ref: string | null;
+  to: string | null;
+  instance: string | null;
+  reason: string | null;
+  /** Of a deploy: the commit and its version. Of a rollback: those it goes to. */
+  commit: string | null;
+  version: string;
+  /** Who made it: a user; `fetch`; who signed an order; `grant NAME`. */
+  by: string;
+  /** The grant of the agent that made it. */
+  grant: string | null;
+  made: string;
+  expires: string;
+  /** Approvals it needs, and who may give them; empty: any person but the account that runner has. */
+  needs: { count: number; by: string[]; not_author: boolean };
+  /** E-mail addresses and names of the authors of its commits, as `name <address>`. */
+  authors: string[];
+  summary: PlanSummary;
+  /** How things are, in words or fingerprints, by name: applying it refuses if one is different. */
+  facts: Record<string, string>;
+}
+
+/** An approval. */
+export interface Approval {
+  by: string;
+  at: string;
+  how: 'user' | 'signature' | 'fleet';
+  /** Fingerprint of the key that signed it. */
+  key?: string;
+  reason?: string;
+}
+
+/** How a plan ended without being applied, or what applying it did. */
+export interface PlanEnd {
+  at: string;
+  how: 'done' | 'failed' | 'expired' | 'superseded';
+  why: string;
+}
+
+/** A plan, and what has become of it. */
+export interface StoredPlan {
+  readonly plan: CommandPlan;
+  /** The exact text of the plan, over which an approval may be signed. */
+  readonly text: string;
+  readonly approvals: readonly Approval[];
+  /** Set before anything is done: it is applied once. */
+  readonly applied: { readonly at: string; readonly deploy_id: string; readonly by: string } | null;
+  readonly ended: PlanEnd | null;
+}
+
+/** Bytes; ours have a few kilobytes. */
+const PLAN_MAX = 262_144;
+/** How long one that ended is kept, in ms. */
+const KEPT = 7 * 86_400_000;
+/** Seconds. */
+const WAIT = 20;
+
+export const isPlanId = (text: string) => /^p-[0-9a-f]{8}$/.test(text);
+
+/** Over all that the file holds: what was torn or changed is refused. */
+function sumOf({ text, approvals, applied, ended }: StoredPlan): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256')
+    .update(JSON.stringify([text, approvals, applied, ended]))
+    .digest('hex');
+}
+
+/** Throws `plan_not_found`, `plan_invalid`. */
+export function readPlan(paths: Paths, id: string): StoredPlan {
+  const text = isPlanId(id) ? readTextIfThere(paths.plan(id), PLAN_MAX) : undefined;
+  if (text === undefined)
+    throw new Failure('plan_not_found', `there is no plan '${id.slice(0, 20)}': runner plan list`);
+  const { sum, ...rest } = jsonObject(text) ?? {};
+  const plan = jsonObject(typeof rest.text === 'string' ? rest.text : '') as
+    | CommandPlan
+    | undefined;
+  const stored = { ...rest, plan } as StoredPlan;
+  if (plan?.id === id && sum === sumOf(stored)) return stored;
+  throw new Failure('plan_invalid', `${paths.plan(id)} was changed or is torn: make a new plan`);
+}
+
+/** All that can be read, the oldest first; empty for those who may not look. */
+export function listPlans(paths: Paths, app?: string): StoredPlan[] {
+  const names = unlessFailure(() => namesIn(paths.plansDir), []).filter((name) =>
+    /^p-.*\.json$/.test(name),
+  );
+  return names
+    .flatMap((name) => unlessFailure(() => [readPlan(paths, name.slice(0, -5))], []))
+    .filter(({ plan }) => app === undefined || plan.app === app)
+    .sort((a, b) => a.plan.made.localeCompare(b.plan.made));
+}
+
+/** Whether it can still be approved and applied. A clock that was set back before it was made ends it too. */
+export function isOpen({ plan, applied, ended }: StoredPlan, now: Date): boolean {
+  const at = now.toISOString();
+  return !applied && !ended && plan.made <= at && at < plan.expires;
+}
+
+export const isApproved = ({ plan, approvals }: StoredPlan) => approvals.length >= plan.needs.count;
+
+/** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`. */
+export function waitsWords({ plan, approvals }: StoredPlan): string {
+  const left = plan.needs.by.filter((user) => !approvals.some(({ by }) => by === user));
+  const by = left.length > 0 ? ` by ${left.join(' or ')}` : '';
+  const more = plan.needs.count - approvals.length;
+  return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}`;
+}
+
+/** Changes plans under their lock: `change` gets the plan on disk and returns what is written. */
+export function changePlan(
+  server: Server,
+  id: string,
+  change: (plan: StoredPlan) => StoredPlan,
+): StoredPlan {
+  return underPlansLock(server, () => write(server.paths, change(readPlan(server.paths, id))));
+}
+
+/** Stores a new plan. */
+export function createPlan(server: Server, plan: CommandPlan): StoredPlan {
+  const text = `${JSON.stringify(plan, null, 2)}\n`;
+  return underPlansLock(server, () => {
+    makeFolder(server.paths.plansDir, 0o700);
+    return write(server.paths, { plan, text, approvals: [], applied: null, ended: null });
+  });
+}
+
+/** Removes the plans of an app that is no longer there, or those that ended a week ago. */
+export function prunePlans(server: Server, app?: string): void {
+  const { paths, io } = server;
+  if (namesIn(paths.plansDir).length === 0) return;
+  const before = new Date(io.now().getTime() - KEPT).toISOString();
+  underPlansLock(server, () => {
+    sweepStrays(paths.plansDir, io.now());
+    for (const { plan, applied, ended } of listPlans(paths, app))
+      if (app !== undefined || (ended?.at ?? applied?.at ?? plan.expires) < before)
+        removeIfThere(paths.plan(plan.id));
+  });
+}
+
+function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
+  const lock = requireLock(paths.plansLock, 'the plans', WAIT, holderFor(io, 'plan'));
+  try {
+    return work();
+  } finally {
+    lock.release();
+  }
+}
+
+function write(paths: Paths, stored: StoredPlan): StoredPlan {
+  const { plan, ...rest } = stored;
+  writeWhole(paths.plan(plan.id), `${JSON.stringify({ sum: sumOf(stored), ...rest })}\n`, 0o600);
+  return stored;
+}

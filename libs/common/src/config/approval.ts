@@ -1,0 +1,48 @@
+/** `require_approval` in config.yml: which commands of an app need the word of someone else, and whose. */
+import { APPROVED_VERBS } from './approval-schema.ts';
+import type { Config } from './file.ts';
+import { pick, problemAt } from './settings.ts';
+
+/** What may need an approval; `contract` removes what older versions need of the database. */
+export type ApprovedVerb = (typeof APPROVED_VERBS)[number];
+
+/** Someone who may approve. */
+export interface Approver {
+  readonly user: string;
+  /** With which they commit; empty: any whose local part is the user's name counts. */
+  readonly emails: readonly string[];
+}
+
+/** What one app asks for. */
+export interface ApprovalRule {
+  /** Approvals that a command needs; absent: none. */
+  readonly counts: Readonly<Partial<Record<ApprovedVerb, number>>>;
+  /** Who may approve; empty: no one is listed. */
+  readonly by: readonly Approver[];
+  /** Neither an author of its commits nor who made the plan counts. */
+  readonly notAuthor: boolean;
+}
+
+/** The rule of an app. Throws `config_invalid`, also where fewer users are listed than are needed. */
+export function approvalRuleOf(config: Config, app: string): ApprovalRule {
+  const all = pick(config, ['require_approval'], []).get('require_approval');
+  const own = (all as Map<string, Map<string, unknown>> | undefined)?.get(app) ?? new Map();
+  const given = own.get('by') ?? [];
+  const by =
+    given instanceof Map
+      ? [...given].map(([user, emails]) => ({ user, emails: emails as string[] }))
+      : [given].flat().map((user) => ({ user, emails: [] }));
+  const counts: ApprovalRule['counts'] = Object.fromEntries(
+    APPROVED_VERBS.flatMap((verb) => (own.has(verb) ? [[verb, own.get(verb)]] : [])),
+  );
+  const short = APPROVED_VERBS.find(
+    (verb) => (counts[verb] ?? 0) > new Set(by.map(({ user }) => user)).size,
+  );
+  if (short !== undefined)
+    throw problemAt(
+      config,
+      ['require_approval', app, short],
+      'must not be more than the users in by',
+    );
+  return { counts, by, notAuthor: own.get('not_author') === true };
+}

@@ -1,0 +1,122 @@
+/** What a plan is bound to: how things are, each under a name, in words or as a fingerprint. */
+import { createHash } from 'node:crypto';
+import { openSecrets, secretFingerprint } from '@runner/common/app-secrets/open';
+import { pauseOf, pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import type { CommandPlan } from '@runner/common/apps/plans';
+import type { AppState } from '@runner/common/apps/state';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { type Config, readConfig } from '@runner/common/config/file';
+import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
+import { readIfThere } from '@runner/common/files/read';
+import type { Server } from '@runner/common/foundation/paths';
+import type { Tree } from '@runner/common/yaml/schema';
+
+/** Facts by their names. */
+export type PlanFacts = CommandPlan['facts'];
+
+/** What a fact is that cannot be shown. */
+const HIDDEN = '#';
+const NONE = 'none';
+
+const hashed = (value: unknown) =>
+  HIDDEN + createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+
+/** The facts of an app for one of its commands. Throws what reading config.yml and secrets throws. */
+export function factsOf(
+  { io, paths }: Server,
+  app: AppState,
+  verb: CommandPlan['verb'],
+): PlanFacts {
+  const config = readConfig(paths);
+  const { file, all } = openSecrets(paths, io.env, app.app);
+  const secrets = all.map((each): [string, string] => [
+    `secret ${each.name}${each.instance === '*' ? '' : ` of ${each.instance}`}`,
+    HIDDEN + (file ? secretFingerprint(file, each) : ''),
+  ]);
+  const instances = Object.entries(app.instances).flatMap(([name, { current, broken }]) => {
+    const kept = current && readIfThere(paths.app(app.app).fileOf(current.release), FILE_MAX);
+    return [
+      [`active version of ${name}`, current ? `${current.version} [${current.deploy_id}]` : NONE],
+      [`trouble of ${name}`, broken ? `broken since ${broken.since}` : NONE],
+      ...(kept ? [[`.deploy.yml of ${name}`, hashed(kept.toString('latin1'))]] : []),
+    ] as [string, string][];
+  });
+  const { stopped, held, failures, migrations = [], migrating, contracted = null } = app;
+  const {
+    repo,
+    host,
+    branch,
+    tags,
+    paths: some,
+    deploy_file,
+    require_checks,
+    require_signed,
+  } = app;
+  const pause = pauseOf(app, io.now());
+  const isBlocked = failures && failures.count >= retryPolicyOf(config).max;
+  const newest = migrations.findLast(({ gone }) => !gone);
+  const schema = [newest?.deploy_id, newest?.verdict, migrating?.at, contracted, migrations.length];
+  return {
+    ...Object.fromEntries([...instances, ...secrets, ...settingsFor(config, app.app)]),
+    pause: pause ? `${pauseWords(pause)}, since ${pause.since}` : NONE,
+    stop: stopped ? `${stoppedWords(stopped)}, since ${stopped.since}` : NONE,
+    hold: held ? held.reason : NONE,
+    block: isBlocked ? failures.commit.slice(0, 12) : NONE,
+    'running command': app.deploying?.deploy_id ?? NONE,
+    repository: hashed([repo, host, branch, tags, some]),
+    'required checks and signatures': hashed([require_checks, require_signed]),
+    "operator's .deploy.yml": deploy_file ? hashed([deploy_file.text, deploy_file.wins]) : NONE,
+    'schema of the database': hashed(schema),
+    'active channels': activeChannels(notifySettingsOf(config, io.env)).join(', ') || NONE,
+    'required approvals': hashed(rule(config, app.app, verb)),
+  };
+}
+
+const FILE_MAX = 1_048_576;
+
+function rule(config: Config, app: string, verb: CommandPlan['verb']): unknown {
+  const { counts, by, notAuthor } = approvalRuleOf(config, app);
+  return [counts[verb], verb === 'deploy' && counts.contract, by, notAuthor];
+}
+
+/** Settings that have facts of their own, or concern no app. */
+const APART = /^(?:notify|require_approval|max_deploy_retries|telegram_.*|discord_.*)$/;
+/** Sections whose keys are apps. */
+const BY_APP = ['sandbox.apps', 'sandbox.allow', 'sandbox.network', 'submodules', 'build.apps'];
+
+/** A fact for each top-level setting, without what is about other apps. */
+function settingsFor({ tree }: Config, app: string): [string, string][] {
+  const entries = tree?.kind === 'map' ? tree.entries : [];
+  return entries
+    .filter(({ key }) => !APART.test(key))
+    .map(({ key, value }) => [`setting ${key}`, hashed(plain(value, key, app))]);
+}
+
+function plain(tree: Tree, path: string, app: string): unknown {
+  if (tree.kind === 'scalar') return tree.source;
+  if (tree.kind === 'list')
+    return tree.items
+      .filter((each) => isAbout(each, path, app))
+      .map((each) => plain(each, path, app));
+  const own = BY_APP.includes(path) ? tree.entries.filter(({ key }) => key === app) : tree.entries;
+  return own.map(({ key, value }) => [key, plain(value, `${path}.${key}`, app)]);
+}
+
+/** A window may be of another app. */
+function isAbout(tree: Tree, path: string, app: string): boolean {
+  if (path !== 'deploy_windows' || tree.kind !== 'map') return true;
+  const named = tree.entries.find(({ key }) => key === 'app')?.value;
+  return named?.kind !== 'scalar' || named.value === null || named.value === app;
+}
+
+/** A sentence for each fact that is not as it was planned. */
+export function changedFacts(planned: PlanFacts, now: PlanFacts): string[] {
+  return [...new Set([...Object.keys(planned), ...Object.keys(now)])].sort().flatMap((name) => {
+    const [was, is] = [planned[name] ?? NONE, now[name] ?? NONE];
+    if (was === is) return [];
+    if (!was.startsWith(HIDDEN) && !is.startsWith(HIDDEN))
+      return [`${name} was ${was} and is ${is}`];
+    const how = was === NONE ? 'set' : is === NONE ? 'removed' : 'changed';
+    return [`${name} was ${how}`];
+  });
+}

@@ -1,0 +1,143 @@
+/** Approving a plan: whose word counts, and what follows from the last one that was needed. */
+import {
+  type Approval,
+  changePlan,
+  isApproved,
+  isOpen,
+  readPlan,
+  type StoredPlan,
+  waitsWords,
+} from '@runner/common/apps/plans';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import { type Approver, approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
+import { deployPolicyOf } from '@runner/common/config/settings';
+import { opensAt, untilWords } from '@runner/common/config/windows';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
+import { loginName } from '@runner/common/foundation/user';
+import { announcerOf } from '../alerts/announce.ts';
+import { endWords } from '../approval/admit.ts';
+import type { Reporter } from '../report/reporter.ts';
+import { startInBackground } from '../run/background.ts';
+import { judge } from '../signed/judge.ts';
+import { readSigners } from '../signed/signers.ts';
+
+/** The namespace of `ssh-keygen -Y sign -n` for approvals. */
+export const NAMESPACE = 'runner-approval';
+
+/** Whose approval of which plan. */
+export interface ApproveRequest extends Server, Pick<Approval, 'by' | 'how'> {
+  readonly id: string;
+  readonly key?: string | undefined;
+  readonly reason?: string | undefined;
+  /** false: leave it to `runner apply`. */
+  readonly applies: boolean;
+  readonly reporter: Pick<Reporter, 'note' | 'recorded'>;
+}
+
+/** What `runner approve` prints. */
+export interface ApprovedPlan {
+  plan: string;
+  app: string;
+  approved_by: string[];
+  /** How many more it needs. */
+  missing: number;
+  /** Whether `runner apply` was started. */
+  applying: boolean;
+  /** What it waits for, in words; null: nothing. */
+  waits: string | null;
+}
+
+/** Who signed the text of the plan. Throws `approval_refused`, `signers_invalid`. */
+export async function approvalSigner(
+  { io, paths }: Server,
+  id: string,
+  signature: string,
+): Promise<Pick<ApproveRequest, 'by' | 'key' | 'how'>> {
+  const payload = Buffer.from(readPlan(paths, id).text);
+  const now = io.now();
+  const part = { payload, signature: `${signature.trim()}\n`, date: now.getTime() / 1_000 };
+  const isSsh = signature.trimStart().startsWith('-----BEGIN SSH SIGNATURE-----');
+  const found = isSsh
+    ? await judge(readSigners(paths, 'approvers'), part, now, NAMESPACE)
+    : { why: 'needs what ssh-keygen -Y sign prints' };
+  if ('why' in found) throw new Failure('approval_refused', `the approval ${found.why}`);
+  return { by: found.signed_by.principal, key: found.signed_by.key, how: 'signature' };
+}
+
+/** Records an approval, and starts `runner apply` with the last one. Throws `approval_refused`, `plan_ended`. */
+export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
+  const { io, paths, id, by, how, key, reason, reporter } = request;
+  const announcer = announcerOf({ io, paths, reporter, notify: true });
+  const stored = changePlan(request, id, (now) => {
+    requireWord(request, now);
+    const approvals = [
+      ...now.approvals,
+      { by, at: io.now().toISOString(), how, ...(key && { key }), ...(reason && { reason }) },
+    ];
+    const { plan } = now;
+    const count = `${approvals.length} of ${plan.needs.count}`;
+    const more = reason ? `: ${reason}` : '';
+    // Nothing is approved that is not recorded.
+    announcer.announce({
+      app: requireApp(paths, plan.app),
+      change: {
+        event_type: 'PlanApproved',
+        version: plan.version,
+        plan: id,
+        user: by,
+        approved_by: approvals.map((each) => each.by),
+        reason: `${by} approved ${plan.verb} of ${plan.version}, ${count}${more}`,
+      },
+    });
+    return { ...now, approvals };
+  });
+  const { app, by: maker, needs } = stored.plan;
+  const opens =
+    maker === 'fetch'
+      ? opensAt(deployPolicyOf(readConfig(paths)).windows, app, io.now())
+      : undefined;
+  const isReady = isApproved(stored);
+  const applying =
+    isReady && request.applies && !opens && startInBackground(request, 'runner-apply', [id]);
+  await announcer.finish();
+  const waits = !isReady ? waitsWords(stored) : opens ? `waits ${untilWords(opens)}` : null;
+  const approved_by = stored.approvals.map((each) => each.by);
+  const missing = Math.max(0, needs.count - approved_by.length);
+  return { plan: id, app, approved_by, missing, applying, waits };
+}
+
+/** Throws `approval_refused`, `plan_ended`. */
+function requireWord({ io, paths, by, how }: ApproveRequest, stored: StoredPlan): void {
+  const { plan, approvals } = stored;
+  const { needs, id } = plan;
+  const refuse = (why: string) => new Failure('approval_refused', `${by} ${why}`);
+  if (io.env.RUNNER_GRANT !== undefined && how === 'user')
+    throw refuse('cannot approve: a grant has no word of its own');
+  if (!findApp(paths, plan.app) || !isOpen(stored, io.now()))
+    throw new Failure('plan_ended', endWords(stored));
+  if (isApproved(stored)) throw refuse(`need not approve ${id}: it has all the approvals it needs`);
+  const isAccount = how !== 'user' || (by === loginName(io) && io.uid !== 0);
+  if (needs.by.length === 0 && isAccount)
+    throw refuse(`may not approve ${id}: list who may in require_approval of config.yml`);
+  if (needs.by.length > 0 && !needs.by.includes(by))
+    throw refuse(`may not approve ${id}: config.yml lists ${needs.by.join(', ')}`);
+  if (approvals.some((each) => each.by === by)) throw refuse(`has approved ${id} already`);
+  if (!needs.not_author) return;
+  if (plan.by === by) throw refuse(`made ${id}: someone else has to approve it`);
+  const rule = approvalRuleOf(readConfig(paths), plan.app).by.find(({ user }) => user === by);
+  const own = plan.authors.find((author) => isAuthor(author, rule ?? { user: by, emails: [] }));
+  if (own !== undefined)
+    throw refuse(`wrote commits of ${id} as ${own}: someone else has to approve it`);
+}
+
+/**
+ * Whether `name <address>` is a user: by the addresses that config.yml lists, else by an address or a
+ * name that is the user's.
+ */
+export function isAuthor(author: string, { user, emails }: Approver): boolean {
+  const [, name = '', address = ''] = /^(.*?)\s*<([^<>]*)>$/.exec(author.toLowerCase()) ?? [];
+  if (emails.length > 0) return emails.some((each) => each.toLowerCase() === address);
+  return [name, address, address.split('@')[0]].includes(user.toLowerCase());
+}

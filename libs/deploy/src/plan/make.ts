@@ -1,0 +1,199 @@
+/** Making a plan: what a command would do, bound to how things are while the app's lock is held. */
+import { hostname } from 'node:os';
+import {
+  type CommandPlan,
+  createPlan,
+  type PlanSummary,
+  type StoredPlan,
+} from '@runner/common/apps/plans';
+import type { AppState } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
+import { newDeployId } from '@runner/common/audit/events';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { channelsIn } from '@runner/common/config/channels';
+import { readConfig } from '@runner/common/config/file';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { cleanRecord } from '@runner/common/redaction/record';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { word } from '@runner/common/text/shell';
+import { factsOf } from '../approval/facts.ts';
+import { wayBackTo } from '../database/way-back.ts';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import { underLock } from '../journal/lock.ts';
+import { chosenInstances } from '../lifecycle/chosen.ts';
+import { activeCommit, type DeployRequest } from '../pipeline/begin.ts';
+import { inspect } from '../pipeline/check.ts';
+import { goalsOf, planRollback } from '../rollback/plan.ts';
+import { availableMemory } from '../run/memory.ts';
+import { broughtCommits } from './commits.ts';
+
+/** What is to be planned, and by whom. */
+export interface PlanRequest
+  extends Pick<
+    DeployRequest,
+    'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal' | 'ref' | 'instance'
+  > {
+  readonly verb: CommandPlan['verb'];
+  readonly to?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly by: string;
+  readonly grant?: string | undefined;
+  /** At least this many approvals, whatever config.yml asks for. */
+  readonly least?: number;
+  /** How long it can be approved and applied, in ms. */
+  readonly length: number;
+}
+
+/** The part of a plan that depends on its verb. */
+type Planned = Pick<CommandPlan, 'commit' | 'version' | 'authors' | 'summary'> &
+  Partial<Pick<CommandPlan, 'facts'>>;
+
+/** Makes a plan and stores it. Throws what its command would throw before it begins. */
+export function makePlan(request: PlanRequest): Promise<StoredPlan> {
+  return underLock(request, 'plan', () => makeUnderLock(request));
+}
+
+/** The same under a lock that is held. */
+export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
+  const { io, paths, verb, ref = null, to = null, instance = null, reason = null } = request;
+  const { by, grant = null, length, least = 0 } = request;
+  const app = requireApp(paths, request.app);
+  const rule = approvalRuleOf(readConfig(paths), app.app);
+  const planned = await (verb === 'deploy' ? deployPlan : otherPlan)(request, app);
+  const made = io.now();
+  const contract = planned.summary.contract ? (rule.counts.contract ?? 0) : 0;
+  const plan: CommandPlan = {
+    id: `p-${newDeployId(io.random)}`,
+    server: hostname(),
+    app: app.app,
+    verb,
+    ref,
+    to,
+    instance,
+    reason,
+    by,
+    grant,
+    made: made.toISOString(),
+    expires: new Date(made.getTime() + length).toISOString(),
+    needs: {
+      count: Math.max(rule.counts[verb] ?? 0, contract, least),
+      by: rule.by.map(({ user }) => user),
+      not_author: rule.notAuthor,
+    },
+    ...planned,
+    facts: { ...factsOf({ io, paths }, app, verb), ...planned.facts },
+  };
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
+  return createPlan({ io, paths }, cleanRecord({ ...plan }, redact) as unknown as CommandPlan);
+}
+
+async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { instance } = request;
+  const { plan, source, file, packages } = await inspect(request, app);
+  const { commit, version, problems, warnings } = plan;
+  const brought = await broughtCommits(source, activeCommit(app, instance), commit);
+  const { migrate } = file;
+  const way = migrate?.isFull ? 'a full copy' : 'a copy of the schema';
+  const tried = migrate?.isRehearsed
+    ? `tried on ${way} first, which says whether there is a way back`
+    : 'not tried before';
+  const moves = plan.instances.map(({ instance: name, current }) => ({
+    instance: name,
+    from: current,
+    to: version,
+  }));
+  return {
+    commit,
+    version,
+    authors: brought.authors,
+    summary: {
+      ...common(request, file),
+      moves,
+      changes: { ...brought.changes, ...packages },
+      files: brought.files,
+      database: migrate ? `runs ${migrate.run}, ${tried}` : 'not changed',
+      contract: contractIsDue(request, app),
+      undo: moves.some(({ from }) => from !== null)
+        ? `runner rollback ${word(app.app)}`
+        : `runner stop ${word(app.app)}`,
+      problems,
+      warnings: warnings.filter((each) => !each.startsWith('approval: ')),
+    },
+  };
+}
+
+async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { paths, verb, to, instance } = request;
+  const rollback = verb === 'rollback' ? planRollback(paths, app, { to, instance }) : undefined;
+  const moves =
+    rollback?.moves ??
+    chosenInstances(app, instance).map(([name, current]) => ({
+      instance: name,
+      from: current,
+      to: current,
+    }));
+  const [first] = moves;
+  const goal = first?.to;
+  const file = goal && fileOfRelease(paths, app.app, goal);
+  const way = goal && verb === 'rollback' ? wayBackTo({ paths, app }, goal) : undefined;
+  const back = { start: 'stop', stop: 'start', restart: 'restart' };
+  return {
+    commit: goal?.commit ?? null,
+    version: goal?.version ?? '',
+    authors: [],
+    ...(rollback && { facts: goalsOf(rollback) }),
+    summary: {
+      ...common(request, file),
+      moves: moves.map((each) => ({
+        instance: each.instance,
+        from: each.from.version,
+        to: verb === 'stop' ? null : each.to.version,
+      })),
+      changes: null,
+      files: null,
+      database: way ? [way.words, ...way.reasons].join('; ') : 'not changed',
+      contract: false,
+      undo:
+        verb === 'rollback'
+          ? `runner deploy ${word(app.app)} --ref ${first?.from.commit}`
+          : `runner ${back[verb as keyof typeof back]} ${word(app.app)}`,
+      problems: way?.verdict === 'broken' ? [way.words] : [],
+      warnings: [],
+    },
+  };
+}
+
+function common(
+  { io, paths, verb }: PlanRequest,
+  file: DeployFile | undefined,
+): Pick<PlanSummary, 'gap' | 'memory' | 'notified'> {
+  const isBeside = verb !== 'stop' && (file?.instances.some(({ traffic }) => traffic) ?? false);
+  const free = `${Math.round(availableMemory() / 1_048_576)} MiB are free`;
+  const warm = file?.watch && verb === 'deploy' ? ', the old one until its watch ends' : '';
+  const gap = isBeside
+    ? 'none: the new version starts beside the old one'
+    : !file || file.start.type === 'none'
+      ? 'none: nothing is started'
+      : verb === 'stop'
+        ? 'until it is started again'
+        : 'from the stop of the old version until the new one answers';
+  const active = activeChannels(notifySettingsOf(readConfig(paths), io.env));
+  const chosen = channelsIn(file?.notify ?? 'none');
+  const isAnnounced = verb === 'deploy' || verb === 'rollback';
+  return {
+    gap,
+    memory: isBeside
+      ? `two versions run beside each other${warm}; ${free}`
+      : `one version at a time; ${free}`,
+    notified: isAnnounced ? active.filter((name) => chosen.includes(name)) : [],
+  };
+}
+
+/** Whether the deploy could leave no version that needs what `contract` of a kept release removes. */
+function contractIsDue({ paths }: PlanRequest, app: AppState): boolean {
+  return Object.values(app.instances).some(({ current }) => {
+    const rules = current && fileOfRelease(paths, app.app, current)?.migrate;
+    return rules?.contract !== undefined && app.contracted !== current?.deploy_id;
+  });
+}

@@ -1,0 +1,57 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inWorld, type World } from '../deploys/world.ts';
+
+const test = suite('approvals');
+
+/** Asks for approvals; the tests run as root, without sudo. */
+function requireApproval({ root }: World, rule: string): void {
+  appendFileSync(join(root, 'config.yml'), `require_approval: { shop: ${rule} }\n`);
+}
+
+const json = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '{}');
+
+test('a deploy that needs an approval is refused, planned, approved, and applied once', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    requireApproval(world, '{ deploy: 1, by: [root] }');
+    await world.push('v2');
+    const refused = await world.deploy();
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, 'runner plan deploy shop');
+    assert.match(refused.stderr, '(approval_required)');
+    const planned = await run('runner-plan', ['deploy', 'shop', '--json'], { root });
+    assert.is(planned.status, 0, planned.stderr);
+    const { id } = json(planned.stdout);
+    const early = await run('runner-apply', [id], { root });
+    assert.is(early.status, 1);
+    assert.match(early.stderr, `${id} has 0 of 1 approvals`);
+    const human = await run('runner-plan', ['show', id], { root });
+    assert.match(human.stdout, `To approve it: runner approve ${id}`);
+    const approved = await run('runner-approve', [id, '--no-apply', '--reason', 'looks good'], {
+      root,
+    });
+    assert.is(approved.status, 0);
+    const applied = await run('runner-apply', [id, '--json'], { root });
+    assert.is(applied.status, 0);
+    assert.is(await world.page(), 'v2');
+    const again = await run('runner-apply', [id], { root });
+    assert.is(again.status, 1);
+    assert.match(again.stderr, `${id} was applied: v2 was deployed (plan_ended)`);
+    assert.equal(world.kinds().slice(-4), [
+      'ApprovalWanted',
+      'PlanApproved',
+      'DeployStarted',
+      'DeploySuccess',
+    ]);
+    const last = world.events().at(-1);
+    assert.is(last?.plan, id);
+    assert.equal(last?.approved_by, ['nobody']);
+  }));
+
+test.run();

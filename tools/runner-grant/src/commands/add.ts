@@ -1,0 +1,50 @@
+import { command } from '@runner/common/cli/command';
+import { personOf } from '@runner/common/files/person';
+import { readGiven } from '@runner/common/files/read';
+import { invalidValue } from '@runner/common/foundation/failure';
+import { appName } from '@runner/common/foundation/names';
+import { harmlessLine } from '@runner/common/text/harmless';
+import {
+  changeGrants,
+  GRANT_LEVELS,
+  type Grant,
+  grantKey,
+  isGrantName,
+} from '@runner/deploy/plan/grants';
+import { requireRoot } from '../root.ts';
+
+const KEY_MAX = 16_384;
+
+export const add = command({
+  name: 'add',
+  about: 'Let an agent look, make plans, or restart',
+  details:
+    'look: read; propose: make plans, each of which needs an approval; operate: also restart and start\n' +
+    'without one, unless config.yml asks for it. With a key, its line is written to /etc/runner/agent_keys.',
+  safeInForeignRoot: true,
+  positionals: { name: { required: true, about: 'Name of the grant' } },
+  options: {
+    level: { placeholder: 'LEVEL', choices: GRANT_LEVELS, about: 'What it may do', required: true },
+    app: { placeholder: 'APPS', about: 'Names of apps, separated by commas', required: true },
+    key: { placeholder: 'FILE', about: 'Public ssh key that may use it; - reads stdin' },
+  },
+  examples: ['sudo runner grant add helper --level propose --app shop --key helper.pub'],
+  async run({ io, args: { name }, options }) {
+    requireRoot(io);
+    if (!isGrantName(name))
+      throw invalidValue(name.slice(0, 80), '<NAME>', 'it must be a-z, 0-9 and -, at most 32');
+    const { level, app, key } = options;
+    const grant: Grant = {
+      name,
+      level: level as Grant['level'],
+      apps: [...new Set(app.split(','))].map((each) => appName(each)),
+      key: key === undefined ? null : grantKey(readGiven(io, key, KEY_MAX, 'the key')),
+      since: io.now().toISOString(),
+      by: personOf(io),
+    };
+    changeGrants(io, name, grant);
+    return { value: grant };
+  },
+  human: ({ name, level, apps }: Grant, style) =>
+    `${style.green('Granted')} ${style.bold(name)}: ${level} on ${harmlessLine(apps.join(', '))}\n`,
+});

@@ -1,0 +1,18 @@
+import { command } from '@runner/common/cli/command';
+import { table } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { type Grant, listGrants } from '@runner/deploy/plan/grants';
+
+export const list = command({
+  name: 'list',
+  about: 'Show the grants',
+  safeInForeignRoot: true,
+  run: async ({ io }) => ({ value: { grants: listGrants(io.env) } }),
+  human({ grants }: { grants: Grant[] }, style) {
+    if (grants.length === 0) return 'No grants.\n';
+    const rows = grants.map(({ name, level, apps, key, since, by }) =>
+      [name, level, apps.join(','), key ? 'yes' : 'no', since.slice(0, 10), by].map(harmlessLine),
+    );
+    return table(['NAME', 'LEVEL', 'APPS', 'KEY', 'SINCE', 'BY'], rows, style);
+  },
+});

@@ -1,0 +1,27 @@
+import { listPlans } from '@runner/common/apps/plans';
+import { requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { table } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { type PlanView, stateWords, viewOf } from '../text.ts';
+
+export const list = command({
+  name: 'list',
+  about: 'Show the plans: what waits for whom, and what became of the others',
+  details: 'Plans that ended are kept for a week.',
+  positionals: { app: { about: 'Only of this app [default: all]' } },
+  async run({ paths, args }) {
+    const app = args.app === undefined ? undefined : requireApp(paths, args.app).app;
+    return { value: { plans: listPlans(paths, app).map(viewOf) } };
+  },
+  human({ plans }: { plans: PlanView[] }, style, { io }) {
+    if (plans.length === 0) return 'No plans. Make one with: runner plan deploy <app>\n';
+    const rows = plans.map((plan) =>
+      [plan.id, plan.verb, plan.app, plan.version, plan.by, stateWords(plan, io.now())].map(
+        harmlessLine,
+      ),
+    );
+    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
+    return table(['PLAN', 'VERB', 'APP', 'VERSION', 'BY', 'STATE'], rows, style, width);
+  },
+});

@@ -1,0 +1,88 @@
+/** A plan as it is printed. */
+import {
+  type CommandPlan,
+  isApproved,
+  isOpen,
+  type StoredPlan,
+  waitsWords,
+} from '@runner/common/apps/plans';
+import { fields, type Style } from '@runner/common/cli/output';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { utcText } from '@runner/common/text/time';
+
+/** What `--json` prints: the plan, and what has become of it. */
+export type PlanView = CommandPlan & Pick<StoredPlan, 'approvals' | 'applied' | 'ended'>;
+
+export function viewOf({ plan, approvals, applied, ended }: StoredPlan): PlanView {
+  return { ...plan, approvals, applied, ended };
+}
+
+/** What it waits for, or how it ended. */
+export function stateWords({ approvals, applied, ended, ...plan }: PlanView, now: Date): string {
+  const stored = { plan, text: '', approvals, applied, ended };
+  if (ended) return ended.why;
+  if (applied) return `applied by ${applied.by} as ${applied.deploy_id}`;
+  if (!isOpen(stored, now)) return `expired at ${utcText(plan.expires)}`;
+  return isApproved(stored) ? `ready: runner apply ${plan.id}` : waitsWords(stored);
+}
+
+/** Paths and subjects that are shown. */
+const SHOWN = 10;
+
+/** The plan in lines; foreign text in it is harmless. */
+export function planText(view: PlanView, style: Style, { io }: { io: { now(): Date } }): string {
+  const { summary, commit, needs } = view;
+  const { changes, files } = summary;
+  const moves = summary.moves.map(
+    ({ instance, from, to }): PlanRow => [
+      `${instance}:`,
+      `${from ?? 'nothing'} -> ${to ?? 'stopped'}`,
+    ],
+  );
+  const rows: PlanRow[] = [
+    ...moves,
+    ...(commit ? [['commit:', commit] as PlanRow] : []),
+    ...(changes
+      ? labelled('commits:', [
+          `${changes.count ?? 'not known how many'}, by ${changes.authors.join(', ')}`,
+          ...changes.subjects,
+        ])
+      : []),
+    ...(files
+      ? labelled('files:', [`${files.count} changed`, ...files.paths.slice(0, SHOWN)])
+      : []),
+    ['database:', summary.database],
+    ...(summary.contract
+      ? [['contract:', 'runs if no kept release needs what it removes'] as PlanRow]
+      : []),
+    ['gap:', summary.gap],
+    ['memory:', summary.memory],
+    ['undo:', summary.undo],
+    ['notified:', summary.notified.join(', ') || 'no one'],
+    [
+      'approvals:',
+      needs.count === 0
+        ? 'none needed'
+        : `${needs.count} by ${needs.by.join(' or ') || 'someone else'}${needs.not_author ? ', not an author' : ''}`,
+    ],
+    ...labelled(
+      'approved by:',
+      view.approvals.map(({ by, at, how }) => `${by}, ${how}, ${utcText(at)}`),
+    ),
+    ['made by:', `${view.by}, ${utcText(view.made)}`],
+    ['expires:', utcText(view.expires)],
+    ...labelled('problem:', summary.problems),
+    ...labelled('warning:', summary.warnings),
+  ];
+  const name = style.bold(harmlessLine(`${view.verb} ${view.app} ${view.version}`));
+  const shown = rows.map(([label, value]) => [harmlessLine(label), harmlessLine(value)] as const);
+  const state = harmlessLine(stateWords(view, io.now()));
+  const next = state.startsWith('waits') ? `\nTo approve it: runner approve ${view.id}` : '';
+  return `${name} [${view.id}]\n${fields(shown)}${state}${next}\n`;
+}
+
+type PlanRow = [label: string, value: string];
+
+/** The label stands before the first line. */
+const labelled = (label: string, lines: readonly string[]): PlanRow[] =>
+  lines.map((line, at) => [at === 0 ? label : '', line]);
