@@ -51,7 +51,7 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
     ]);
     const last = world.events().at(-1);
     assert.is(last?.plan, id);
-    assert.equal(last?.approved_by, ['nobody']);
+    assert.equal(last?.approved_by, ['root']);
   }));
 
 test.run();
