@@ -41,7 +41,7 @@ const OURS = {
     ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],
     ...['git/contents', 'git/default-branch', 'git/export', 'git/open', 'git/ref', 'git/remote'],
     ...['alerts/announce', 'alerts/token', 'watch/carry', 'hold/holder', 'hold/traffic'],
-    ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make'],
+    ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make', 'plan/wanted'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
     ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],

@@ -1,6 +1,6 @@
 import { main } from '@runner/common/cli/main';
 import { broker } from './commands/broker.ts';
-import { deploy, hold, rollback, unhold } from './commands/deploy.ts';
+import { approve, deploy, hold, rollback, unhold } from './commands/deploy.ts';
 import { events } from './commands/events.ts';
 import { fetch } from './commands/fetch.ts';
 import { init } from './commands/init.ts';
@@ -16,7 +16,7 @@ main({
   about: 'Deploy on several servers through a NATS broker',
   commands: [
     ...[init, broker, add, remove, list],
-    ...[deploy, rollback, resume, cancel, hold, unhold, fetch],
+    ...[deploy, rollback, resume, cancel, hold, unhold, approve, fetch],
     ...[status, rollouts, results, order, sign, send],
     ...[events, verify],
   ],

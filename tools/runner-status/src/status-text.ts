@@ -181,6 +181,11 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     const who = by === undefined ? '' : ` by ${by}`;
     rows.push(['held:', [`commit ${short(commit)} since ${utcText(since)}${who}`, reason]]);
   }
+  if (app.plans.length > 0)
+    rows.push([
+      'plans:',
+      app.plans.map(({ verb, version, waits }) => `${verb} of ${version} ${waits}`),
+    ]);
   rows.push(...watchRow(app), ...databaseRow(app), ...jobsRow(app));
   rows.push(...certificatesRow(app), ...windowsRow(app), ...checksRow(app), ...diskRow(app));
   rows.push(['next:', [app.next]]);

@@ -6,6 +6,7 @@ import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
+import { isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
 import type { RequireSigned } from './signed.ts';
 import type {
   AppState,
@@ -61,6 +62,8 @@ export interface AppSummary
   migration: Migration | null;
   /** Those of its active releases. */
   jobs: JobSummary[];
+  /** The plans that wait for approvals, and in words for whose. */
+  plans: { id: string; verb: string; version: string; waits: string }[];
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -121,6 +124,12 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     watched: app.watched ?? null,
     migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,
     jobs: jobSummaries(paths, app),
+    plans: listPlans(paths, app.app)
+      .filter((each) => isOpen(each, view.now) && !isApproved(each))
+      .map((each) => {
+        const { id, verb, version } = each.plan;
+        return { id, verb, version, waits: waitsWords(each) };
+      }),
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,

@@ -12,6 +12,7 @@ import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
 import { underLock } from '../journal/lock.ts';
+import { afterApproval } from './approval.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
@@ -48,7 +49,8 @@ export async function check(
     if (decided.result === 'checking') decided = asked(await checksOf(request, app, commit));
     else if (app.require_checks && app.deploying)
       decided = asked(await checksOf(request, app, commit).catch(() => undefined));
-    return await afterAge(request, { app, source }, decided, locked);
+    const aged = await afterAge(request, { app, source }, decided, locked);
+    return await afterApproval(request, app, aged, locked);
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);

@@ -35,6 +35,8 @@ export interface FetchResult {
     | 'checks_failed'
     /** The packages that it brings are too young. */
     | 'young'
+    /** It waits for the approvals that config.yml asks for. */
+    | 'approval'
     | 'stopped'
     | 'paused'
     /** Outside its deploy windows. */
@@ -57,6 +59,8 @@ export interface FetchResult {
   checks?: CommitChecks;
   /** What was found out about its packages; they are old enough if the result is `new_commit`. */
   package_age?: PackageAge;
+  /** The plan of its deploy, which has its approvals. */
+  plan?: string;
 }
 
 /** A result with null for each field not given, and status 0. */

@@ -35,7 +35,7 @@ export interface FetchAttempt {
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
-  { app, commit, version, checks, package_age: known }: FetchResult,
+  { app, commit, version, checks, package_age: known, plan }: FetchResult,
   policy: DeployPolicy,
 ): Promise<FetchAttempt> {
   const { io } = request;
@@ -49,7 +49,9 @@ export async function deployNew(
     const again = await afterAge(request, looked, decided, (work) => work());
     if (again.result !== 'new_commit') throw new Overtaken(again);
   };
-  return attempt(request, { app, commit, version }, { confirm });
+  // With a plan the commit that was approved is deployed, whatever was pushed since.
+  const planned = commit !== null && plan !== undefined ? { ref: commit, plan } : {};
+  return attempt(request, { app, commit, version }, { confirm, ...planned });
 }
 
 /** Deploys what an app ran before a restore, where it was deployed separately instance by instance. */
@@ -81,7 +83,7 @@ export async function deployRestored(
 async function attempt(
   request: FetchRequest,
   { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
-  what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm'>,
+  what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm' | 'plan'>,
 ): Promise<FetchAttempt> {
   const { io, paths, notify, reporter, next } = request;
   const cancelled = cancelledOf(request, app);
@@ -98,6 +100,9 @@ async function attempt(
     // Announced once: each fetch looks again, and deploys as soon as the server is ready.
     if (code === 'not_ready')
       return { result: fetchResult(app, 'waiting', `${version} waits: ${message}`, about) };
+    // The next fetch makes another plan.
+    if (code.startsWith('plan_') || code === 'approval_required')
+      return { result: fetchResult(app, 'approval', `${version} waits: ${message}`, about) };
     // The next fetch deploys it: what is new is known.
     if (code === 'audit_busy' || code === 'interrupted')
       return {

@@ -11,6 +11,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { announceChanges } from '../alerts/announce.ts';
 import { checkCertificates } from '../alerts/certificate.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
+import { expirePlans } from '../plan/wanted.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
@@ -36,6 +37,7 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
   'closed',
   'checks_failed',
   'young',
+  'approval',
 ]);
 
 /**
@@ -58,6 +60,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     await request.onResult(settled);
   };
   for (const name of apps) markOutput(paths.app(name).dir);
+  if (request.deploy) await expirePlans(request);
   if (request.deploy) for (const name of apps) await keepUp(request, name);
   if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();

@@ -44,6 +44,7 @@ export function redacting(reporter: Reporter, redact: (text: string) => string):
 }
 
 /** Leaves the steps out, for output that has them anyway. */
-export function withoutSteps(reporter: Reporter): Reporter {
-  return { ...reporter, begin: () => {}, done: () => {}, failed: () => {} };
+export function withoutSteps(reporter: Pick<Reporter, 'note' | 'recorded'>): Reporter {
+  const none = () => {};
+  return { ...reporter, begin: none, done: none, failed: none, output: none };
 }

@@ -1,4 +1,5 @@
 /** An operator's order to one or more servers. The signed text is kept unchanged. */
+import { isPlanId } from '@runner/common/apps/plans';
 import { OPERATOR_NAME, SERVER_NAME } from '../files/names.ts';
 import {
   appField,
@@ -14,18 +15,21 @@ import {
   whole,
 } from './fields.ts';
 
-export const VERBS = ['deploy', 'rollback', 'hold', 'unhold'] as const;
+export const VERBS = ['deploy', 'rollback', 'hold', 'unhold', 'approve'] as const;
 export type OrderVerb = (typeof VERBS)[number];
 
-/** Whether it pauses or resumes an app: sent without batches, and never superseded by a deploy. */
-export const isHold = (verb: OrderVerb) => verb === 'hold' || verb === 'unhold';
+/** What supersedes each other: what runs an app, what pauses it; an approval is of its own plan. */
+export const classOf = (verb: OrderVerb) =>
+  verb === 'approve' ? 'approve' : verb === 'hold' || verb === 'unhold' ? 'hold' : 'run';
+/** Whether it runs nothing: sent without batches. */
+export const isHold = (verb: OrderVerb) => classOf(verb) !== 'run';
 
 /** The signed JSON. Contains no command line. */
 export interface Order {
   readonly id: string;
   readonly verb: OrderVerb;
   readonly app: string;
-  /** deploy: the full commit. rollback: a version, or empty for the previous one. */
+  /** deploy: the full commit. rollback: a version, or empty for the previous one. approve: a plan. */
   readonly ref: string;
   readonly servers: readonly string[];
   readonly issued: string;
@@ -76,6 +80,7 @@ export function orderOf(body: string): Order | undefined {
   const { verb, ref, issued, deadline } = order;
   const isGood =
     (verb !== 'deploy' || isCommit(ref)) &&
+    (verb !== 'approve' || isPlanId(ref)) &&
     Date.parse(deadline) - Date.parse(issued) <= DEADLINE_MAX;
   return isGood ? order : undefined;
 }

@@ -26,6 +26,7 @@ export const STATUSES = [
   'rolled_back',
   'paused',
   'resumed',
+  'approved',
   'held',
   'expired',
   'superseded',
@@ -64,6 +65,7 @@ const WANTED: Readonly<Record<OrderVerb, readonly OrderStatus[]>> = {
   rollback: ['rolled_back', 'up_to_date'],
   hold: ['paused'],
   unhold: ['resumed'],
+  approve: ['approved'],
 };
 
 /** Whether the order succeeded. */

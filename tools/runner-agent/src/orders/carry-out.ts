@@ -1,9 +1,12 @@
 /** Carries out an order with the executables in the same directory. */
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
+import { readPlan } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
+import { approve } from '@runner/deploy/plan/approve';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
@@ -20,8 +23,13 @@ export function deployIdOf({ id }: Order, server: string): string {
   return digestOf(`${id} ${server}`).slice(0, 8);
 }
 
-function argumentsOf({ verb, app, ref }: Order, deployId: string): [string, ...string[]] {
-  const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet'];
+function argumentsOf(
+  { verb, app, ref }: Order,
+  deployId: string,
+  plan: string | undefined,
+): [string, ...string[]] {
+  const planned = plan === undefined ? [] : ['--plan', plan];
+  const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet', ...planned];
   if (verb === 'deploy') return ['runner-deploy', ...identified, '--ref', ref, '--wait', '10m'];
   return ['runner-rollback', ...identified, ...(ref ? ['--to', ref] : [])];
 }
@@ -68,10 +76,12 @@ export async function carryOut(
   agent: Agent,
   sealed: SealedOrder,
   order: Order,
+  plan?: string,
 ): Promise<OrderWork> {
+  if (order.verb === 'approve') return approval(agent, sealed.by, order);
   if (isHold(order.verb)) return hold(agent, sealed.by, order);
   const began = agent.io.elapsed();
-  const tool = argumentsOf(order, deployIdOf(order, agent.config.server));
+  const tool = argumentsOf(order, deployIdOf(order, agent.config.server), plan);
   const { status, last } = await runTool(agent, tool, {
     env: { RUNNER_INITIATOR: sealed.by, RUNNER_ORDER: order.id },
     each: ({ step, status: word }) => {
@@ -139,6 +149,30 @@ function hold({ io, paths }: Agent, by: string, { verb, app, reason }: Order): O
     if (verb === 'hold') pauseApps(place, [app], null, reason || null);
     else resumeApps(place, [app]);
     return withoutWork(verb === 'hold' ? 'paused' : 'resumed', null, '');
+  } catch (error) {
+    if (error instanceof Failure) return withoutWork('failed', error.code, error.message);
+    throw error;
+  }
+}
+
+/** The signer's approval, if config.yml lists the signer. */
+async function approval({ io, paths }: Agent, by: string, order: Order): Promise<OrderWork> {
+  const { ref: id, reason } = order;
+  const reporter = { note: (text: string) => io.stderr.write(`${harmlessLine(text)}\n`) };
+  try {
+    if (readPlan(paths, id).plan.app !== order.app)
+      throw new Failure('plan_not_found', `${id} is not a plan of '${order.app}'`);
+    const done = await approve({
+      io,
+      paths,
+      id,
+      by,
+      how: 'fleet',
+      reason,
+      applies: true,
+      reporter,
+    });
+    return withoutWork('approved', null, done.waits ?? '');
   } catch (error) {
     if (error instanceof Failure) return withoutWork('failed', error.code, error.message);
     throw error;

@@ -20,6 +20,7 @@ export async function handle(
   signer?: Promise<OrderRefusal | undefined>,
 ): Promise<Sealed> {
   const order = orderOf(sealed.body) as Order;
+  let plan: string | undefined;
   const answer = ({ status, code, message }: OrderRefusal) => {
     const result = resultOfWork(agent, sealed, order, withoutWork(status, code, message));
     return agent.seal('result', JSON.stringify({ ...result, n: null, prev: null }));
@@ -42,8 +43,8 @@ export async function handle(
     // Started by an agent that was killed: finish it and record the outcome.
     const refusal = entry
       ? undefined
-      : (timeRefusal(agent, order, waiting) ?? (await appRefusal(agent, order)));
-    if (refusal) {
+      : (timeRefusal(agent, order, waiting) ?? (await appRefusal(agent, order, sealed.by)));
+    if (refusal && 'status' in refusal) {
       const result = answer(refusal);
       // Recorded, so that a redelivered order gets the same answer; except an order dated in the future,
       // which would supersede others.
@@ -52,15 +53,21 @@ export async function handle(
       return result;
     }
     if (!entry) writeEntry(agent.paths, order.id, { order: sealed, result: null });
+    plan = refusal?.plan;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return answer({ status: 'failed', code: error.code, message: error.message });
   }
-  return finish(agent, sealed, order);
+  return finish(agent, sealed, order, plan);
 }
 
-async function finish(agent: Agent, sealed: SealedOrder, order: Order): Promise<Sealed> {
-  const work = await carryOut(agent, sealed, order);
+async function finish(
+  agent: Agent,
+  sealed: SealedOrder,
+  order: Order,
+  plan?: string,
+): Promise<Sealed> {
+  const work = await carryOut(agent, sealed, order, plan);
   return conclude(agent, sealed, resultOfWork(agent, sealed, order, work));
 }
 

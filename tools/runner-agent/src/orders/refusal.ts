@@ -2,9 +2,12 @@
 import { requireApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { decide } from '@runner/deploy/fetch/decide';
+import { underLock } from '@runner/deploy/journal/lock';
+import { approvalFor } from '@runner/deploy/plan/wanted';
 import { readAgent, requireSigners } from '@runner/fleet/files/agent';
-import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
+import { classOf, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { OrderStatus } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
@@ -77,7 +80,8 @@ export function timeRefusal(
   const newer = known.find(
     (each) =>
       each.app === order.app &&
-      isHold(each.verb) === isHold(order.verb) &&
+      classOf(each.verb) === classOf(order.verb) &&
+      order.verb !== 'approve' &&
       Date.parse(each.issued) > Date.parse(order.issued),
   );
   if (newer)
@@ -87,11 +91,15 @@ export function timeRefusal(
 
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young']);
 
-/** Why the app cannot be deployed now: blocked, held, stopped, paused, outside its deploy windows, or its packages are too young. */
+/**
+ * Why the app cannot be deployed now: blocked, held, stopped, paused, outside its deploy windows, its
+ * packages are too young, or it waits for an approval. Else the plan with the approvals that it needs.
+ */
 export async function appRefusal(
   { io, paths }: Agent,
   order: Order,
-): Promise<OrderRefusal | undefined> {
+  by: string,
+): Promise<OrderRefusal | { readonly plan: string } | undefined> {
   if (order.verb !== 'deploy') return undefined;
   const policy = deployPolicyOf(readConfig(paths));
   const app = requireApp(paths, order.app);
@@ -102,5 +110,13 @@ export async function appRefusal(
     io.now(),
   );
   if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
-  return OBEYED.has(result) ? { status: 'held', code: result, message: text } : undefined;
+  if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
+  const { signal } = new AbortController();
+  const reporter = { note: (line: string) => io.stderr.write(`${harmlessLine(line)}\n`) };
+  const locked = <T>(work: () => Promise<T>) =>
+    underLock({ io, paths, app: order.app }, 'plan', work, 'fleet');
+  const wanted = { io, paths, app, by, signal, reporter, locked, notify: true, commit: order.ref };
+  const found = await approvalFor(wanted);
+  if (!found || 'plan' in found) return found;
+  return { status: 'held', code: 'approval', message: found.waits };
 }

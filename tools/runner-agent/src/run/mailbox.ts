@@ -4,7 +4,13 @@ import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
-import { isHold, type Order, orderOf, type SealedOrder, sealedOf } from '@runner/fleet/order/order';
+import {
+  classOf,
+  type Order,
+  orderOf,
+  type SealedOrder,
+  sealedOf,
+} from '@runner/fleet/order/order';
 import { resultOf } from '@runner/fleet/order/result';
 import type { Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from '../orders/agent.ts';
@@ -85,7 +91,7 @@ export async function serveOrders(
 }
 
 /** Orders of one lane run one after another; a hold does not wait for a running deploy. */
-const laneOf = ({ app, verb }: Order) => `${app} ${isHold(verb)}`;
+const laneOf = ({ app, verb }: Order) => `${app} ${classOf(verb)}`;
 
 /** Whether a waiting order supersedes older ones: only if it would be carried out itself. */
 async function supersedes(agent: Agent, { signer, order }: Arrived): Promise<boolean> {

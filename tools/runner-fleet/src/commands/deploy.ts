@@ -127,23 +127,39 @@ export const rollback = command({
   human: rolloutText,
 });
 
+const HOLD_OPTIONS = {
+  on: ON,
+  offline: { ...ROLLOUT.offline, default: 'wait' },
+  deadline: ROLLOUT.deadline,
+  wait: { ...WAIT, default: '10s' },
+  key: KEY,
+  reason: REASON,
+} as const;
+
 const holding = (verb: 'hold' | 'unhold', about: string) =>
   command({
     name: verb,
     about,
     positionals: APP,
-    options: {
-      on: ON,
-      offline: { ...ROLLOUT.offline, default: 'wait' },
-      deadline: ROLLOUT.deadline,
-      wait: { ...WAIT, default: '10s' },
-      key: KEY,
-      reason: REASON,
-    },
+    options: HOLD_OPTIONS,
     exits: EXITS,
     run: (context) => carry(context, verb),
     human: rolloutText,
   });
+
+export const approve = command({
+  name: 'approve',
+  about: 'Approve a plan on several servers',
+  details: 'Counts as the approval of who signs the order, if config.yml of the server lists them.',
+  positionals: {
+    ...APP,
+    plan: { required: true, about: 'Id of the plan, as runner fleet deploy shows it' },
+  },
+  options: HOLD_OPTIONS,
+  exits: EXITS,
+  run: (context) => carry(context, 'approve', context.args.plan),
+  human: rolloutText,
+});
 
 export const hold = holding('hold', 'Pause the deploys of an app on several servers');
 export const unhold = holding('unhold', 'Resume the deploys of an app on several servers');

@@ -7,7 +7,15 @@ import type { FleetServer } from '@runner/fleet/files/operator';
 import { agreedCommit, headsOf, problemOf } from './presence.ts';
 
 /** Decisions about the commit, not about the server: if one server made it, the others get no order. */
-const OF_COMMIT = new Set(['blocked', 'held', 'waiting', 'checking', 'checks_failed', 'young']);
+const OF_COMMIT = new Set([
+  'blocked',
+  'held',
+  'waiting',
+  'checking',
+  'checks_failed',
+  'young',
+  'approval',
+]);
 
 export interface Fetched {
   readonly commit: string | null;

@@ -54,7 +54,12 @@ export const list = command({
       return instances.map((instance) => rowsOf(instance).map(harmlessLine));
     });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    return withColours(table(heading, rows, style, width), rows, style);
+    const waiting = apps.flatMap(({ app, plans }) =>
+      plans.map(
+        ({ verb, version, waits }) => `${harmlessLine(`${verb} of ${app} ${version} ${waits}`)}\n`,
+      ),
+    );
+    return withColours(table(heading, rows, style, width), rows, style) + waiting.join('');
   },
 });
 

@@ -1,0 +1,96 @@
+/** Whether a commit that is to be deployed without an operator has its approvals: it gets a plan once. */
+import {
+  changePlan,
+  isApproved,
+  isOpen,
+  listPlans,
+  type StoredPlan,
+  waitsWords,
+} from '@runner/common/apps/plans';
+import type { AppState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
+import type { Server } from '@runner/common/foundation/paths';
+import { type Announcing, announceChanges } from '../alerts/announce.ts';
+import { endWords } from '../approval/admit.ts';
+import { changedFacts, factsOf } from '../approval/facts.ts';
+import { withoutSteps } from '../report/reporter.ts';
+import { announceWanted } from './announce.ts';
+import { makeUnderLock, type PlanRequest } from './make.ts';
+
+const DAY = 86_400_000;
+
+/** Who wants it deployed, and what runs with the app's lock. */
+export interface WantedDeploy extends Announcing, Pick<PlanRequest, 'signal' | 'by'> {
+  readonly app: AppState;
+  readonly commit: string;
+  locked<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** The id of its approved plan, or what it waits for, in words; undefined: it needs no approval. */
+export async function approvalFor(
+  wanted: WantedDeploy,
+): Promise<{ readonly plan: string } | { readonly waits: string } | undefined> {
+  const { io, paths, app, commit } = wanted;
+  if (!approvalRuleOf(readConfig(paths), app.app).counts.deploy) return undefined;
+  const known = listPlans(paths, app.app).filter(
+    ({ plan }) => plan.verb === 'deploy' && !plan.instance,
+  );
+  const facts = factsOf({ io, paths }, app, 'deploy');
+  const isStill = (each: StoredPlan) =>
+    each.plan.commit === commit && changedFacts(each.plan.facts, facts).length === 0;
+  const newest = known.filter((each) => !each.applied && isStill(each)).at(-1);
+  if (newest && isOpen(newest, io.now()))
+    return isApproved(newest) ? { plan: newest.plan.id } : { waits: waitsWords(newest) };
+  // Once for each commit: no one is asked every day.
+  if (newest && newest.ended?.how !== 'superseded') return { waits: `waits: ${endWords(newest)}` };
+  for (const { plan, applied, ended } of known)
+    if (plan.by === wanted.by && !applied && !ended) supersede({ io, paths }, plan.id);
+  const { by, signal } = wanted;
+  const reporter = withoutSteps(wanted.reporter);
+  const request = {
+    io,
+    paths,
+    app: app.app,
+    verb: 'deploy' as const,
+    by,
+    signal,
+    reporter,
+    length: DAY,
+  };
+  const made = await wanted.locked(() => makeUnderLock(request));
+  await announceWanted(wanted, made);
+  return { waits: waitsWords(made) };
+}
+
+function supersede({ io, paths }: Server, id: string): void {
+  const why = 'was replaced by a newer plan';
+  changePlan({ io, paths }, id, (now) =>
+    now.applied ? now : { ...now, ended: { at: io.now().toISOString(), how: 'superseded', why } },
+  );
+}
+
+/** Ends the plans whose time is over, and announces those that still needed an approval. */
+export async function expirePlans(announcing: Announcing): Promise<void> {
+  const { io, paths } = announcing;
+  const now = io.now().toISOString();
+  for (const { plan, applied, ended, ...rest } of listPlans(paths)) {
+    const app = findApp(paths, plan.app);
+    if (applied || ended || plan.expires > now || !app) continue;
+    const how = 'expired' as const;
+    const why = `expired at ${plan.expires}`;
+    changePlan(announcing, plan.id, (each) =>
+      each.applied ? each : { ...each, ended: { at: now, how, why } },
+    );
+    if (isApproved({ plan, applied, ended, ...rest })) continue;
+    const reason = `${plan.id} ${why} without its approvals: runner plan ${plan.verb} ${plan.app}`;
+    const change = {
+      event_type: 'PlanExpired' as const,
+      version: plan.version,
+      plan: plan.id,
+      reason,
+    };
+    await announceChanges(announcing, [{ app, change }]);
+  }
+}

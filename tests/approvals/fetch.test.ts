@@ -1,0 +1,67 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inWorld, type World } from '../deploys/world.ts';
+
+const test = suite('fetch and approvals');
+
+const RULE = 'require_approval: { shop: { deploy: 1, by: [root] } }\n';
+const fetch = async ({ root }: World) =>
+  JSON.parse((await run('runner-fetch', ['--deploy', '--json'], { root })).stdout.trim());
+
+/** A world whose next commit needs an approval. */
+const asking = (body: (world: World) => Promise<void>) =>
+  inWorld(async (world) => {
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    appendFileSync(join(world.root, 'config.yml'), RULE);
+    await world.push('v2');
+    await body(world);
+  });
+
+test('fetch --deploy plans a commit once, and an approval deploys it at once', () =>
+  asking(async (world) => {
+    const { root } = world;
+    const first = await fetch(world);
+    assert.is(first.result, 'approval');
+    const id = /p-[0-9a-f]{8}/.exec(first.text)?.[0] ?? '';
+    assert.is((await fetch(world)).text, first.text);
+    assert.equal(world.kinds().slice(2), ['ApprovalWanted']);
+    const status = await run('runner-status', ['shop', '--json'], { root });
+    assert.is(JSON.parse(status.stdout).plans[0].id, id);
+    assert.match((await run('runner-list', [], { root })).stdout, `v2 waits for approval ${id} by root`);
+    assert.is((await run('runner-status', ['--check'], { root })).status, 0);
+    // What is pushed meanwhile is not what was approved.
+    await world.push('v3');
+    const began = performance.now();
+    const approved = await run('runner-approve', [id], { root });
+    assert.is(approved.status, 0, approved.stderr);
+    await until(() => world.kinds().includes('DeployStarted', 4), 'it is not deployed');
+    console.log(`from approval to DeployStarted: ${Math.round(performance.now() - began)} ms`);
+    await until(async () => (await world.page()) === 'v2', 'v2 does not answer');
+    await until(() => world.kinds().filter((kind) => kind === 'DeploySuccess').length === 2, 'no end');
+    const last = world.events().at(-1);
+    assert.equal([last?.version, last?.plan, last?.approved_by, last?.user], ['v2', id, ['root'], 'fetch']);
+    // The commit that was pushed since waits for an approval of its own.
+    const next = await fetch(world);
+    assert.is(next.result, 'approval', JSON.stringify(next));
+    assert.is(next.version, 'v3');
+  }));
+
+test('a plan of fetch that something has overtaken is replaced; one that expired is announced once', () =>
+  asking(async (world) => {
+    const { root } = world;
+    const first = await fetch(world);
+    await run('runner-env', ['set', 'shop', 'COLOUR', '--value', 'green', '--plain'], { root });
+    await run('runner-env', ['set', 'shop', 'COLOUR=green'], { root });
+    await run('runner-pause', ['shop', '--for', '1s'], { root });
+    const text = (result: { text: string }) => /p-[0-9a-f]{8}/.exec(result.text)?.[0];
+    await until(async () => (await fetch(world)).result === 'approval', 'it stays paused');
+    const second = await fetch(world);
+    console.log(first.text, second.text);
+  }));
+
+test.run();
