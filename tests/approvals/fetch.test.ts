@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -32,7 +32,10 @@ test('fetch --deploy plans a commit once, and an approval deploys it at once', (
     assert.equal(world.kinds().slice(2), ['ApprovalWanted']);
     const status = await run('runner-status', ['shop', '--json'], { root });
     assert.is(JSON.parse(status.stdout).plans[0].id, id);
-    assert.match((await run('runner-list', [], { root })).stdout, `v2 waits for approval ${id} by root`);
+    assert.match(
+      (await run('runner-list', [], { root })).stdout,
+      `v2 waits for approval ${id} by root`,
+    );
     assert.is((await run('runner-status', ['--check'], { root })).status, 0);
     // What is pushed meanwhile is not what was approved.
     await world.push('v3');
@@ -40,11 +43,18 @@ test('fetch --deploy plans a commit once, and an approval deploys it at once', (
     const approved = await run('runner-approve', [id], { root });
     assert.is(approved.status, 0, approved.stderr);
     await until(() => world.kinds().includes('DeployStarted', 4), 'it is not deployed');
-    console.log(`from approval to DeployStarted: ${Math.round(performance.now() - began)} ms`);
+    if (process.env.SHOW_MS)
+      console.error(`to DeployStarted: ${Math.round(performance.now() - began)} ms`);
     await until(async () => (await world.page()) === 'v2', 'v2 does not answer');
-    await until(() => world.kinds().filter((kind) => kind === 'DeploySuccess').length === 2, 'no end');
+    await until(
+      () => world.kinds().filter((kind) => kind === 'DeploySuccess').length === 2,
+      'no end',
+    );
     const last = world.events().at(-1);
-    assert.equal([last?.version, last?.plan, last?.approved_by, last?.user], ['v2', id, ['root'], 'fetch']);
+    assert.equal(
+      [last?.version, last?.plan, last?.approved_by, last?.user],
+      ['v2', id, ['root'], 'fetch'],
+    );
     // The commit that was pushed since waits for an approval of its own.
     const next = await fetch(world);
     assert.is(next.result, 'approval', JSON.stringify(next));
@@ -54,14 +64,33 @@ test('fetch --deploy plans a commit once, and an approval deploys it at once', (
 test('a plan of fetch that something has overtaken is replaced; one that expired is announced once', () =>
   asking(async (world) => {
     const { root } = world;
-    const first = await fetch(world);
-    await run('runner-env', ['set', 'shop', 'COLOUR', '--value', 'green', '--plain'], { root });
-    await run('runner-env', ['set', 'shop', 'COLOUR=green'], { root });
-    await run('runner-pause', ['shop', '--for', '1s'], { root });
-    const text = (result: { text: string }) => /p-[0-9a-f]{8}/.exec(result.text)?.[0];
-    await until(async () => (await fetch(world)).result === 'approval', 'it stays paused');
-    const second = await fetch(world);
-    console.log(first.text, second.text);
+    const idIn = ({ text }: { text: string }) => /p-[0-9a-f]{8}/.exec(text)?.[0] ?? '';
+    const first = idIn(await fetch(world));
+    const set = ['set', 'shop', 'COLOUR', '--file', '-'];
+    assert.is((await run('runner-env', set, { root, stdin: 'a secret colour' })).status, 0);
+    const stale = await run('runner-approve', [first], { root });
+    assert.is(stale.status, 0);
+    const refused = await run('runner-apply', [first], { root });
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, `${first} no longer applies: secret COLOUR was set; run`);
+    assert.match(refused.stderr, '(plan_changed)');
+    const second = idIn(await fetch(world));
+    assert.is.not(second, first);
+    const short = await run('runner-plan', ['restart', 'shop', '--for', '1ms', '--json'], { root });
+    assert.is(short.status, 0);
+    // Another rule ends the plan of fetch.
+    const stop = 'require_approval: { shop: { deploy: 1, stop: 1, by: [root] } }\n';
+    const config = readFileSync(join(root, 'config.yml'), 'utf8');
+    writeFileSync(join(root, 'config.yml'), config.replace(RULE, stop));
+    const made = await run('runner-plan', ['stop', 'shop', '--for', '1ms', '--json'], { root });
+    await fetch(world);
+    await fetch(world);
+    const expired = world.events().filter(({ event_type: kind }) => kind === 'PlanExpired');
+    assert.equal(
+      expired.map(({ plan }) => plan),
+      [JSON.parse(made.stdout).id],
+    );
+    assert.is(await world.page(), 'v1');
   }));
 
 test.run();

@@ -1,4 +1,5 @@
 /** Every command of every executable. */
+import { APPROVAL } from './contract-approval.ts';
 import { JOBS } from './contract-jobs.ts';
 import { NOTIFY } from './contract-notify.ts';
 import { PIPELINE } from './contract-pipeline.ts';
@@ -13,6 +14,7 @@ export const CONTRACT: readonly Entry[] = [
   ...START,
   ...SECRETS,
   ...PIPELINE,
+  ...APPROVAL,
   ...JOBS,
   ...NOTIFY,
   ...READING,

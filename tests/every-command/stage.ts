@@ -63,6 +63,9 @@ export interface Stage {
   /** Id of a message that waits, and of one that was given up. */
   readonly waiting: string;
   readonly dead: string;
+  /** Ids of a plan that waits for an approval, and of one that needs none. */
+  readonly plan: string;
+  readonly ready: string;
   /** Id of the deploy that failed. */
   readonly failedDeploy: string;
   /** All of them, the keys included. */
@@ -115,7 +118,8 @@ export async function makeStage(): Promise<Stage> {
   const template = join(temporaryFolder('stage'), 'root');
   mkdirSync(template, { mode: 0o755 });
   const signers = put('signers', `ada ${signingKey().line}\n`);
-  const config = `commit_signers: ${signers}\n${configFor(hosts, BOT_TOKEN)}`;
+  const keys = `commit_signers: ${signers}\napprovers: ${signers}\n`;
+  const config = `${keys}require_approval: { shop: { stop: 1, by: [root] } }\n${configFor(hosts, BOT_TOKEN)}`;
   writeFileSync(join(template, 'config.yml'), config, { mode: 0o600 });
   const root = { root: template };
   const add = (repo: string, token: string, ...more: string[]) =>
@@ -167,6 +171,9 @@ export async function makeStage(): Promise<Stage> {
   const idOf = (channel: string) =>
     String(queued.messages.find((each: { channel: string }) => each.channel === channel)?.id);
 
+  const planned = async (...args: string[]) =>
+    JSON.parse(await must('runner-plan', [...args, 'shop', '--for', '30d', '--no-notify', '--json'], root)).id;
+  const [plan, ready] = [await planned('stop'), await planned('start')];
   const key = readFileSync(join(template, 'mkey'), 'utf8').trim();
   const sealed = JSON.parse(readFileSync(join(template, 'state/blog.json'), 'utf8'));
   const failed = readFileSync(join(template, 'logs/deploy-events.jsonl'), 'utf8')
@@ -183,6 +190,8 @@ export async function makeStage(): Promise<Stage> {
     event,
     waiting: idOf('telegram'),
     dead: idOf('discord'),
+    plan,
+    ready,
     failedDeploy: JSON.parse(failed ?? '{}').deploy_id,
     log: `> build\n${spilled()}\nerror: it ended with ${TOKENS.classic}\n`,
     secrets: {
