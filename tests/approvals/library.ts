@@ -3,7 +3,7 @@
 import type { StoredPlan } from '@runner/common/apps/plans';
 import type { Io } from '@runner/common/foundation/io';
 import { processIo } from '@runner/common/foundation/io';
-import { type Paths, pathsOf } from '@runner/common/foundation/paths';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { makePlan, type PlanRequest } from '@runner/deploy/plan/make';
 import { executable } from '@runner/testing/run';
 
@@ -42,5 +42,3 @@ export function planIn(
   };
   return makePlan({ ...asked, reporter: silent, signal, ...more });
 }
-
-export type { Paths };

@@ -18,11 +18,7 @@ const planning = (verb: string, ...wrong: NonNullable<Entry['wrong']>): Entry =>
   command: `plan ${verb}`,
   calls: [call('shop'), call('shop', '--json')],
   writes: true,
-  wrong: [
-    ['app_not_found', call('nope')],
-    ['usage', call('shop', '--for', '1y')],
-    ...wrong,
-  ],
+  wrong: [['app_not_found', call('nope')], ['usage', call('shop', '--for', '1y')], ...wrong],
   refusals: { ...BOUND, file_unreadable: ['a state file is a folder', 'config.yml is a folder'] },
 });
 

@@ -172,7 +172,9 @@ export async function makeStage(): Promise<Stage> {
     String(queued.messages.find((each: { channel: string }) => each.channel === channel)?.id);
 
   const planned = async (...args: string[]) =>
-    JSON.parse(await must('runner-plan', [...args, 'shop', '--for', '30d', '--no-notify', '--json'], root)).id;
+    JSON.parse(
+      await must('runner-plan', [...args, 'shop', '--for', '30d', '--no-notify', '--json'], root),
+    ).id;
   const [plan, ready] = [await planned('stop'), await planned('start')];
   const key = readFileSync(join(template, 'mkey'), 'utf8').trim();
   const sealed = JSON.parse(readFileSync(join(template, 'state/blog.json'), 'utf8'));

@@ -1,6 +1,7 @@
 /** Removing an app: it is stopped, its registration is removed, then its files. */
 import { dirname, join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
+import { prunePlans } from '@runner/common/apps/plans';
 import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
 import { removeView } from '@runner/common/apps/viewed';
@@ -50,6 +51,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       removeIfThere(paths.secrets(app));
       removeIfThere(paths.state(app));
       removeView(paths, app);
+      prunePlans({ io, paths }, app);
       syncFolder(paths.stateDir);
     });
     return { app, kept: removeFiles(request) };
