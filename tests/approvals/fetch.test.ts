@@ -43,8 +43,10 @@ test('fetch --deploy plans a commit once, and an approval deploys it at once', (
     const approved = await run('runner-approve', [id], { root });
     assert.is(approved.status, 0, approved.stderr);
     await until(() => world.kinds().includes('DeployStarted', 4), 'it is not deployed');
-    if (process.env.SHOW_MS)
-      console.error(`to DeployStarted: ${Math.round(performance.now() - began)} ms`);
+    const { PLAN_LOG } = process.env;
+    const line = `approval to DeployStarted: ${Math.round(performance.now() - began)} ms`;
+    if (PLAN_LOG)
+      appendFileSync(PLAN_LOG, `${line}, of which approve: ${Math.round(approved.ms)} ms\n`);
     await until(async () => (await world.page()) === 'v2', 'v2 does not answer');
     await until(
       () => world.kinds().filter((kind) => kind === 'DeploySuccess').length === 2,

@@ -1,0 +1,46 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, start } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, gate, inWorld } from '../deploys/world.ts';
+
+const test = suite('plans and kills');
+
+test('a plan whose deploy was killed is not applied again, and goes with its app', () =>
+  inWorld(async (world) => {
+    const { root, port } = world;
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { deploy: 1, by: [root] } }\n',
+    );
+    const held = gate();
+    await world.push('v2', { deploy: deployFile(port, held.build) });
+    const { stdout } = await run('runner-plan', ['deploy', 'shop', '--json'], { root });
+    const { id } = JSON.parse(stdout);
+    assert.is((await run('runner-approve', [id, '--no-apply'], { root })).status, 0);
+    const applying = start('runner-apply', [id], { root });
+    await held.reached();
+    process.kill((world.state().deploying as { pid: number }).pid, 'SIGKILL');
+    await applying.done;
+    held.open();
+    const early = await run('runner-apply', [id], { root });
+    assert.is(early.status, 1);
+    assert.match(early.stderr, 'it runs, or was killed and the next command cleans up');
+    const fetched = JSON.parse(
+      (await run('runner-fetch', ['--deploy', '--json'], { root })).stdout,
+    );
+    assert.is(fetched.result, 'approval', JSON.stringify(fetched));
+    const failure = world.events().find(({ event_type: kind }) => kind === 'DeployFailure');
+    assert.equal([failure?.plan, failure?.approved_by], [id, ['root']]);
+    const late = await run('runner-apply', [id], { root });
+    assert.is(late.status, 1);
+    assert.match(late.stderr, 'it failed: ');
+    assert.is(await world.page(), 'v1');
+    assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
+    assert.not.ok(existsSync(join(root, 'plans', `${id}.json`)));
+  }));
+
+test.run();
