@@ -80,7 +80,7 @@ test('without records it shows a sample of every kind, and the long failure in t
       'WatchEnded 1/1',
     ],
   );
-  assert.is(shown.length, 44);
+  assert.is(shown.length, 50);
   const text = JSON.stringify(shown);
   for (const words of [
     'not tried again until the next push',
@@ -107,7 +107,7 @@ test('on a terminal it shows the samples without waiting for input', async () =>
 
 test('no credentials are needed, and the channel is chosen by --channel', async () => {
   chats.configure('');
-  assert.is(records((await preview(['--json'])).stdout).length, 6 * 22 - 1);
+  assert.is(records((await preview(['--json'])).stdout).length, 6 * 25 - 1);
   const shown = records((await preview(['--json', '--channel', 'telegram'])).stdout);
   assert.equal([...new Set(shown.map(({ channel }) => channel))], ['telegram']);
   assert.is(shown[0].payload.chat_id, undefined);

@@ -101,12 +101,12 @@ const WAIT = 20;
 
 export const isPlanId = (text: string) => /^p-[0-9a-f]{8}$/.test(text);
 
-/** Over all that the file holds: what was torn or changed is refused. */
-function sumOf({ text, approvals, applied, ended }: StoredPlan): string {
+/** The bytes of its file, with a sum over them: what was torn or changed is refused. */
+function fileOf({ text, approvals, applied, ended }: StoredPlan): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
-  return createHash('sha256')
-    .update(JSON.stringify([text, approvals, applied, ended]))
-    .digest('hex');
+  const held = { text, approvals, applied, ended };
+  const sum = createHash('sha256').update(JSON.stringify(held)).digest('hex');
+  return `${JSON.stringify({ sum, ...held })}\n`;
 }
 
 /** Throws `plan_not_found`, `plan_invalid`. */
@@ -114,12 +114,12 @@ export function readPlan(paths: Paths, id: string): StoredPlan {
   const text = isPlanId(id) ? readTextIfThere(paths.plan(id), PLAN_MAX) : undefined;
   if (text === undefined)
     throw new Failure('plan_not_found', `there is no plan '${id.slice(0, 20)}': runner plan list`);
-  const { sum, ...rest } = jsonObject(text) ?? {};
+  const rest = jsonObject(text) ?? {};
   const plan = jsonObject(typeof rest.text === 'string' ? rest.text : '') as
     | CommandPlan
     | undefined;
   const stored = { ...rest, plan } as StoredPlan;
-  if (plan?.id === id && sum === sumOf(stored)) return stored;
+  if (plan?.id === id && text === fileOf(stored)) return stored;
   throw new Failure('plan_invalid', `${paths.plan(id)} was changed or is torn: make a new plan`);
 }
 
@@ -191,7 +191,6 @@ function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
 }
 
 function write(paths: Paths, stored: StoredPlan): StoredPlan {
-  const { plan, ...rest } = stored;
-  writeWhole(paths.plan(plan.id), `${JSON.stringify({ sum: sumOf(stored), ...rest })}\n`, 0o600);
+  writeWhole(paths.plan(stored.plan.id), fileOf(stored), 0o600);
   return stored;
 }

@@ -127,6 +127,16 @@ export function begin(
   op.approval = approvalFields({ ...stored, approvals });
 }
 
+/** Begins a command; one that could not begin leaves its plan to be applied again. */
+export function orGiveBack<T>(op: Operation, stored: StoredPlan | undefined, start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    if (stored) changePlan(op, stored.plan.id, (now) => ({ ...now, applied: null }));
+    throw error;
+  }
+}
+
 /** What the records say of a plan that is applied. */
 export function approvalFields({ plan, approvals }: StoredPlan): Operation['approval'] {
   const approved_by = approvals.map(({ by }) => by);

@@ -7,7 +7,7 @@ import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
-import { admit, begin, end } from '../approval/admit.ts';
+import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
 import { sourceOf } from '../git/open.ts';
@@ -75,7 +75,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     const unready = await unreadyFor(op, fetched, source, request);
     begin(op, plan, request);
     const asPlanned = { ...request, ...(plan?.plan.ref === null && { follows: true }) };
-    const done = await runDeploy(beginDeploy(op, fetched, asPlanned), source, {
+    const begun = orGiveBack(op, plan, () => beginDeploy(op, fetched, asPlanned));
+    const done = await runDeploy(begun, source, {
       ...fetched,
       unready,
       migrated: request.migrated,
