@@ -1,0 +1,70 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inWorld } from '../deploys/world.ts';
+import { signingKey } from '../signed/keys.ts';
+
+const test = suite('grants');
+
+test('a grant plans what it may, needs an approval, and gives none', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    await world.push('v1');
+    assert.is((await world.deploy()).status, 0);
+    const etc = temporaryFolder('etc');
+    const as = (grant: string) => ({ root, env: { RUNNER_ETC: etc, RUNNER_GRANT: grant } });
+    const admin = { root, env: { RUNNER_ETC: etc } };
+    const key = signingKey().line;
+    const add = (name: string, level: string, app = 'shop') =>
+      run('runner-grant', ['add', name, '--level', level, '--app', app, '--key', '-'], {
+        ...admin,
+        stdin: `${key} helper@laptop\n`,
+      });
+    for (const level of ['look', 'propose', 'operate'])
+      assert.is((await add(`by-${level}`, level)).status, 0);
+    assert.is((await add('other', 'operate', 'blog')).status, 0);
+    const keys = join(etc, 'runner/agent_keys');
+    assert.match(
+      readFileSync(keys, 'utf8'),
+      /^restrict,command="\S+runner-mcp --grant by-look" ssh-ed25519 \S+ by-look$/m,
+    );
+    assert.is(statSync(join(etc, 'runner/grants/by-look.json')).mode & 0o777, 0o644);
+    const plan = (grant: string, verb: string) =>
+      run('runner-plan', [verb, 'shop', '--json'], as(grant));
+    for (const grant of ['by-look', 'other', 'nobody'])
+      assert.match((await plan(grant, 'restart')).stderr, '(grant_invalid)');
+    const proposed = JSON.parse((await plan('by-propose', 'restart')).stdout);
+    assert.equal(
+      [proposed.needs.count, proposed.by, proposed.grant],
+      [1, 'grant by-propose', 'by-propose'],
+    );
+    const own = await run('runner-approve', [proposed.id], as('by-propose'));
+    assert.match(own.stderr, 'a grant has no word of its own');
+    assert.match(
+      (await run('runner-apply', [proposed.id], as('by-propose'))).stderr,
+      'has 0 of 1 approvals',
+    );
+    assert.match(
+      (await run('runner-deploy', ['shop'], as('by-operate'))).stderr,
+      '(approval_required)',
+    );
+    const operated = JSON.parse((await plan('by-operate', 'restart')).stdout);
+    assert.is(operated.needs.count, 0);
+    assert.match(
+      (await run('runner-apply', [operated.id], as('by-propose'))).stderr,
+      'was not made by the grant',
+    );
+    const applied = await run('runner-apply', [operated.id], as('by-operate'));
+    assert.is(applied.status, 0, applied.stderr);
+    assert.equal(
+      [world.events().at(-1)?.plan, world.events().at(-1)?.user],
+      [operated.id, 'grant by-operate'],
+    );
+    assert.is((await run('runner-grant', ['remove', 'by-look'], admin)).status, 0);
+    assert.not.match(readFileSync(keys, 'utf8'), 'by-look');
+  }));
+
+test.run();
