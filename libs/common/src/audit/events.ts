@@ -14,8 +14,8 @@ const DEPLOY_EVENTS = [
 const STATE_EVENTS = [
   'AppDown',
   'AppUp',
-  'CertEnding',
   'ApprovalWanted',
+  'CertEnding',
   'CheckRecovered',
   'DeployWaiting',
   'HeadBehind',
