@@ -69,6 +69,9 @@ test('a member sees apps, deploys and failures', async ({ world }) => {
   await seen('runner-report', `--html '${folder}/report.html'`);
   assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /shop/);
   assert.match(await seen('runner-debug', 'last-error shop'), /^Last DeployFailure for shop:/);
+  const why = await seen('runner-why', 'shop');
+  assert.match(why, /failure: +v2, [\s\S]*since: +v1: 1 commit by [\s\S]*runs: +default: v1 /);
+  assert.not.match(why, /files:|secret DATABASE_URL/);
   const changes = await as(world, GROUP, 'runner-changes', 'shop');
   assert.is(changes.status, 1);
   assert.match(changes.stderr, /^runner changes: .*use: sudo runner changes shop.*\n$/);

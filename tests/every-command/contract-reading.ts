@@ -130,6 +130,18 @@ export const READING: readonly Entry[] = [
     },
   },
   {
+    command: 'why',
+    calls: [call('shop'), call('shop', '--json')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: {
+      ...STATE,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder', 'the audit log is a folder'],
+      guard_tripped: ['others may read the master key', 'others may write the audit log'],
+    },
+  },
+  {
     command: 'debug log',
     calls: [
       call('shop'),

@@ -6,7 +6,7 @@ import { COMMON_OPTIONS, type Command, type Tool } from '@runner/common/cli/comm
 import type { HelpRow } from '@runner/common/cli/help';
 import type { Option, Options } from '@runner/common/cli/option';
 import { DEFAULT_ROOT } from '@runner/common/foundation/paths';
-import { type ShimHelp, WHY } from './shim.ts';
+import type { ShimHelp } from './shim.ts';
 
 /** The sources in scripts/docs/reference/completion, by file name. */
 export type Templates = Readonly<
@@ -89,10 +89,7 @@ function commandTable(shim: ShimHelp, tools: readonly Tool[]): string {
     ([term, about]): HelpRow => [/--[a-z-]+/.exec(term)?.[0] ?? term, about],
   );
   return [
-    branch(
-      'runner',
-      `rows=${quoted(lines([...ours, WHY, ['help', 'Print the help of a command']]))}`,
-    ),
+    branch('runner', `rows=${quoted(lines([...ours, ['help', 'Print the help of a command']]))}`),
     branch('runner options', `rows=${quoted(lines(long))}`),
     ...several.map(({ name, commands }) =>
       branch(name, `rows=${quoted(lines(commands.map((each) => [each.name, each.about])))}`),

@@ -2,7 +2,7 @@
 import type { Tool } from '@runner/common/cli/command';
 import type { HelpRow } from '@runner/common/cli/help';
 import { bold, escaped, filled, italic, item, page, section } from './roff.ts';
-import { type ShimHelp, WHY } from './shim.ts';
+import type { ShimHelp } from './shim.ts';
 import { lowered, reference } from './tool-page.ts';
 
 function rows(entries: readonly HelpRow[]): string[] {
@@ -31,7 +31,7 @@ export function runnerPage(
         ),
       ),
     ]),
-    ...section('COMMANDS', rows([...commands, WHY])),
+    ...section('COMMANDS', rows(commands)),
     ...section('OPTIONS', rows(shim.options)),
     ...section('EXIT STATUS', [...filled(escaped("The command's own, or:")), ...rows(shim.exits)]),
     ...section(

@@ -9,12 +9,6 @@ export interface ShimHelp {
   readonly exits: readonly HelpRow[];
 }
 
-/** The alias that the shim knows, which is not an executable. */
-export const WHY: HelpRow = [
-  'why',
-  'Show the last failure of an app (the same as debug last-error)',
-];
-
 /** Reads the here-document of the help in the shim's source. Throws when it is not as expected. */
 export function shimHelp(source: string): ShimHelp {
   const text = /<<'HELP'\n(.*?)\nHELP\n/s.exec(source)?.[1];

@@ -19,17 +19,6 @@ everywhere('only the first argument names the command', (stage) => {
   assert.equal(stage.run(['tokens-list']), done('tokens-list of own[]'));
 });
 
-everywhere('why is debug last-error, also for help and beside a foreign command', (stage) => {
-  stage.command(stage.own, 'debug');
-  stage.command(stage.outside, 'why');
-  assert.equal(
-    stage.run(['why', 'shop', '--json']),
-    done('debug of own[last-error][shop][--json]'),
-  );
-  assert.equal(stage.run(['why']), done('debug of own[last-error]'));
-  assert.equal(stage.run(['help', 'why']), done('debug of own[last-error][--help]'));
-});
-
 everywhere('arguments arrive as they were given', (stage) => {
   stage.command(stage.own, 'x');
   const args = [

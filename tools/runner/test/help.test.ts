@@ -46,7 +46,7 @@ Commands:
   report        Write an HTML report of the deploys
   audit         Write and read the audit log of deploy events
   debug         Show why a deploy failed
-  why           Show the last failure of an app (the same as debug last-error)
+  why           Explain why an app is not well: cause, change, what runs, what to type
   doctor        Check this installation, and show how to fix it
   backup        Write an encrypted backup of everything that is not in git
   restore       Restore a backup into an empty root

@@ -23,6 +23,14 @@ function startAgain(app: string, each: InstanceSummary, among: number): string {
   return `runner rollback ${app} --to ${versionArgument(current, previous)}${only}`;
 }
 
+/** The commands that start what is broken or down. */
+export function repairsOf(app: string, instances: readonly InstanceSummary[]): string[] {
+  const bad = instances.filter(
+    ({ broken, running, stopped }) => broken || (running === false && !stopped),
+  );
+  return bad.map((each) => startAgain(app, each, instances.length));
+}
+
 /** What brings back an app that ran before a restore. */
 function restoredNext(app: AppState, state: StateWord, max: number): string | undefined {
   const { app: name, restored } = app;
@@ -60,13 +68,8 @@ export function nextOf(
       if (!app.deploying) return retry();
       return 'the next deploy, rollback or fetch --deploy cleans up first';
     case 'broken':
-    case 'down': {
-      const bad = instances.filter(
-        ({ broken, running, stopped }) => broken || (running === false && !stopped),
-      );
-      const commands = bad.map((each) => startAgain(name, each, instances.length));
-      return `not restarted automatically; run: ${commands.join('; ')}`;
-    }
+    case 'down':
+      return `not restarted automatically; run: ${repairsOf(name, instances).join('; ')}`;
     case 'blocked':
       return `blocked until the next ${news}; or run: runner deploy ${name}`;
     case 'stale':

@@ -129,15 +129,19 @@ function startsOf(record: LogRecord): number {
   return Array.isArray(record.instances) ? record.instances.length : 1;
 }
 
-/** The events of a deploy, newest first, from the spool, the live log and the last rotated file. */
-export function eventsOfDeploy(paths: Paths, deployId: string): LogRecord[] {
+/** The events of a deploy, newest first, from files of the spool, the live log and the last rotated file. */
+export function eventsOfDeploy(
+  paths: Paths,
+  deployId: string,
+  spool: readonly string[] = namesIn(paths.auditSpool).map((name) => join(paths.auditSpool, name)),
+): LogRecord[] {
   const found: LogRecord[] = [];
   const take = (line: Uint8Array | undefined) => {
     const record = line && readRecord(line);
     if (record?.deploy_id === deployId) found.push(record);
   };
-  const waiting = namesIn(paths.auditSpool).filter((each) => each.includes(`-${deployId}-`));
-  for (const name of waiting.reverse()) take(readIfThere(join(paths.auditSpool, name), LINE_MAX));
+  const waiting = spool.filter((each) => each.includes(`-${deployId}-`));
+  for (const path of waiting.reverse()) take(readIfThere(path, LINE_MAX));
   const plain = logFiles(paths).filter((path) => !path.endsWith('.gz'));
   for (const path of plain.slice(0, 2)) {
     const fd = openLogOr(paths, path, () => {});

@@ -1,13 +1,13 @@
 import { requireApp } from '@runner/common/apps/store';
-import { logFiles, Unread } from '@runner/common/audit/files';
-import { appendWaiting, noteWaiting, waitingEvents } from '@runner/common/audit/kept';
+import { logFiles } from '@runner/common/audit/files';
+import { waitingEvents } from '@runner/common/audit/kept';
 import { textOf } from '@runner/common/audit/record';
-import { newestFailure } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
+import { guardsOf, recordedFailure } from '@runner/common/cli/guarded';
 import { fields } from '@runner/common/cli/output';
 import { isThere } from '@runner/common/files/read';
 import { isAppName } from '@runner/common/foundation/names';
-import { guardFailure, trippedGuards } from '@runner/common/guards/check';
+import { guardFailure } from '@runner/common/guards/check';
 import { redactorFor } from '@runner/common/redaction/redact';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { word } from '@runner/common/text/shell';
@@ -38,7 +38,7 @@ export const lastError = command({
   details:
     'Without a failure on record, the exit status is 0 and the JSON is null. If other users could have\n' +
     'changed the log, registry, configuration or master key, or read a secret, nothing is shown: each\n' +
-    'finding is printed with the command that fixes it. runner why <app> is the same.',
+    'finding is printed with the command that fixes it. runner why <app> says more.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     insecure: {
@@ -86,16 +86,13 @@ function furtherFields({ deploy_id, stage, commit, duration_ms, log_command }: L
 
 /** The app's registered name. Throws `app_not_found`, and `guard_tripped` unless `insecure`. */
 async function passGuards(context: Context, name: string, insecure: boolean): Promise<string> {
-  const { io, paths } = context;
+  const { paths } = context;
   // Only whether it exists: its content counts once the guards have passed.
   if (!isAppName(name) || (!insecure && !isThere(paths.state(name)))) requireApp(paths, name);
-  const logs = [...logFiles(paths), ...waitingEvents(paths)];
-  const command = `${context.title} ${name}`;
-  const asker = { io, command, rootNamed: context.options.root !== undefined };
-  const tripped = trippedGuards(paths, [paths.auditLog, ...logs, paths.state(name)], asker);
+  const tripped = guardsOf(context, name);
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
   // Even for an unknown app. Without a log there is nothing to read, and the record would create one.
-  if (insecure && logs.length > 0) {
+  if (insecure && logFiles(paths).length + waitingEvents(paths).length > 0) {
     bypassGuards(context, name, tripped);
   }
   return requireApp(paths, name).app;
@@ -103,12 +100,8 @@ async function passGuards(context: Context, name: string, insecure: boolean): Pr
 
 /** Null when there is no failure on record. Throws `log_not_found`. */
 async function findLastError(context: Context, app: string): Promise<LastError | null> {
-  const { io, paths, note } = context;
-  const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
-  const unread = new Unread();
-  const record = await newestFailure(paths, app, unread, waiting);
-  unread.report(note);
-  noteWaiting(waiting, note);
+  const { io, paths } = context;
+  const record = await recordedFailure(context, app);
   if (!record) return null;
   const text = (field: string) => textOf(record, field);
   const texts = ['version', 'error', 'deploy_id', 'stage', 'commit'].map(text);

@@ -1,0 +1,58 @@
+/** Why an app is in its state, and which commands help. */
+import { repairsOf } from '@runner/common/apps/next';
+import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
+import type { StateWord } from '@runner/common/apps/state-word';
+import type { AppSummary } from '@runner/common/apps/summary';
+import { verdictOf } from '@runner/deploy/checks/verdict';
+
+/** In sentences, without the failure of a deploy; empty if nothing keeps the app from its newest commit. */
+export function reasonsOf(app: AppState, shown: AppSummary): string[] {
+  const { watched, failures, check_failed: check, held, paused, stopped, instances } = shown;
+  const { require_checks: required, checks } = app;
+  const unhealthy = instances.flatMap(({ instance, broken, running, stopped: isStopped }) => {
+    if (broken) return `${instance} is broken since ${broken.since}: ${broken.reason}`;
+    return running === false && !isStopped ? `${instance} is down: runner logs ${shown.app}` : [];
+  });
+  const isWaiting = required && checks && checks.commit === app.head;
+  const verdict = isWaiting ? verdictOf(required, checks) : undefined;
+  return [
+    ...unhealthy,
+    ...(watched?.verdict === 'bad' ? [`${watched.version} was judged bad: ${watched.reason}`] : []),
+    ...(failures
+      ? [
+          `${failures.commit.slice(0, 12)} failed ${failures.count} of ${shown.max_deploy_retries} times`,
+        ]
+      : []),
+    ...(check ? [`fetch fails since ${check.since}: ${check.message}`] : []),
+    ...(verdict && verdict.result !== 'passed' ? [verdict.text] : []),
+    ...(held ? [`${held.commit.slice(0, 12)} is on hold: ${held.reason}`] : []),
+    ...(paused ? [pauseWords(paused)] : []),
+    ...(stopped ? [stoppedWords(stopped)] : []),
+    ...shown.jobs.flatMap(({ trouble }) => trouble ?? []),
+  ];
+}
+
+/** What an operator types in a state, after the cause is fixed. */
+const COMMANDS: Partial<Record<StateWord, string>> = {
+  blocked: 'deploy',
+  failing: 'deploy',
+  held: 'deploy',
+  new: 'deploy',
+  interrupted: 'deploy',
+  paused: 'resume',
+  stale: 'fetch',
+  stopped: 'start',
+};
+
+/** At most two commands; `log` shows the output of the failure that explains the state. */
+export function commandsFor(shown: AppSummary, log: string | null): string[] {
+  const { app, state, instances, watched } = shown;
+  const command = COMMANDS[state];
+  return [
+    ...(log === null ? [] : [log]),
+    ...repairsOf(app, instances),
+    ...(command === undefined ? [] : [`runner ${command} ${app}`]),
+    ...(watched?.verdict === 'bad' ? [`runner watch ${app}`] : []),
+  ].slice(0, 2);
+}

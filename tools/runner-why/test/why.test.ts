@@ -1,0 +1,66 @@
+import { run } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, makeWorld } from '../../../tests/deploys/world.ts';
+
+const compiler = 'src/cart.ts:12:7 - error TS2339: Property total does not exist on type Cart.';
+
+test('one screen has the cause, the files that it names, what changed since, what runs, and what to type', async () => {
+  const world = await makeWorld();
+  const { root, port, push, deploy } = world;
+  const why = (...args: string[]) => run('runner-why', ['shop', ...args], { root });
+  try {
+    const none = await why();
+    assert.equal([none.status, none.stderr], [0, '']);
+    assert.match(none.stdout, /^shop: new\n +failure: +none is on record\n/);
+    await push('v1', { deploy: deployFile(port), files: { 'src/cart.ts': 'one\n' } });
+    assert.is((await deploy(['--no-notify'])).status, 0);
+    assert.match((await why()).stdout, /^shop: ok\n +failure: +none is on record\n/);
+    await run('runner-env', ['set', 'shop', 'PAY_KEY', '--file', '-'], {
+      root,
+      stdin: 'a-long-pay-key-value\n',
+    });
+    await push('v2', {
+      deploy: deployFile(port, `build: "echo '${compiler}'; exit 2"\n`),
+      files: { 'src/cart.ts': 'two\n', 'a.txt': 'x' },
+    });
+    assert.is((await deploy(['--no-notify'])).status, 1);
+    const { status, stdout, stderr } = await why();
+    assert.equal([status, stderr], [0, '']);
+    const lines = stdout.split('\n');
+    assert.ok(lines.length <= 25 && lines.every((line) => line.length <= 80), stdout);
+    const shown = lines.map((line) => line.trim().replace(/ {2,}/g, ' '));
+    const id = /deploy (\w{8})$/m.exec(stdout)?.[1];
+    for (const line of [
+      'shop: failing',
+      'cause: src/cart.ts:12:7 - error TS2339: Property total does not exist on',
+      'since: v1: 1 commit by Ada Example',
+      'changed: .deploy.yml, secret PAY_KEY',
+      'files: * src/cart.ts',
+      'because: 1234567890ab failed 1 of 3 times',
+      `type: runner debug log shop --deploy ${id}`,
+      `runner deploy shop`,
+    ])
+      assert.ok(
+        shown.some((each) => each.replace(/[0-9a-f]{12}/, '1234567890ab') === line),
+        line,
+      );
+    assert.match(stdout, /runs: +default: v1 \(\w{12}\) since .* UTC, running\n/);
+    const json = JSON.parse((await why('--json')).stdout);
+    assert.is(json.failure.cause, compiler);
+    assert.equal(json.since.changed[0], { path: 'src/cart.ts', named: true });
+    assert.equal([json.since.secrets, json.failure.over], [['PAY_KEY'], null]);
+    await push('v3', { deploy: deployFile(port) });
+    assert.is((await deploy(['--no-notify'])).status, 0);
+    await run('runner-pause', ['shop', '--reason', 'release party'], { root });
+    const paused = await why();
+    assert.match(paused.stdout, /^shop: paused\n/);
+    assert.match(paused.stdout, /over: v3 was deployed since\n/);
+    assert.match(paused.stdout, /because: +paused by \S+: release party\n/);
+    assert.match(paused.stdout, /type: +runner resume shop\n/);
+  } finally {
+    await world.close();
+  }
+});
+
+test.run();
