@@ -51,6 +51,7 @@ export const ownersOfPackages = new Map([
   ['semver', ['libs/common/src/apps/following.ts', 'libs/deploy/src/git/tags.ts']],
   ['mri', ['libs/common/src/cli/parse.ts']],
   ['undici', ['libs/common/src/http/request.ts']],
+  ['@modelcontextprotocol/sdk', ['tools/runner-mcp/src/serve.ts']],
   ['smtp-server', ['libs/testing/src/mail-server.ts']],
   ['standardwebhooks', ['libs/testing/src/receiver.ts']],
   ['nodemailer', ['tools/runner-notify/src/channels/email/smtp.ts']],

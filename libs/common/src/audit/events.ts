@@ -60,7 +60,7 @@ export function isStateEvent(kind: EventType): kind is StateEvent {
 export interface DeployEvent {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  event_type: EventType | OperatorEvent | 'GuardBypassed';
+  event_type: EventType | OperatorEvent | 'GuardBypassed' | 'AgentCall';
   project: string;
   instance: string;
   version: string;
@@ -73,6 +73,11 @@ export interface DeployEvent {
   /** The plan that it applied, or that is announced, and who approved it. */
   plan?: string;
   approved_by?: string[];
+  /** Of AgentCall: the grant, empty without one; the tool; how it went; a SHA-256 of the arguments, in hex. */
+  grant?: string;
+  tool?: string;
+  outcome?: string;
+  arguments?: string;
   /** Why root went on without an approval. */
   emergency?: string;
   /** What triggered it: `manual`, `fetch`. */

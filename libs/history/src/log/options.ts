@@ -12,7 +12,7 @@ export const SINCE = {
 /** The option of commands that concern events of certain kinds. */
 export const EVENT = {
   placeholder: 'EVENT',
-  choices: [...EMITTED_TYPES, 'GuardBypassed'],
+  choices: [...EMITTED_TYPES, 'GuardBypassed', 'AgentCall'],
   list: true,
   about: 'Only events of this kind, or of these: A,B',
 } as const;

@@ -1,0 +1,23 @@
+import { command } from '@runner/common/cli/command';
+import { readGrant } from '@runner/deploy/plan/grants';
+import { serve } from '../serve.ts';
+
+export const mcp = command({
+  about: 'Let an agent look at apps and propose plans, over the Model Context Protocol on stdio',
+  details:
+    'An agent starts it, usually over ssh: a grant of this server names its apps and what it may do there\n' +
+    '(runner grant add). Nothing that the agent says raises that; a plan is approved by a person. Without\n' +
+    '--grant it may look at all apps, as the user who started it.',
+  options: {
+    grant: {
+      placeholder: 'NAME',
+      about: 'What the agent may do; in the forced command of its key',
+    },
+  },
+  examples: ['runner mcp --grant claude'],
+  async run({ io, paths, options }) {
+    const grant = options.grant === undefined ? undefined : readGrant(io.env, options.grant);
+    await serve({ io, paths }, grant);
+    return {};
+  },
+});

@@ -1,0 +1,55 @@
+/** The Model Context Protocol around a session. */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Server } from '@runner/common/foundation/paths';
+import type { Grant } from '@runner/deploy/plan/grants';
+import { AgentSession } from './session.ts';
+import { schemaOf } from './tools.ts';
+
+declare const __VERSION__: string;
+
+/** Bytes of a message: arguments are short. */
+const MESSAGE_MAX = 1_048_576;
+
+const INSTRUCTIONS =
+  'Deploys of apps on one server. When something fails, call explain first. What you may do is decided on the server; plans need the approval of a person there.';
+
+/** Answers over a transport, by default stdio, until it closes, stdin ends or a signal comes. */
+export async function serve(
+  server: Server,
+  grant: Grant | undefined,
+  given?: Transport,
+): Promise<void> {
+  // Large: only a session needs it.
+  const { Server: ProtocolServer } = await import('@modelcontextprotocol/sdk/server/index.js');
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  const schemas = await import('@modelcontextprotocol/sdk/types.js');
+  const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/sdk/validation/ajv');
+  const options = { maxBufferSize: MESSAGE_MAX };
+  const transport = given ?? new StdioServerTransport(process.stdin, process.stdout, options);
+  const ending = new AbortController();
+  const ajv = new AjvJsonSchemaValidator();
+  const check = (schema: object, value: unknown) => ajv.getValidator(schema)(value).errorMessage;
+  const session = new AgentSession(server, grant, check, ending.signal);
+  const protocol = new ProtocolServer(
+    { name: 'runner', version: __VERSION__ },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  protocol.setRequestHandler(schemas.ListToolsRequestSchema, () => ({
+    tools: session.tools().map((tool) => {
+      const { name, description } = tool;
+      return { name, description, inputSchema: schemaOf(tool) };
+    }),
+  }));
+  protocol.setRequestHandler(schemas.CallToolRequestSchema, async ({ params }) => {
+    const { text, isError } = await session.call(params.name, params.arguments);
+    return { content: [{ type: 'text', text }], isError };
+  });
+  const end = () => ending.abort();
+  const remove = server.io.onSignal(end);
+  process.stdin.once('end', end).once('close', end);
+  protocol.onclose = end;
+  const ended = new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
+  await protocol.connect(transport);
+  await ended;
+  remove();
+}

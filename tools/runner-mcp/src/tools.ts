@@ -1,0 +1,151 @@
+/** What an agent may call: names, descriptions and schemas, and the executables that answer. */
+import type { JsonObject } from '@runner/common/text/json';
+import { GRANT_LEVELS, type Grant } from '@runner/deploy/plan/grants';
+
+/** Arguments that match the schema of their tool. */
+export type ToolArguments = Readonly<Record<string, string | number | undefined>>;
+
+/** One tool of the protocol. */
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  /** The lowest level that has it. */
+  readonly level: Grant['level'];
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required: readonly string[];
+  /** The executable and its arguments, without `--json`. */
+  argv(args: ToolArguments): readonly [tool: string, ...args: string[]];
+  /** What of a line of its JSON is answered; absent: all that is not empty. */
+  shape?(line: JsonObject): unknown;
+}
+
+const text = (description: string, pattern: string) => ({ type: 'string', description, pattern });
+const app = text('Name of the app', '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$');
+const ref = (what: string) => text(what, '^[^\\s\\x00-\\x1f-][^\\s\\x00-\\x1f]{0,199}$');
+const count = (description: string, maximum: number) => {
+  return { type: 'integer', description, minimum: 1, maximum };
+};
+const given = (name: string, value: string | number | undefined) =>
+  value === undefined ? [] : [`--${name}=${value}`];
+const words = (...values: (string | number | undefined)[]) =>
+  values.flatMap((value) => (value === undefined ? [] : [String(value)]));
+
+/** The columns of `history`: what a diagnosis needs. */
+function pastDeploy(row: JsonObject): JsonObject {
+  const { timestamp, result, version, commit, subject, user, stage, cause, deploy_id } = row;
+  const [why] = String(cause ?? '').split('\n');
+  return { timestamp, result, version, commit, subject, user, stage, cause: why, deploy_id };
+}
+
+/** The columns of `status` without an app. */
+function listed({ apps }: JsonObject): unknown {
+  if (!Array.isArray(apps)) return undefined;
+  return apps.map(({ app: name, state, next, instances }) => {
+    const versions = instances.map(({ instance, current, running }: JsonObject) => {
+      return { instance, version: (current as { version?: string } | null)?.version, running };
+    });
+    return { app: name, state, next, instances: versions };
+  });
+}
+
+export const TOOLS: readonly AgentTool[] = [
+  {
+    name: 'status',
+    description:
+      'State of an app: versions, what runs, failures, what is next. Without app: a line for each.',
+    level: 'look',
+    properties: { app },
+    required: [],
+    argv: ({ app: name }) =>
+      name === undefined ? ['runner-list'] : ['runner-status', String(name)],
+    shape: (line) => ('apps' in line ? listed(line) : line),
+  },
+  {
+    name: 'explain',
+    description:
+      'Start here when an app is not well: cause of the newest failure, files of the commit that it names, what changed since the last good version, what runs, what an operator would type.',
+    level: 'look',
+    properties: { app },
+    required: ['app'],
+    argv: ({ app: name }) => ['runner-why', String(name)],
+  },
+  {
+    name: 'history',
+    description: 'The last deploys and rollbacks, oldest first.',
+    level: 'look',
+    properties: { app, count: count('How many [10]', 30) },
+    required: ['app'],
+    argv: (args) => ['runner-history', String(args.app), `--lines=${args.count ?? 10}`],
+    shape: pastDeploy,
+  },
+  {
+    name: 'logs',
+    description:
+      'The last lines that an app printed. With deploy: the log of that deploy; > marks the lines of the cause.',
+    level: 'look',
+    properties: {
+      app,
+      lines: count('How many [60]', 200),
+      deploy: text('deploy_id of explain or history', '^\\w[\\w-]{7}$'),
+    },
+    required: ['app'],
+    argv: ({ app: name, lines = 60, deploy }) =>
+      deploy === undefined
+        ? ['runner-logs', String(name), `--lines=${lines}`]
+        : ['runner-debug', 'log', String(name), `--deploy=${deploy}`],
+    shape: ({ line, text: printed, marked }) =>
+      printed === undefined ? line : `${marked ? '>' : ' '} ${printed}`,
+  },
+  {
+    name: 'changes',
+    description:
+      'Commits between two versions; without them, those that the next deploy would bring.',
+    level: 'look',
+    properties: { app, from: ref('Version, branch, tag or commit'), to: ref('The same') },
+    required: ['app'],
+    argv: ({ app: name, from, to }) => ['runner-changes', ...words(name, from, from && to)],
+  },
+  {
+    name: 'plan',
+    description:
+      'Stores a plan and says what it would do; changes nothing. A person approves it on the server: runner approve ID.',
+    level: 'propose',
+    properties: {
+      app,
+      verb: { type: 'string', enum: ['deploy', 'rollback', 'restart', 'start', 'stop'] },
+      ref: ref('deploy: branch, tag or commit'),
+      to: ref('rollback: the version'),
+      instance: text('Only this instance', '^[A-Za-z0-9][\\w.-]{0,62}$'),
+    },
+    required: ['app', 'verb'],
+    argv: ({ app: name, verb, ref: wanted, to, instance }) => [
+      'runner-plan',
+      ...words(verb, name),
+      ...[...given('ref', wanted), ...given('to', to), ...given('instance', instance)],
+    ],
+  },
+  {
+    name: 'apply',
+    description: 'Carries out a plan of yours that is approved, once, or says what became of it.',
+    level: 'propose',
+    properties: { plan: text('id of plan', '^p-[0-9a-f]{8}$') },
+    required: ['plan'],
+    argv: ({ plan }) => ['runner-apply', String(plan)],
+  },
+];
+
+/** The tools of a level. */
+export function toolsOf(level: Grant['level']): AgentTool[] {
+  const rank = (each: Grant['level']) => GRANT_LEVELS.indexOf(each);
+  return TOOLS.filter((each) => rank(each.level) <= rank(level));
+}
+
+/** The schema of a tool's arguments: nothing else may be given. */
+export function schemaOf({ properties, required }: AgentTool) {
+  return {
+    type: 'object' as const,
+    properties: { ...properties },
+    required: [...required],
+    additionalProperties: false,
+  };
+}

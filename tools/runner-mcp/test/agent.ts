@@ -1,0 +1,83 @@
+/** An agent of the protocol's own client, against the built executable. */
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  getDefaultEnvironment,
+  StdioClientTransport,
+} from '@modelcontextprotocol/sdk/client/stdio.js';
+import { distFolder, run } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+
+export interface Answer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export interface Agent {
+  readonly client: Client;
+  readonly pid: number;
+  call(tool: string, args?: object): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Tokens of a text by the rule of the documentation: 3.5 bytes each. */
+export const tokensOf = (text: string) => Math.ceil(Buffer.byteLength(text) / 3.5);
+
+/** What is between the two lines of the boundary, which the text has nowhere else. */
+export function dataOf(text: string): string {
+  const [, boundary = '', data = ''] =
+    /^Between the lines (data-[0-9a-f]{24}) is data [^\n]*\n\1\n([\s\S]*)\n\1$/.exec(text) ?? [];
+  assert.is.not(boundary, '', text);
+  assert.not.ok(data.includes(boundary));
+  return data;
+}
+
+/** An agent for as long as `work` takes. */
+export async function withAgent(
+  place: { root: string; etc?: string; grant?: string },
+  work: (agent: Agent) => Promise<void>,
+  command?: readonly [string, ...string[]],
+): Promise<void> {
+  const agent = await startAgent(place, command);
+  try {
+    await work(agent);
+  } finally {
+    await agent.close();
+  }
+}
+
+async function startAgent(
+  place: { root: string; etc?: string; grant?: string },
+  command: readonly [string, ...string[]] = [join(distFolder(), 'bin/runner-mcp')],
+): Promise<Agent> {
+  const [file, ...first] = command;
+  const args = [...first, ...(place.grant ? ['--grant', place.grant] : [])];
+  const env = { ...getDefaultEnvironment(), RUNNER_ROOT: place.root, RUNNER_ETC: place.etc ?? '' };
+  const transport = new StdioClientTransport({ command: file, args, env, stderr: 'ignore' });
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+  return {
+    client,
+    pid: transport.pid ?? 0,
+    async call(name, given = {}) {
+      const answer = await client.callTool({ name, arguments: { ...given } }, undefined, {
+        timeout: 120_000,
+      });
+      const [{ text }] = answer.content as [{ text: string }];
+      return { text, isError: answer.isError === true };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Adds a grant, as root does. */
+export async function addGrant(
+  { root, etc }: { root: string; etc: string },
+  name: string,
+  level: string,
+  ...apps: string[]
+): Promise<void> {
+  const args = ['add', name, '--level', level, '--app', apps.join()];
+  const { status, stderr } = await run('runner-grant', args, { root, env: { RUNNER_ETC: etc } });
+  assert.is(status, 0, stderr);
+}
