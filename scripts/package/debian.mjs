@@ -51,27 +51,35 @@ function placePapers(tree, docs) {
 
 /** What only several servers need: the executables, their pages and completions, the client of NATS, the unit. */
 const FLEET = /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/;
+/** What only agents need. */
+const MCP = /\/runner-mcp[^/]*$/;
 
 /** What Debian's packages of the official build of Node are made for. */
 const OWN_NODE = 'libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8)';
 
 /**
- * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb, the
- * same for each architecture. The same files give the same bytes.
+ * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb
+ * and runner-mcp_<version>_all.deb, the same for each architecture. The same files give the same bytes.
  */
 export function makeDebianPackages(release, tree, work) {
-  const [root, fleet] = [join(work, 'debian'), join(work, 'fleet')];
+  const [root, fleet, mcp] = ['debian', 'fleet', 'mcp'].map((name) => join(work, name));
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
-  for (const file of readdirSync(root, { recursive: true }).filter((each) => FLEET.test(each))) {
-    mkdirSync(dirname(join(fleet, file)), { recursive: true });
-    renameSync(join(root, file), join(fleet, file));
+  for (const file of readdirSync(root, { recursive: true })) {
+    const to = FLEET.test(file) ? fleet : MCP.test(file) ? mcp : undefined;
+    if (to === undefined) continue;
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    renameSync(join(root, file), join(to, file));
   }
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
   if (release.arch !== 'all') return;
   copy(join(checkout, 'LICENSE'), join(fleet, 'usr/share/doc/runner-fleet/copyright'));
   finish(release, { name: 'runner-fleet', source: join(checkout, 'packaging/fleet') }, fleet);
+  const source = join(checkout, 'packaging/mcp');
+  copy(join(source, 'sshd.conf'), join(mcp, 'etc/ssh/sshd_config.d/runner-mcp.conf'));
+  copy(join(checkout, 'LICENSE'), join(mcp, 'usr/share/doc/runner-mcp/copyright'));
+  finish(release, { name: 'runner-mcp', source }, mcp);
 }
 
 /** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */

@@ -1,5 +1,6 @@
-// Makes the release in release/: tarballs with their installer, Debian packages of runner, its bell, dashboard and
-// fleet, a package for npm, the lists of what is bundled (SBOM) and checksums. Twice the same from the same commit.
+// Makes the release in release/: tarballs with their installer, Debian packages of runner, its bell, dashboard, fleet
+// and server for agents, a package for npm, the lists of what is bundled (SBOM) and checksums. Twice the same from the same
+// commit.
 //
 //   node scripts/package/main.mjs [--to FOLDER] [--dist FOLDER] [--arch all,amd64,arm64] [--quick]
 //

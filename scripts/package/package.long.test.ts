@@ -57,6 +57,7 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     `runner-cli-${version}.tgz`,
     `runner-dashboard_${version}_all.deb`,
     `runner-fleet_${version}_all.deb`,
+    `runner-mcp_${version}_all.deb`,
     `runner_${version}_all.deb`,
   ]);
   execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release });
@@ -86,9 +87,11 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   const root = temporaryFolder('deb');
   execFileSync('dpkg-deb', ['-x', deb, root]);
   const files = tree(root, { modes: true });
-  const fleet = ['runner-agent', 'runner-fleet'];
+  const fleet = ['runner-agent', 'runner-fleet', 'runner-mcp'];
   assert.equal(
-    Object.keys(files).filter((path) => /fleet|agent|nats/.test(path) && !path.includes('/doc/')),
+    Object.keys(files).filter(
+      (path) => /fleet|agent|nats|mcp/.test(path) && !path.includes('/doc/'),
+    ),
     [],
   );
   for (const name of tools.filter((each) => !fleet.includes(each))) {
@@ -168,6 +171,19 @@ whenPossible('the bell is a package of its own, of units alone', () => {
   );
   for (const text of Object.values(files)) assert.not.match(text, /@(LIBDIR|VERSION|SIZE)@/);
 });
+
+whenPossible(
+  'what agents need is a package of its own, which changes sshd for one user alone',
+  () => {
+    const root = temporaryFolder('mcp-deb');
+    execFileSync('dpkg-deb', ['-x', join(release, `runner-mcp_${version}_all.deb`), root]);
+    const files = tree(root, { modes: true });
+    assert.is(files['usr/bin/runner-mcp'], '-> ../lib/runner/launch');
+    assert.match(files['usr/lib/runner/bin/runner-mcp'] ?? '', /^0755 #!/);
+    const sshd = files['etc/ssh/sshd_config.d/runner-mcp.conf'] ?? '';
+    assert.match(sshd, /^0644 #.*\nMatch User runner\n( {2}.*\n)+Match all\n$/);
+  },
+);
 
 whenPossible('several servers are a package of their own', () => {
   const deb = join(release, `runner-fleet_${version}_all.deb`);

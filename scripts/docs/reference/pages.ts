@@ -72,7 +72,7 @@ export const deployFilePage = (version: string): string =>
 /** Fields of a record: name, what it is. The first eight are in every record. */
 const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['timestamp', 'When, ISO 8601 in UTC with milliseconds'],
-  ['event_type', 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess or GuardBypassed'],
+  ['event_type', 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, GuardBypassed or AgentCall'],
   ['project', 'Name of the app'],
   ['event', 'The same as event_type'],
   ['app', 'The same as project'],
@@ -133,6 +133,10 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['command', 'GuardBypassed: by which command'],
   ['uid', 'GuardBypassed: id of the user'],
   ['sudo_user', 'GuardBypassed: who became that user with sudo'],
+  ['grant', 'AgentCall: whose call it was; empty without a grant'],
+  ['tool', 'AgentCall: the tool'],
+  ['outcome', 'AgentCall: done, running, or the code of the failure'],
+  ['arguments', 'AgentCall: the SHA-256 of the arguments'],
 ];
 
 /** How many of the fields every record has. */

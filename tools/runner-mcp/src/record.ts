@@ -12,7 +12,7 @@ import { loginName } from '@runner/common/foundation/user';
 export interface RecordedCall {
   readonly grant: string | undefined;
   readonly tool: string;
-  /** Empty: of no app, or of one that is not the grant's. */
+  /** `-`: of no app, or of one that is not the grant's. */
   readonly app: string;
   /** `done`, `running`, or the code of the failure. */
   readonly outcome: string;

@@ -1,7 +1,6 @@
 /** The Model Context Protocol around a session. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Server } from '@runner/common/foundation/paths';
-import type { Grant } from '@runner/deploy/plan/grants';
 import { AgentSession } from './session.ts';
 import { schemaOf } from './tools.ts';
 
@@ -16,7 +15,7 @@ const INSTRUCTIONS =
 /** Answers over a transport, by default stdio, until it closes, stdin ends or a signal comes. */
 export async function serve(
   server: Server,
-  grant: Grant | undefined,
+  grant: string | undefined,
   given?: Transport,
 ): Promise<void> {
   // Large: only a session needs it.
@@ -46,10 +45,11 @@ export async function serve(
   });
   const end = () => ending.abort();
   const remove = server.io.onSignal(end);
-  process.stdin.once('end', end).once('close', end);
+  if (!given) process.stdin.once('end', end).once('close', end);
   protocol.onclose = end;
   const ended = new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
   await protocol.connect(transport);
   await ended;
+  await session.settled();
   remove();
 }

@@ -6,7 +6,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAll } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
-import type { Grant } from '@runner/deploy/plan/grants';
+import { type Grant, readGrant } from '@runner/deploy/plan/grants';
 import { marked, withoutEmpty } from './answer.ts';
 import { execute } from './execute.ts';
 import { takeTurn } from './rate.ts';
@@ -30,46 +30,71 @@ interface Subject {
   plan?: string;
 }
 
+type AboutSubject = Answered & { readonly subject: Subject };
+
+const BUSY = { text: 'too many calls at once', outcome: 'busy', subject: { app: '-' } };
+
 /** Says what does not match a schema; undefined if all does. */
 export type ArgumentCheck = (schema: object, value: unknown) => string | undefined;
 
 /** The calls of one agent, one after the other. */
 export class AgentSession {
   readonly #server: Server;
-  readonly #grant: Grant | undefined;
+  readonly #name: string | undefined;
   readonly #check: ArgumentCheck;
   readonly #signal: AbortSignal;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   /** Without a grant all apps may be looked at. */
-  constructor(server: Server, grant: Grant | undefined, check: ArgumentCheck, signal: AbortSignal) {
+  constructor(
+    server: Server,
+    grant: string | undefined,
+    check: ArgumentCheck,
+    signal: AbortSignal,
+  ) {
     this.#server = server;
-    this.#grant = grant;
+    this.#name = grant;
     this.#check = check;
     this.#signal = signal;
   }
 
+  /** As it is now: it may have been removed since the session began. Throws `grant_invalid`. */
+  #grant(): Grant | undefined {
+    return this.#name === undefined ? undefined : readGrant(this.#server.io.env, this.#name);
+  }
+
+  /** Throws `grant_invalid`. */
   tools(): AgentTool[] {
-    return toolsOf(this.#grant?.level ?? 'look');
+    return toolsOf(this.#grant()?.level ?? 'look');
   }
 
   /** Resolves after the record is written. Throws what keeps it from being written. */
-  async call(name: string, args: unknown = {}): Promise<{ text: string; isError: boolean }> {
-    if (this.#waiting >= WAITING_MAX) return { text: 'too many calls at once', isError: true };
+  call(name: string, args: unknown = {}): Promise<{ text: string; isError: boolean }> {
+    if (this.#waiting >= WAITING_MAX) return this.#recorded(name, args, async () => BUSY);
     this.#waiting += 1;
-    const turn = this.#last.then(() => this.#answer(name, args));
+    const answer = () => this.#answer(name, args);
+    const turn = this.#last.then(() => this.#recorded(name, args, answer));
     this.#last = turn.catch(() => {}).finally(() => (this.#waiting -= 1));
-    const { subject, text, outcome } = await turn;
-    const call = { grant: this.#grant?.name, tool: name, app: subject.app, plan: subject.plan };
-    recordCall(this.#server, { ...call, outcome, args });
+    return turn;
+  }
+
+  /** Resolves when the calls so far are recorded. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  async #recorded(name: string, args: unknown, answer: () => Promise<AboutSubject>) {
+    const { subject, text, outcome } = await answer();
+    const { app, plan } = subject;
+    recordCall(this.#server, { grant: this.#name, tool: name, app, plan, outcome, args });
     return { text, isError: !['done', 'running'].includes(outcome) };
   }
 
-  async #answer(name: string, args: unknown): Promise<Answered & { subject: Subject }> {
+  async #answer(name: string, args: unknown): Promise<AboutSubject> {
     const { io, paths } = this.#server;
     const redact = await redactorForAll({ paths, env: io.env });
-    const subject: Subject = { app: '' };
+    const subject: Subject = { app: '-' };
     try {
       const tool = this.tools().find((each) => each.name === name);
       if (!tool) throw new Failure('usage', 'there is no tool of this name');
@@ -87,14 +112,14 @@ export class AgentSession {
   /** What a call is about. Throws `app_not_found`, `plan_not_found`: for another grant's as for none. */
   #subjectOf({ app, plan: id }: ToolArguments): Subject {
     const { paths } = this.#server;
-    const isOwn = (name: string) => this.#grant === undefined || this.#grant.apps.includes(name);
+    const grant = this.#grant();
+    const isOwn = (name: string) => grant === undefined || grant.apps.includes(name);
     if (id !== undefined) {
       const { plan } = readPlan(paths, String(id));
-      if (plan.grant === this.#grant?.name && isOwn(plan.app))
-        return { app: plan.app, plan: plan.id };
+      if (plan.grant === this.#name && isOwn(plan.app)) return { app: plan.app, plan: plan.id };
       throw new Failure('plan_not_found', `there is no plan '${id}' of yours`);
     }
-    if (app === undefined) return { app: '' };
+    if (app === undefined) return { app: '-' };
     const name = String(app);
     if (isOwn(name) && findApp(paths, name)) return { app: name };
     throw new Failure('app_not_found', `there is no app '${name}'`);
@@ -102,7 +127,7 @@ export class AgentSession {
 
   async #run(tool: AgentTool, args: ToolArguments, subject: Subject): Promise<Answered> {
     Object.assign(subject, this.#subjectOf(args));
-    const grant = this.#grant?.name;
+    const grant = this.#name;
     const acts = subject.plan !== undefined;
     if (acts) this.#takeTurn(subject);
     const run = { argv: tool.argv(args), grant, acts, signal: this.#signal };
@@ -128,13 +153,13 @@ export class AgentSession {
   #takeTurn({ app, plan = '' }: Subject): void {
     const stored = readPlan(this.#server.paths, plan);
     const isFree = stored.plan.needs.count === 0 && isApproved(stored) && !stored.applied;
-    if (isFree && this.#grant) takeTurn(this.#server, this.#grant.name, app);
+    if (isFree && this.#name !== undefined) takeTurn(this.#server, this.#name, app);
   }
 
   /** A list of apps without those that are not the grant's. */
   #own(line: JsonObject): JsonObject {
     const { apps } = line;
-    const names = this.#grant?.apps;
+    const names = this.#grant()?.apps;
     if (!Array.isArray(apps) || names === undefined) return line;
     return { ...line, apps: apps.filter(({ app }) => names.includes(app)) };
   }

@@ -1,10 +1,12 @@
 /** An agent of the protocol's own client, against the built executable. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   getDefaultEnvironment,
   StdioClientTransport,
 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { orElse } from '@runner/common/foundation/attempt';
 import { distFolder, run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 
@@ -18,6 +20,13 @@ export interface Agent {
   readonly pid: number;
   call(tool: string, args?: object): Promise<Answer>;
   close(): Promise<void>;
+}
+
+/** Of all processes, with spaces between the words. */
+export function commandLines(): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const read = (pid: string) => readFileSync(join('/proc', pid, 'cmdline'), 'latin1');
+  return pids.map((pid) => orElse(() => read(pid).replaceAll('\0', ' '), ''));
 }
 
 /** Tokens of a text by the rule of the documentation: 3.5 bytes each. */

@@ -16,8 +16,8 @@ export const mcp = command({
   },
   examples: ['runner mcp --grant claude'],
   async run({ io, paths, options }) {
-    const grant = options.grant === undefined ? undefined : readGrant(io.env, options.grant);
-    await serve({ io, paths }, grant);
+    if (options.grant !== undefined) readGrant(io.env, options.grant);
+    await serve({ io, paths }, options.grant);
     return {};
   },
 });
