@@ -14,6 +14,7 @@ import { commandLines, dataOf, withAgent } from './agent.ts';
 
 const SSHD = '/usr/sbin/sshd';
 const test = suite<{ world: World; ssh: readonly [string, ...string[]] }>('ssh');
+const NO_INPUT = { input: '', encoding: 'utf8', timeout: 20_000 } as const;
 const isPossible = process.getuid?.() === 0 && existsSync(SSHD);
 
 /** The settings of the package, for root instead of runner, and these keys. */
@@ -61,6 +62,7 @@ test.before(async (context) => {
   const checked = spawnSync(SSHD, ['-t', '-f', config], { encoding: 'utf8' });
   assert.is(checked.status, 0, checked.stderr);
   const sshd = spawn(SSHD, ['-D', '-e', '-f', config], { stdio: 'ignore' });
+  sshd.unref();
   atExit(() => sshd.kill());
   const given = [
     ...['-o', `UserKnownHostsFile=${join(folder, 'known')}`, '-o', 'StrictHostKeyChecking=no'],
@@ -92,19 +94,16 @@ test('an agent works over plain ssh, and plans as its grant', async ({ world, ss
 test('its key gives no command, no terminal and no forwarding', async ({ ssh }) => {
   if (!isPossible) return;
   const [, ...args] = ssh;
-  const typed = spawnSync('ssh', [...args, 'id; cat /etc/shadow'], { input: '', encoding: 'utf8' });
+  const typed = spawnSync('ssh', [...args, 'id; cat /etc/shadow'], NO_INPUT);
   assert.equal([typed.status, typed.stdout], [0, '']);
-  const raised = spawnSync('ssh', [...args, '--grant', 'root'], { input: '', encoding: 'utf8' });
+  const raised = spawnSync('ssh', [...args, 'runner-mcp --grant root'], NO_INPUT);
   assert.equal([raised.status, raised.stdout], [0, '']);
-  const terminal = spawnSync('ssh', ['-tt', ...args.filter((arg) => arg !== '-T')], {
-    input: '',
-    encoding: 'utf8',
-  });
+  const terminal = spawnSync('ssh', ['-tt', ...args.filter((arg) => arg !== '-T')], NO_INPUT);
   assert.is(terminal.stdout, '');
   const forwarding = ['-W', '127.0.0.1:22', ...args.filter((arg) => arg !== '-T')];
-  const forwarded = spawnSync('ssh', forwarding, { input: '', encoding: 'utf8', timeout: 20_000 });
+  const forwarded = spawnSync('ssh', forwarding, NO_INPUT);
   assert.is.not(forwarded.status, 0);
-  const sftp = spawnSync('ssh', ['-s', ...args, 'sftp'], { input: '', encoding: 'utf8' });
+  const sftp = spawnSync('ssh', ['-s', ...args, 'sftp'], NO_INPUT);
   assert.is(sftp.stdout, '');
 });
 
