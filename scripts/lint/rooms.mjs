@@ -27,6 +27,7 @@ export const rooms = new Map([
   ['tools/runner-setup', 'app steps plan commands'],
   ['tools/runner-doctor', 'foundation checks sandbox commands'],
   ['tools/runner-init', 'look stacks commands'],
+  ['tools/runner-preview', 'host plan act commands'],
 ]);
 
 /** Which packages of ours a library may import; a tool may import every library. */

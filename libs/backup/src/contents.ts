@@ -7,6 +7,7 @@ import { appendKept } from '@runner/common/audit/kept';
 import { withLog } from '@runner/common/audit/write';
 import { requireLock } from '@runner/common/files/lock';
 import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
+import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { byteString, type TarEntry } from './tar.ts';
@@ -36,7 +37,7 @@ export function coreOf(paths: Paths): EntryContent[] {
     appendKept(paths);
     const names = ['state', 'secrets', 'spool/audit'].flatMap((folder) =>
       namesIn(join(paths.root, folder))
-        .filter((name) => /^[^.].*\.jsonl?$/.test(name))
+        .filter((name) => /^[^.].*\.jsonl?$/.test(name) && !isOfPreview(name))
         .map((name) => `${folder}/${name}`),
     );
     const books = appNames(paths).map((app) => paths.app(app).jobs.slice(paths.root.length + 1));
@@ -48,6 +49,9 @@ export function coreOf(paths: Paths): EntryContent[] {
     lock.release();
   }
 }
+
+/** They are made again from the code host, and have none of the app's data. */
+const isOfPreview = (name: string) => previewedApp(name.replace(/\.json$/, '')) !== undefined;
 
 function small(path: string, name: string): EntryContent[] {
   const bytes = readIfThere(path, SMALL_MAX);

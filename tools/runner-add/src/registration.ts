@@ -9,7 +9,7 @@ import { type FollowValues, followedBy } from '@runner/common/cli/follow';
 import { placeOfRepo, type RecordedPlace, sshNote } from '@runner/common/config/repo-place';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
-import { appName } from '@runner/common/foundation/names';
+import { appName, previewedApp } from '@runner/common/foundation/names';
 import { requireSuits } from '@runner/common/hosts/suits';
 import { digestOf, fingerprintOf, type Secret } from '@runner/common/secrets/secret';
 import { type AppChoice, readAppKey, storedToken } from '@runner/common/tokens/app-key';
@@ -51,6 +51,11 @@ export async function register(context: AddContext): Promise<AddedApp> {
   await requireSuits(context, where);
   const given = isBranchOpen(options) ? undefined : await followedBy(options);
   const app = appName(options.name ?? (where.repo.split('/').at(-1) as string));
+  if (previewedApp(app) !== undefined)
+    throw new Failure(
+      'name_invalid',
+      `'${app}' is the name of a preview: give another with --name`,
+    );
   // The prompt comes before the lock, since a person may take a while, and after this check.
   if (isThere(paths.state(app)))
     throw new Failure('app_exists', `an app called '${app}' is registered already`);

@@ -1,6 +1,6 @@
 /** What the commands print of secrets: never a value. */
 
-import { ALL } from '@runner/common/app-secrets/file';
+import { ALL, PREVIEWS } from '@runner/common/app-secrets/file';
 import {
   type AppSecret,
   isRedactable,
@@ -75,5 +75,6 @@ export function listSecrets(
 
 /** Of an instance, in words; nothing for all of them. */
 export function scopeWords(instance: string): string {
+  if (instance === PREVIEWS) return ' for previews';
   return instance === ALL ? '' : ` for the instance ${instance}`;
 }

@@ -1,5 +1,5 @@
 /** Names and values of secrets, as they are typed, piped or read from a file. */
-import { ALL } from '@runner/common/app-secrets/file';
+import { ALL, PREVIEWS } from '@runner/common/app-secrets/file';
 import { readGiven } from '@runner/common/files/read';
 import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -26,8 +26,9 @@ export function variableName(name: string): string {
   return name;
 }
 
-/** The scope that `--instance` names. Throws `usage`. */
-export function scopeOf(instance: string | undefined): string {
+/** The scope that `--instance` or `--preview` names. Throws `usage`. */
+export function scopeOf(instance: string | undefined, preview = false): string {
+  if (preview) return PREVIEWS;
   if (instance === undefined) return ALL;
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(instance)) return instance;
   throw invalidValue(instance.slice(0, 80), '--instance <NAME>', 'not a name');

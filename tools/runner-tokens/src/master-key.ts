@@ -3,7 +3,7 @@
 import { resealSecrets } from '@runner/common/app-secrets/change';
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { changeRegistry } from '@runner/common/apps/change';
-import { appNames, findApp, type UnreadableApp, writeApp } from '@runner/common/apps/store';
+import { allNames, findApp, type UnreadableApp, writeApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
 import { mayHoldSealed } from '@runner/common/tokens/borrow';
@@ -65,7 +65,7 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
     return false;
   });
   if (resumed) note('an earlier rekey was interrupted: continuing it with its key');
-  const names = appNames(paths);
+  const names = allNames(paths);
   const sealed: Count = { tokens: 0, secrets: 0 };
   for (let done = 0; done < names.length; done += PER_LOCK) {
     if (done > 0 && done % REPORT_EVERY === 0) note(`${done} of ${names.length} apps`);
@@ -77,7 +77,7 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
   }
   // Under one lock: no other command can use the old key between this look and its removal.
   return underLock(() => {
-    const last = sealAgain(context, appNames(paths));
+    const last = sealAgain(context, allNames(paths));
     add(sealed, last);
     return {
       key: requireKeyring(paths, io.env)[0].kid,
@@ -95,7 +95,7 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
 export function tryRekey(context: RekeyContext): Rekeyed {
   const { paths, io, note } = context;
   const resumed = checkKeys(context);
-  const { tokens, secrets, failed } = eachApp(appNames(paths), (name) => {
+  const { tokens, secrets, failed } = eachApp(allNames(paths), (name) => {
     if (findApp(paths, name) === undefined) return { tokens: 0, secrets: 0 };
     const { all } = openSecrets(paths, io.env, name);
     const hasToken = openToken(paths, io.env, name) !== undefined;

@@ -11,6 +11,8 @@ import type { SealedField } from '../tokens/vault.ts';
 
 /** The scope of a secret that all instances get. */
 export const ALL = '*';
+/** The scope of a secret that only previews of the app get; not the name of an instance. */
+export const PREVIEWS = '@previews';
 
 /** One sealed variable. */
 export interface SealedSecret {

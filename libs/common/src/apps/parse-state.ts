@@ -10,7 +10,7 @@ const isRecord = isObject as (value: unknown) => value is StateFields;
 /** The required fields of a section. */
 type RequiredFields = readonly string[];
 /** Fields that are whole numbers; all others are texts. */
-const NUMBERS = ['count', 'pid'];
+const NUMBERS = ['count', 'pid', 'max', 'ttl', 'tries'];
 
 const RAN: RequiredFields = ['version', 'commit'];
 const DEPLOYED: RequiredFields = [...RAN, 'release', 'deployed_at', 'deploy_id'];
@@ -29,6 +29,8 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   stopped: ['since', 'by'],
   deploy_file: ['text', 'since', 'by'],
   accepted: [...RAN, 'at'],
+  previews: ['domain', 'max', 'ttl', 'since', 'by'],
+  preview: ['of', 'key', 'branch', 'ref', 'commit', 'pushed_at', 'domain', 'tries'],
   watch: [...RAN, 'deploy_id', 'since', 'until', 'from'],
   migrating: [...RAN, 'deploy_id', 'database', 'at'],
   watched: ['deploy_id', 'version', 'since', 'at', 'verdict', 'reason'],

@@ -4,7 +4,7 @@ import { isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
-import { appName, isAppName } from '../foundation/names.ts';
+import { appName, isAppName, previewedApp } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { didYouMean } from '../text/nearest.ts';
 import { parseState } from './parse-state.ts';
@@ -67,8 +67,19 @@ export function missingRoot({ root }: Pick<Paths, 'root'>): string | undefined {
   return isThere(root) ? undefined : `the root ${root} does not exist`;
 }
 
-/** Names of all registered apps, sorted. */
+/** Names of all registered apps, sorted; without previews, which are listed where they are asked for. */
 export function appNames(paths: Paths): string[] {
+  return allNames(paths).filter((name) => previewedApp(name) === undefined);
+}
+
+/** Names of all previews, or of those of one app, sorted. */
+export function previewNames(paths: Paths, of?: string): string[] {
+  const isWanted = (app: string | undefined) => app !== undefined && (of ?? app) === app;
+  return allNames(paths).filter((name) => isWanted(previewedApp(name)));
+}
+
+/** Names of apps and previews. */
+export function allNames(paths: Paths): string[] {
   return stateNames(paths)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -5))
@@ -104,13 +115,17 @@ export function visitApps(
 }
 
 /** All apps, and those whose state cannot be read. */
-export function listApps(paths: Paths): { apps: AppState[]; unreadable: UnreadableApp[] } {
+export function listApps(
+  paths: Paths,
+  names = appNames(paths),
+): { apps: AppState[]; unreadable: UnreadableApp[] } {
   const apps: AppState[] = [];
   const unreadable: UnreadableApp[] = [];
   visitApps(
     paths,
     (app) => apps.push(app),
     (app) => unreadable.push(app),
+    names,
   );
   return { apps, unreadable };
 }
@@ -142,6 +157,8 @@ const SINCE_VERSION_2 = [
   'require_checks',
   'require_signed',
   'deploy_file',
+  'preview',
+  'previews',
 ] as const;
 
 /** Whether 0.1.0 would misread a state: version 2, which it refuses. */

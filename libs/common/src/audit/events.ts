@@ -32,13 +32,16 @@ const STATE_EVENTS = [
   'WatchFailed',
   'WatchPassed',
 ] as const;
-/** What operators did with an app; not announced. */
+/** What operators did with an app, and what became of previews; not announced. */
 export const OPERATOR_EVENTS = [
   'AppStarted',
   'AppStopped',
   'AppRestarted',
   'TrafficHeld',
   'TrafficReleased',
+  'PreviewReady',
+  'PreviewFailed',
+  'PreviewRemoved',
 ] as const;
 /** What an operator did with an app. */
 export type OperatorEvent = (typeof OPERATOR_EVENTS)[number];

@@ -1,4 +1,5 @@
 /** `sandbox` and `build` in config.yml: how the commands of a repository are confined on this server. */
+import { previewedApp } from '../foundation/names.ts';
 import { type BuildLimits, limitsIn } from './build-limits.ts';
 import type { Config } from './file.ts';
 import { type Network, networkIn } from './network.ts';
@@ -21,6 +22,8 @@ export function sandboxSettingOf(
   app: string,
   fallback: SandboxMode = 'auto',
 ): SandboxSetting {
+  // Whatever the operator allows an app, and whatever can be read of it.
+  if (previewedApp(app) !== undefined) return { mode: 'required', allow: [] };
   const value = pick(config, ['sandbox'], []).get('sandbox');
   if (!(value instanceof Map)) return { mode: (value as SandboxMode) ?? fallback, allow: [] };
   const ofApp = (key: string): unknown => (value.get(key) as Map<string, unknown>)?.get(app);

@@ -9,6 +9,7 @@ import { type Health, healthOf } from './health.ts';
 import type { Instance } from './instance.ts';
 import { type JobRules, jobsOf } from './jobs.ts';
 import { type MigrationRules, migrationOf } from './migrate.ts';
+import { type PreviewRules, previewOf } from './preview.ts';
 import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
@@ -63,6 +64,7 @@ export interface DeployFile {
   /** Which hosts hooks may reach that are not part of the build. */
   readonly hookNetwork: Network;
   readonly notify: NotifyChoice;
+  readonly preview: PreviewRules;
 }
 
 /** Limit of the file, in bytes: larger than any that is written by hand. */
@@ -126,6 +128,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
     hookNetwork: networkIn(hooks?.get('network')),
     notify: notify ? notifyOf(notify.get('channel')) : 'none',
+    preview: previewOf(section(values, 'preview')),
   };
 }
 

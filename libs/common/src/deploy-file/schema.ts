@@ -8,6 +8,7 @@ import { TRAFFIC_TYPES } from './instance.ts';
 import { JOBS_SCHEMA } from './jobs.ts';
 import { commands, duration, inRelease, line, ports } from './kinds.ts';
 import { MIGRATE_SCHEMA } from './migrate.ts';
+import { PREVIEW_SCHEMA } from './preview.ts';
 import { CANARY_SCHEMA, WATCH_SCHEMA } from './watch-schema.ts';
 
 /** The hooks, in the order of a deploy. */
@@ -224,6 +225,7 @@ export const DEPLOY_SCHEMA: ObjectSchema = {
         ),
       },
     },
+    preview: PREVIEW_SCHEMA,
     notify: {
       type: 'object',
       description: 'Sends notifications, with {} to every channel; absent: none are sent',

@@ -31,6 +31,11 @@ export function isAppName(text: string): boolean {
   return NAME.test(text) && !text.includes('..') && text !== RESERVED;
 }
 
+/** Of which app a name is a preview: `shop` for `shop--pr-7`. Other apps cannot have such names. */
+export function previewedApp(name: string): string | undefined {
+  return /^(.+)--(?:pr|br)-[a-z0-9-]+$/.exec(name)?.[1];
+}
+
 /**
  * Checks the name of a repository, by default `owner/name` (a `.git` ending is dropped); throws
  * `name_invalid`.

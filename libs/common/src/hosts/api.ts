@@ -22,6 +22,8 @@ export interface HostApi {
   /** `path` begins with a slash; a whole address of the same origin is taken too. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<HttpAnswer>;
   post(path: string, body: object): Promise<HttpAnswer>;
+  /** Changes what is there: Gitea and GitHub want PATCH, the others PUT. */
+  change(path: string, body: object): Promise<HttpAnswer>;
   /** What the host says, redacted and short; empty if it says nothing. */
   said(answer: HttpAnswer): string;
   /** The host may repeat the token in its answer. */
@@ -47,6 +49,14 @@ export function hostApi(
   const accept = type === 'github' ? 'application/vnd.github+json' : 'application/json';
   const headers = { authorization, accept };
   const limits = { timeout: TIMEOUT, limit, env };
+  const write = (method: 'POST' | 'PATCH' | 'PUT', path: string, body: object) =>
+    send({
+      method,
+      body: JSON.stringify(body),
+      url: addressOf(path),
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...limits,
+    });
   const addressOf = (path: string) => (path.startsWith('/') ? `${apiUrl}${path}` : path);
   return {
     type,
@@ -69,16 +79,9 @@ export function hostApi(
         url = URL.canParse(location, url) ? new URL(location, url).href : '';
       }
     },
-    post(path, body) {
-      const type = { 'content-type': 'application/json' };
-      const request = { method: 'POST' as const, body: JSON.stringify(body) };
-      return send({
-        ...request,
-        url: addressOf(path),
-        headers: { ...headers, ...type },
-        ...limits,
-      });
-    },
+    post: (path, body) => write('POST', path, body),
+    change: (path, body) =>
+      write(type === 'github' || type === 'gitea' ? 'PATCH' : 'PUT', path, body),
     said: (answer) => redact(messageIn(jsonObject(answer.body) ?? {})).slice(0, TEXT_MAX),
   };
 }

@@ -9,7 +9,7 @@ import { ADD_AUTHORITY, isUnknownAuthority, systemAuthorities } from './certific
 
 /** A request, with the bounds of the whole exchange. */
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

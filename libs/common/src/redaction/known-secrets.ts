@@ -1,6 +1,6 @@
 /** The secrets of this server that no shape reveals: tokens and secrets of apps, and the master keys. */
 import { openSecrets, secretsToRedact } from '../app-secrets/open.ts';
-import { appNames } from '../apps/store.ts';
+import { allNames } from '../apps/store.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -28,7 +28,7 @@ export function knownRedactor(
   app: string | undefined,
   others: readonly Secret[],
 ): Redactor {
-  const apps = app === undefined ? unlessFailure(() => appNames(paths), []) : [app];
+  const apps = app === undefined ? unlessFailure(() => allNames(paths), []) : [app];
   const tokens = apps.flatMap((name) =>
     unlessFailure(() => formsOf(openToken(paths, env, name)), []),
   );

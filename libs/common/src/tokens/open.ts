@@ -8,12 +8,13 @@ import { requireKeyring } from './keyring.ts';
 import { open } from './vault.ts';
 
 /**
- * Opens an app's token; undefined without one. If `tokens rekey` replaced state and keys between the
+ * Opens an app's token, of a preview that of its app; undefined without one. If `tokens rekey` replaced state and keys between the
  * two reads, both are read again. Throws what `open` throws.
  */
 export function openToken(paths: Paths, env: Env, name: string): Secret | undefined {
   for (let sealedBefore: string | undefined; ; ) {
-    const { app, state } = requireTrustedApp(paths, name);
+    const { app, state, preview } = requireTrustedApp(paths, name);
+    if (preview) return openToken(paths, env, preview.of);
     const sealed = state.repohost_token;
     if (!sealed) return undefined;
     try {

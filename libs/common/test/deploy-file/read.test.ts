@@ -33,6 +33,7 @@ const DEFAULTS: DeployFile = {
   hookTimeout: 60_000,
   hookNetwork: true,
   notify: 'none',
+  preview: { run: undefined, database: undefined },
 };
 
 /** What a job has if its section does not say otherwise. */

@@ -77,7 +77,7 @@ function parsed(text: string): unknown {
 }
 
 /** Where the list continues: as the host says, in the body or in a header. */
-function nextPage(
+export function nextPage(
   path: string,
   number: number,
   body: unknown,

@@ -3,10 +3,11 @@
  * what that means, deploys what is new if asked to, and announces what changed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findApp } from '@runner/common/apps/store';
+import { allNames, findApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
+import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announceChanges } from '../alerts/announce.ts';
 import { checkCertificates } from '../alerts/certificate.ts';
@@ -20,6 +21,7 @@ import { check } from './check.ts';
 import type { FetchResult } from './decide.ts';
 import { deployNew, deployRestored, type FetchAttempt } from './deploy.ts';
 import { inOrder, type Limit, limitOf } from './limit.ts';
+import { startPreviews } from './previews.ts';
 import { logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
 import { shareAnswers } from './shared.ts';
@@ -45,7 +47,8 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
  * its own apps. Returns the worst status.
  */
 export async function fetchApps(request: FetchRequest): Promise<number> {
-  const { io, paths, apps, signal, reporter } = request;
+  const { io, paths, signal, reporter } = request;
+  const apps = request.apps.filter((name) => previewedApp(name) === undefined);
   const policy = deployPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;
@@ -89,7 +92,10 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     for (const each of await settle(request, settled, policy)) await conclude(each);
   };
   await Promise.all([others(), ...deploys, certificates]);
-  if (request.deploy && !signal.aborted) await letSleep(request, apps);
+  if (request.deploy && !signal.aborted) {
+    startPreviews(request);
+    await letSleep(request, allNames(paths));
+  }
   return worst;
 }
 

@@ -4,6 +4,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
+import { findApp } from '@runner/common/apps/store';
+import { asPreview } from '@runner/common/deploy-file/preview';
 import {
   DEPLOY_FILE,
   DEPLOY_FILE_MAX,
@@ -19,6 +21,7 @@ import {
 } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
+import { previewedApp } from '@runner/common/foundation/names';
 import type { AppPaths, Paths } from '@runner/common/foundation/paths';
 import { onMirror } from '../git/repository.ts';
 import type { Version } from '../journal/operation.ts';
@@ -62,7 +65,9 @@ export function fileOfRelease(
   version: Pick<Version, 'release' | 'commit'>,
 ): DeployFile | undefined {
   try {
-    return readDeployFile(bytesOfRelease(paths, app, version));
+    const file = readDeployFile(bytesOfRelease(paths, app, version));
+    const preview = previewedApp(app) === undefined ? undefined : findApp(paths, app)?.preview;
+    return preview ? asPreview(file, preview) : file;
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;

@@ -1,8 +1,9 @@
 /** The network of commands: what their list means, and what is said of what they reached. */
+import { requireApp } from '@runner/common/apps/store';
 import type { NetworkRefusal } from '@runner/common/audit/network';
 import { readConfig } from '@runner/common/config/file';
 import { type HostRule, type Network, ruleFor, ruleText } from '@runner/common/config/network';
-import { networkCeiling } from '@runner/common/config/sandbox';
+import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
 import { rulesOf } from '../guard/sets.ts';
@@ -12,6 +13,25 @@ import type { Folders } from '../sandbox/mounts.ts';
 import type { Variables } from '../sandbox/settings.ts';
 import { ask } from './drivers/ask.ts';
 import type { Target } from './drivers/driver.ts';
+import { activeFile } from './target.ts';
+
+/**
+ * What the operator lets the commands of an app reach. A preview reaches no more than its app may, or than
+ * what runs of its app lists; nothing while nothing runs.
+ */
+export function ceilingOf(
+  { paths, app: { app, preview } }: Pick<Operation, 'paths' | 'app'>,
+  kind: 'build' | 'hook',
+): Network {
+  const config = readConfig(paths);
+  const of = preview?.of ?? app;
+  const isBuild = kind === 'build';
+  const own = isBuild ? buildLimitsOf(config, of).network : (networkCeiling(config, of) ?? true);
+  if (!preview || own !== true) return own;
+  const active = activeFile(paths, requireApp(paths, of));
+  if (!active) return false;
+  return isBuild ? active.build.limits.network : active.hookNetwork;
+}
 
 /** Whose network it is. */
 export interface NetworkRequest {
@@ -89,8 +109,8 @@ export async function withNetwork<T>(
   list: Pick<NetworkRequest, 'key' | 'own' | 'env'>,
   action: (network: boolean | HostGuard) => Promise<T>,
 ): Promise<T> {
-  const most = networkCeiling(readConfig(op.paths), op.app.app) ?? true;
-  const ceiling = list.own === true ? true : most;
+  const most = ceilingOf(op, 'hook');
+  const ceiling = list.own === true && !op.app.preview ? true : most;
   const folders = { release, shared };
   const { network, run, summarize } = networkOf(op, { ...list, ceiling, folders, outerEnv });
   const done = await run(() => action(network));

@@ -1,6 +1,7 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
 import { variablesOf } from '@runner/common/app-secrets/open';
+import { previewSlug } from '@runner/common/apps/preview';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
@@ -75,6 +76,7 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
       ...secrets,
       ...env,
       RUNNER_APP: app,
+      ...(op.app.preview && { RUNNER_PREVIEW: previewSlug(op.app.preview.key) }),
       RUNNER_INSTANCE: instance.name,
       RUNNER_VERSION: version,
       RUNNER_COMMIT: commit,

@@ -1,11 +1,13 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
 import { followedWords } from '@runner/common/apps/following';
+import { isCommitOf, type Preview } from '@runner/common/apps/preview';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
+import { asPreview } from '@runner/common/deploy-file/preview';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { KilledAnswer } from '../database/killed.ts';
@@ -75,11 +77,15 @@ export async function fetchCommit(
   { ref, instance, confirm, returns, acceptRewrite, trigger }: DeployRequest,
 ): Promise<FetchedCommit> {
   const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
+  const { preview } = app;
+  if (preview && ref !== undefined)
+    throw usage(`${app.app} is a preview: it deploys ${preview.commit} and nothing else`);
   let refusal: unknown;
   const fetched = await reported(reporter, step, async () => {
-    const wanted = await fetchWanted(source, ref);
+    const wanted = await fetchWanted(source, preview?.ref ?? ref);
     let signed: SignedFacts = {};
     try {
+      if (preview && !isCommitOf(preview, wanted.commit)) throw movedOn(preview, wanted);
       await confirm?.(app, wanted, source);
       const now = io.now();
       // What ran before a restore was accepted then.
@@ -103,7 +109,10 @@ export async function fetchCommit(
     const known = { wanted, about, changes: { ...commits, ...packages } };
     try {
       const contents = await contentsOf(source, wanted.commit, app.deploy_file);
-      const file = onlyInstance(contents.file, instance, wanted.version);
+      if (preview && contents.file.migrate && !contents.file.preview.database)
+        reporter.note('migrate is skipped: .deploy.yml has no preview.database');
+      const read = preview ? asPreview(contents.file, preview) : contents.file;
+      const file = onlyInstance(read, instance, wanted.version);
       return { ...known, contents: { ...contents, file } };
     } catch (error) {
       if (!isOfTheCommit(error)) throw error;
@@ -113,6 +122,15 @@ export async function fetchCommit(
   });
   if (!fetched) throw refusal;
   return fetched;
+}
+
+/** The host has another commit there than the one that was let in. */
+function movedOn({ ref, commit }: Preview, { commit: found }: ResolvedRef): Failure {
+  const now = found.slice(0, 12);
+  return new Failure(
+    'ref_not_found',
+    `${ref} is at ${now} and no longer at ${commit.slice(0, 12)}`,
+  );
 }
 
 /** The commit that the deploy replaces. */

@@ -10,6 +10,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
+import { previewDatabase } from '../database/preview.ts';
 import { sourceOf } from '../git/open.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -158,6 +159,7 @@ async function runDeploy(
       isBrief: true,
       run: async () => void probers.push(...(await observe(op, targets))),
     };
+    yield* previewDatabase(op, targets[0]);
     yield* migrationSteps(op, targets[0], migrated);
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     const between = (beside: readonly Target[]) => [

@@ -1,7 +1,7 @@
 /** `runner prune`: where the disk goes, app by app, and removing what nothing needs. */
 import { type Disk, diskOf, sizesOf } from '@runner/common/apps/disk';
 import { prunePlans } from '@runner/common/apps/plans';
-import { appNames, requireApp } from '@runner/common/apps/store';
+import { allNames, requireApp } from '@runner/common/apps/store';
 import { holderFor, requireLock } from '@runner/common/files/lock';
 import { isThere } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
@@ -54,7 +54,7 @@ export interface PruneRequest extends Server {
 export async function pruneApps(request: PruneRequest, app?: string): Promise<Pruned> {
   const { paths } = request;
   if (!request.dryRun) prunePlans(request);
-  const registered = appNames(paths);
+  const registered = allNames(paths);
   const removed = removedApps(paths, registered);
   const apps: PrunedApp[] = [];
   for (const name of app === undefined ? [...registered, ...removed] : [app]) {

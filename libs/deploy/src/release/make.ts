@@ -8,13 +8,14 @@ import { buildLimitsOf } from '@runner/common/config/sandbox';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { Failure } from '@runner/common/foundation/failure';
+import { previewedApp } from '@runner/common/foundation/names';
 import type { Contents } from '../git/contents.ts';
 import { exportCommit } from '../git/export.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps } from '../instances/hooks.ts';
 import { keepFile } from '../instances/kept-file.ts';
-import { networkOf } from '../instances/network.ts';
+import { ceilingOf, networkOf } from '../instances/network.ts';
 import { targetOf } from '../instances/target.ts';
 import { noteSeeds } from '../journal/journal.ts';
 import type { Deploy } from '../journal/operation.ts';
@@ -94,7 +95,9 @@ function buildSecrets(
 
 /** A secret that a build wants, and how to set it. */
 export function missingSecret(app: string, name: string): string {
-  return `build.env lists ${name}, which is not set: run runner env set ${app} ${name}`;
+  const of = previewedApp(app);
+  const command = of === undefined ? `${app} ${name}` : `${of} ${name} --preview`;
+  return `build.env lists ${name}, which is not set: run runner env set ${command}`;
 }
 
 /** The steps that build what is in a folder. */
@@ -113,7 +116,10 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   if (build.run.length + hooks.pre_build.length + hooks.post_build.length === 0) return;
   const { version, commit } = op;
   const { shared } = op.paths.app(op.app.app).instance(first.name);
-  const most = buildLimitsOf(readConfig(op.paths), op.app.app);
+  const most = {
+    ...buildLimitsOf(readConfig(op.paths), op.app.app),
+    network: ceilingOf(op, 'build'),
+  };
   const plain = targetOf(op, { file, instance: first, release: 'none', version, commit, secrets });
   const TRACEPARENT = traceParent(op.app.app, op.deployId);
   const env = { ...plain.env, RUNNER_RELEASE: folder, TRACEPARENT };

@@ -10,6 +10,7 @@ import {
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
+import { previewedApp } from '@runner/common/foundation/names';
 import { allowedPaths } from './allow.ts';
 import { effectOf } from './effect.ts';
 import { launcher, type NetworkGuard } from './guarded.ts';
@@ -84,7 +85,8 @@ export function openSandboxAnyway(request: SandboxRequest): Sandbox {
     return openSandbox(request);
   } catch (error) {
     if (!(error instanceof Failure) || error.code === 'sandbox_unavailable') throw error;
-    return new OpenSandbox(request, { mode: 'auto', allow: [] });
+    const mode = previewedApp(request.app) === undefined ? 'auto' : 'required';
+    return new OpenSandbox(request, { mode, allow: [] });
   }
 }
 

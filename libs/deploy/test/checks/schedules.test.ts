@@ -73,6 +73,7 @@ function apiOf(type: ApiType, checks: Map<string, ApiCheck[]>) {
       return { status, headers: { etag: text }, body: text };
     },
     post: () => Promise.reject(new Error('nothing is posted')),
+    change: () => Promise.reject(new Error('nothing is changed')),
     said: () => '',
     redact: (text) => text,
   };

@@ -1,4 +1,4 @@
-import { appNames, hintFor } from '@runner/common/apps/store';
+import { allNames, hintFor } from '@runner/common/apps/store';
 import { Unread } from '@runner/common/audit/files';
 import { appendWaiting, noteWaiting } from '@runner/common/audit/kept';
 import { type LogRecord, withBothNames } from '@runner/common/audit/record';
@@ -59,7 +59,7 @@ export async function listEvents(context: ListContext): Promise<CommandResult> {
 
 /** False also if this user may not read the registry. */
 function isUnknown(paths: Paths, app: string): boolean {
-  return unlessFailure(() => !appNames(paths).includes(app), false);
+  return unlessFailure(() => !allNames(paths).includes(app), false);
 }
 
 /** The filter that the options describe. Throws `usage`. */

@@ -1,6 +1,6 @@
 /** Runs all checks in parallel. */
 
-import { appNames } from '@runner/common/apps/store';
+import { allNames } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
@@ -88,7 +88,7 @@ export async function examine(
 
 /** Whether others could have changed where secrets are sent; `folders` reports the details. */
 function isForeign({ io, paths }: CheckContext): boolean {
-  const states = unlessFailure(() => appNames(paths), []).map((app) => paths.state(app));
+  const states = unlessFailure(() => allNames(paths), []).map((app) => paths.state(app));
   const asker = { io, command: 'runner doctor', rootNamed: true };
   const inRoot = (path: string) => path === paths.root || path.startsWith(`${paths.root}/`);
   return trippedGuards(paths, states, asker).some(

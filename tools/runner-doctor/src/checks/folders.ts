@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { appNames } from '@runner/common/apps/store';
+import { allNames } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
@@ -59,7 +59,7 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
         { path: paths.root },
       ),
     ];
-  const apps = unlessFailure(() => appNames(paths), []);
+  const apps = unlessFailure(() => allNames(paths), []);
   const states = apps.map((app) => paths.state(app));
   const spools = [paths.notifySpool, paths.auditSpool];
   const apart = [paths.locksDir, join(paths.root, 'apps'), dirname(paths.notifySpool), ...spools];

@@ -29,18 +29,23 @@ export const set = command({
       placeholder: 'NAME',
       about: 'Only for this instance',
     },
+    preview: {
+      about: "Only for the app's previews, which get no other; {n} is the number",
+      conflicts: ['instance', 'restart'],
+    },
     restart: { about: 'Restart the app now' },
     plain: { about: 'Not a secret: do not redact it in logs and messages' },
   },
   examples: [
     'runner env set shop DATABASE_URL',
+    'runner env set shop DATABASE_URL --preview --file preview-db',
     'pass show shop/db | runner env set shop DB --file -',
   ],
   async run(context) {
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
     const name = variableName(args.name);
-    const instance = scopeOf(options.instance);
+    const instance = scopeOf(options.instance, options.preview);
     const value = readValue(io, options.file, name);
     // What is left of it if the command before the pipe fails.
     if (value.reveal() === '' && !options.plain)

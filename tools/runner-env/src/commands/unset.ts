@@ -25,11 +25,12 @@ export const unset = command({
       placeholder: 'NAME',
       about: 'Only the value of this instance',
     },
+    preview: { about: 'Only the value for previews', conflicts: ['instance'] },
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
     const { app } = requireApp(paths, args.app);
-    unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance));
+    unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance, options.preview));
     const value: Unset = { app, result: 'unset', names: [...args.names] };
     return { value };
   },

@@ -1,0 +1,71 @@
+/** What the steps of previews have at hand, and what they all do. */
+import { changeApp } from '@runner/common/apps/change';
+import type { Preview } from '@runner/common/apps/preview';
+import type { AppState } from '@runner/common/apps/state';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import { completeEvent } from '@runner/common/audit/complete';
+import type { Server } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { openApi } from '@runner/common/hosts/open';
+import { recordAnyway } from '@runner/deploy/journal/events';
+import type { Reporter } from '@runner/deploy/report/reporter';
+import { PAGE_LIMIT } from '../host/pages.ts';
+import { showPreview } from '../host/show.ts';
+import { dueOf } from '../plan/reconcile.ts';
+
+/** Who works on previews. */
+export interface PreviewContext extends Server {
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+  next(): AbortSignal;
+  /** `fetch`, or `manual` if an operator asked for it. */
+  readonly trigger: string;
+  /** Gets a line for each preview that changed. */
+  done(line: string): void;
+}
+
+/** The name of a preview's app. */
+export const nameOf = ({ of, key }: Pick<Preview, 'of' | 'key'>) => `${of}--${key}`;
+
+/** Changes what is known of a preview. */
+export function changePreview(
+  { io, paths }: Server,
+  app: string,
+  change: (preview: Preview) => Preview,
+): Preview {
+  const changed = changeApp({ io, paths, app, command: 'preview' }, (state) => ({
+    ...state,
+    preview: change(state.preview as Preview),
+  }));
+  return changed.preview as Preview;
+}
+
+/** Records what became of a preview. */
+export function recordPreview(
+  { io, paths, reporter, trigger }: PreviewContext,
+  event_type: 'PreviewReady' | 'PreviewFailed' | 'PreviewRemoved',
+  { preview, ...about }: { readonly preview: Preview; error?: string; reason?: string },
+): void {
+  const { of: preview_of, commit, domain } = preview;
+  const version = commit.slice(0, 12);
+  const common = { project: nameOf(preview), version, commit, domain, preview_of, trigger };
+  const event = { event_type, ...common, ...about, user: initiatorOf(io, trigger) };
+  recordAnyway({ paths, reporter }, [completeEvent(event, io)]);
+}
+
+/** Brings what the host shows in line. Throws what a later attempt may get over. */
+export async function show(context: PreviewContext, name: string): Promise<void> {
+  const { io, paths } = context;
+  const { app, preview, host, repo } = requireApp(paths, name) as AppState & { preview: Preview };
+  const due = dueOf(preview);
+  if (due === undefined || due === preview.shown || !findApp(paths, preview.of)) return;
+  const api = await openApi(
+    { paths, io },
+    { app, repo, ...(host !== undefined && { host }) },
+    PAGE_LIMIT,
+  );
+  const state = preview.removed_at === undefined ? (preview.outcome ?? 'failed') : 'removed';
+  const { comment, refused } = await showPreview({ api, repo }, { app, preview, state });
+  for (const each of refused) context.reporter.note(`${app}: ${each}`);
+  changePreview(context, app, (now) => ({ ...now, ...(comment && { comment }), shown: due }));
+}

@@ -1,0 +1,119 @@
+/** Making a preview, or bringing it to the newest push. */
+import { givePreviewSecrets } from '@runner/common/app-secrets/previews';
+import { changeRegistry } from '@runner/common/apps/change';
+import type { Preview, PreviewSettings, SeenPreview } from '@runner/common/apps/preview';
+import type { AppState } from '@runner/common/apps/state';
+import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
+import { makeFolder } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { appName } from '@runner/common/foundation/names';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { deploy } from '@runner/deploy/pipeline/deploy';
+import type { Candidate } from '../host/pulls.ts';
+import { domainFor } from '../plan/reconcile.ts';
+import { changePreview, nameOf, type PreviewContext, recordPreview, show } from './context.ts';
+
+/** Attempts at one commit that a kill, the host or the server ended. */
+const TRIES = 3;
+const ERROR_MAX = 2_000;
+
+/** What is to be made. */
+export interface WantedPreview {
+  readonly candidate: Candidate;
+  readonly seen: SeenPreview;
+}
+
+/** Deploys it. What the host or the server is to blame for is tried again by the next fetch. */
+export async function deployPreview(
+  context: PreviewContext,
+  parent: AppState & { readonly previews: PreviewSettings },
+  wanted: WantedPreview,
+): Promise<void> {
+  const { io, paths, reporter, signal, next, trigger } = context;
+  const app = nameOf({ of: parent.app, key: wanted.candidate.key });
+  const before = register(context, parent, wanted);
+  givePreviewSecrets(context, parent.app, { app, key: before.key });
+  try {
+    const notify = before.notify === true;
+    const outcome = await deploy({ io, paths, app, reporter, signal, next, trigger, notify });
+    if (outcome.interrupted) return;
+    const isReady = outcome.result === 'deployed';
+    await conclude(
+      context,
+      app,
+      isReady ? undefined : (outcome.cause ?? outcome.error ?? 'failed'),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure) || signal.aborted) throw error;
+    const redact = await redactorForAny({ paths, env: io.env }, app);
+    if (before.tries < TRIES) throw error;
+    await conclude(context, app, redact(`${error.message} (${error.code})`));
+  }
+}
+
+/** Registers it with the commit that it may deploy, before anything else: from here on it is known. */
+function register(
+  { io, paths }: PreviewContext,
+  parent: AppState & { readonly previews: PreviewSettings },
+  { candidate: { key, number, branch, ref }, seen }: WantedPreview,
+): Preview {
+  const app = appName(nameOf({ of: parent.app, key }));
+  return changeRegistry({ io, paths, command: 'preview' }, () => {
+    const known = findApp(paths, app);
+    const { comment, shown, database, tries = 0, commit } = known?.preview ?? {};
+    const preview: Preview = {
+      ...{ of: parent.app, key, branch, ref, commit: seen.commit, pushed_at: seen.at },
+      domain: domainFor(parent.previews, key),
+      tries: commit === seen.commit ? tries + 1 : 1,
+      ...(number !== undefined && { number }),
+      ...(seen.allowed_by !== undefined && { allowed_by: seen.allowed_by }),
+      ...(parent.previews.notify && { notify: true as const }),
+      ...(comment !== undefined && { comment }),
+      ...(shown !== undefined && { shown }),
+      ...(database && { database }),
+    };
+    const now = io.now().toISOString();
+    const { host, repo, deploy_file, require_signed } = parent;
+    const { deploy_file: _, require_signed: __, ...kept } = known ?? empty(app, now);
+    const state: AppState = {
+      ...kept,
+      ...(host !== undefined && { host }),
+      ...{ repo, branch, updated_at: now, preview },
+      ...(deploy_file && { deploy_file }),
+      // The head alone: what came before it was not necessarily looked at by anyone.
+      ...(require_signed && { require_signed: 'head' as const }),
+    };
+    if (known) writeApp(paths, state);
+    else createApp(paths, state);
+    makeFolder(paths.app(app).dir);
+    return preview;
+  });
+}
+
+const empty = (app: string, now: string): AppState => ({
+  ...{ version: 2, app, repo: '', branch: '', created_at: now, updated_at: now, state: {} },
+  ...{ instances: {}, failures: null, held: null, deploying: null, last_checked: null },
+});
+
+/** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready. */
+async function conclude(
+  context: PreviewContext,
+  app: string,
+  error: string | undefined,
+): Promise<void> {
+  const about = error === undefined ? {} : { error: error.slice(0, ERROR_MAX) };
+  const { preview: known } = requireApp(context.paths, app) as { preview: Preview };
+  recordPreview(context, error === undefined ? 'PreviewReady' : 'PreviewFailed', {
+    preview: known,
+    ...about,
+  });
+  const outcome = error === undefined ? ('ready' as const) : ('failed' as const);
+  const { domain } = changePreview(context, app, ({ error: _, ...now }) => ({
+    ...now,
+    ...about,
+    outcome,
+    tries: 0,
+  }));
+  context.done(`${app}: ${error === undefined ? `ready at https://${domain}` : 'failed'}`);
+  await show(context, app);
+}

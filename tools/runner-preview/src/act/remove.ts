@@ -1,0 +1,62 @@
+/** Removing a preview: all of it but its files, which stay a while. */
+import { liveLink } from '@runner/common/apps/slots';
+import { requireApp } from '@runner/common/apps/store';
+import { folderNamesIn, removeIfThere } from '@runner/common/files/read';
+import { Failure } from '@runner/common/foundation/failure';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import { dropPreviewDatabase } from '@runner/deploy/database/preview';
+import { secretsAnyway, stopInstances } from '@runner/deploy/instances/stop';
+import { operate } from '@runner/deploy/operation/operate';
+import { removeApp } from '@runner/deploy/remove/remove';
+import { endHooks } from '@runner/deploy/run/processes';
+import { failureOf } from '@runner/deploy/run/step';
+import { changePreview, type PreviewContext, recordPreview, show } from './context.ts';
+
+/** Stops it and removes its links and its database. What a killed deploy left is undone first. Throws `stop_failed`, `locked`. */
+export async function removePreview(
+  context: PreviewContext,
+  app: string,
+  why: string,
+): Promise<void> {
+  const { io, paths, reporter, signal, trigger } = context;
+  const reason = why.slice(0, 200);
+  changePreview(context, app, ({ undone_at: _, ...now }) => ({ ...now, removed_why: reason }));
+  const open = async () => ({
+    redact: await redactorForAny({ paths, env: io.env }, app),
+    secrets: secretsAnyway(io, paths, app),
+  });
+  const request = { io, paths, app, reporter, signal, trigger, notify: false };
+  const problems = await operate(request, 'stop', open, async (op) => {
+    const stopped = await stopInstances({ io, paths }, op.app);
+    endHooks(paths.app(app).dir);
+    const dropped = await failureOf('migrate', () => dropPreviewDatabase(op));
+    const { instances } = paths.app(app);
+    for (const instance of folderNamesIn(instances).map((name) => paths.app(app).instance(name)))
+      for (const link of [instance.current, liveLink(instance)]) removeIfThere(link);
+    return [
+      ...stopped,
+      ...(dropped ? [`its database was not dropped: ${op.redact(dropped.message)}`] : []),
+    ];
+  });
+  if (problems.length > 0) {
+    const left = problems.join('; ').slice(0, 500);
+    changePreview(context, app, (now) => ({ ...now, left }));
+    throw new Failure('stop_failed', `${app} is not wholly removed: ${left}`);
+  }
+  const { preview } = requireApp(paths, app);
+  if (!preview) return;
+  recordPreview(context, 'PreviewRemoved', { preview, reason });
+  const removed_at = io.now().toISOString();
+  changePreview(context, app, ({ outcome: _, error: __, left: ___, ...now }) => ({
+    ...now,
+    removed_at,
+  }));
+  context.done(`${app}: removed: ${reason}`);
+  await show(context, app);
+}
+
+/** Removes what is left of a preview. */
+export async function purgePreview({ io, paths, reporter }: PreviewContext, app: string) {
+  const note = (text: string) => reporter.note(text);
+  await removeApp({ io, paths, app, purge: true, force: true, note });
+}

@@ -1,0 +1,94 @@
+import {
+  type PreviewSettings,
+  previewState,
+  type WaitingPreview,
+} from '@runner/common/apps/preview';
+import { appNames, findApp, previewNames, requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { table } from '@runner/common/cli/output';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Paths } from '@runner/common/foundation/paths';
+import { harmlessLine } from '@runner/common/text/harmless';
+
+/** A preview, as `--json` prints it. */
+interface ListedPreview {
+  app: string;
+  key: string;
+  state: ReturnType<typeof previewState>;
+  url: string;
+  branch: string;
+  commit: string;
+  pushed_at: string;
+  /** Who let the commit of a fork in. */
+  allowed_by: string | null;
+  error: string | null;
+  removed_at: string | null;
+  /** Why it was or is being removed, and what could not be. */
+  removed_why: string | null;
+  left: string | null;
+}
+
+/** An app that has or had previews. */
+interface PreviewListing {
+  app: string;
+  settings: Omit<PreviewSettings, 'seen' | 'waiting'> | null;
+  previews: ListedPreview[];
+  waiting: WaitingPreview[];
+}
+
+export const list = command({
+  name: 'list',
+  about: 'List the previews of an app, or of all, and what waits',
+  details: 'States: building, updating, ready, failed, removed (its files stay for 48 hours).',
+  positionals: { app: { about: 'Name of the app [default: all]' } },
+  safeInForeignRoot: true,
+  async run({ paths, args }) {
+    const names = args.app === undefined ? appNames(paths) : [requireApp(paths, args.app).app];
+    const apps = names.map((name) => listing(paths, name));
+    return { value: { apps: apps.filter((each) => each.settings || each.previews.length > 0) } };
+  },
+  human({ apps }: { apps: PreviewListing[] }, style, { io }) {
+    if (apps.length === 0) return 'No previews. Make some with: runner preview enable <app>\n';
+    const rows = apps.flatMap(({ app, previews, waiting }) => [
+      ...previews.map((each) => [
+        app,
+        each.key,
+        each.state,
+        each.url,
+        each.left ?? each.error ?? each.removed_why ?? '',
+      ]),
+      ...waiting.map(({ key, why }) => [app, key, 'waiting', '', why]),
+    ]);
+    const heading = ['APP', 'PREVIEW', 'STATE', 'ADDRESS', 'WHY'];
+    const first = (text: string) => harmlessLine(text.split('\n')[0] ?? '');
+    const shown = rows.map((row) => row.map(first));
+    return table(heading, shown, style, io.stdout.isTTY ? io.stdout.columns : undefined);
+  },
+});
+
+function listing(paths: Paths, name: string): PreviewListing {
+  const {
+    seen: _,
+    waiting = [],
+    ...settings
+  } = unlessFailure(() => findApp(paths, name)?.previews, undefined) ?? {};
+  const previews = previewNames(paths, name).flatMap((each): ListedPreview[] => {
+    const app = unlessFailure(() => findApp(paths, each), undefined);
+    const { preview } = app ?? {};
+    if (!app || !preview) return [];
+    const { key, domain, branch, commit, pushed_at } = preview;
+    return [
+      {
+        ...{ app: each, key, state: previewState(app), url: `https://${domain}`, branch, commit },
+        pushed_at,
+        allowed_by: preview.allowed_by ?? null,
+        error: preview.error ?? null,
+        removed_at: preview.removed_at ?? null,
+        removed_why: preview.removed_why ?? null,
+        left: preview.left ?? null,
+      },
+    ];
+  });
+  const known = 'domain' in settings ? (settings as PreviewListing['settings']) : null;
+  return { app: name, settings: known, previews, waiting };
+}

@@ -1,0 +1,168 @@
+import { changeApp } from '@runner/common/apps/change';
+import { branchKey, type Preview, type SeenPreview } from '@runner/common/apps/preview';
+import { findApp, requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { changeRunning } from '@runner/deploy/lifecycle/verbs';
+import { deploy } from '@runner/deploy/pipeline/deploy';
+import { changePreview, nameOf, type PreviewContext, show } from '../act/context.ts';
+import { removePreview } from '../act/remove.ts';
+import { lockPreviews, syncLocked } from '../act/sync.ts';
+import { working } from './work.ts';
+
+/** How long another process may work on the previews, in seconds. */
+const WAIT = 30;
+
+const positionals = {
+  app: { required: true, about: 'Name of the app' },
+  which: { required: true, about: 'Number of the pull request, or name of the branch' },
+} as const;
+
+const keyOf = (which: string) => (/^[1-9]\d{0,8}$/.test(which) ? `pr-${which}` : branchKey(which));
+
+/** What each of these commands prints. */
+interface OnePreview {
+  app: string;
+  result: 'ready' | 'failed' | 'removed' | 'running';
+  url: string;
+}
+
+function requirePreview({ paths }: Pick<Server, 'paths'>, of: string, key: string): Preview {
+  const found = findApp(paths, nameOf({ of: requireApp(paths, of).app, key }))?.preview;
+  if (found) return found;
+  throw new Failure('app_not_found', `${of} has no preview ${key}; see: runner preview list ${of}`);
+}
+
+/** Notes what an operator wants of one, if it is open. */
+function note({ io, paths }: Server, app: string, key: string, wish: Partial<SeenPreview>): void {
+  changeApp({ io, paths, app, command: 'preview' }, (now) => {
+    const { dropped: _, ...known } = now.previews?.seen?.[key] ?? { commit: '' };
+    if (!now.previews || known.commit === '') return now;
+    const seen = { ...now.previews.seen, [key]: { ...(known as SeenPreview), ...wish } };
+    return { ...now, previews: { ...now.previews, seen } };
+  });
+}
+
+async function locked<T>(context: PreviewContext, of: string, work: () => Promise<T>): Promise<T> {
+  const lock = lockPreviews(context, of, WAIT);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+export const open = command({
+  name: 'open',
+  needsRoot: true,
+  about: 'Print the address of a preview; make it if it was put off',
+  details: 'It then counts as just pushed. One that failed is tried again.',
+  positionals,
+  examples: ['runner preview open shop 7'],
+  async run(context) {
+    const { paths, args } = context;
+    const { app } = requireApp(paths, args.app);
+    const key = keyOf(args.which);
+    const name = nameOf({ of: app, key });
+    const value = await working(context, 'manual', (previews) =>
+      locked(previews, app, async (): Promise<OnePreview> => {
+        const before = findApp(paths, name)?.preview;
+        if (before?.outcome !== 'ready' || before.removed_why !== undefined) {
+          if (before?.outcome === 'failed')
+            changePreview(previews, name, ({ outcome: _, ...now }) => ({ ...now, tries: 0 }));
+          await syncFor(previews, app, key);
+        }
+        const { domain, outcome } = requirePreview(context, app, key);
+        return { app: name, result: outcome ?? 'failed', url: `https://${domain}` };
+      }),
+    );
+    return { value, status: value.result === 'ready' ? 0 : 1 };
+  },
+  human: ({ url, result }: OnePreview) =>
+    result === 'ready' ? `${harmlessLine(url)}\n` : `${harmlessLine(url)} (${result})\n`,
+});
+
+/** Looks at the host, before and after the wish is noted: only what is open can be wished for. */
+async function syncFor(context: PreviewContext, app: string, key: string): Promise<void> {
+  const isSeen = () => requireApp(context.paths, app).previews?.seen?.[key] !== undefined;
+  if (!isSeen()) await syncLocked(context, app);
+  note(context, app, key, { opened: context.io.now().toISOString() });
+  const { waiting, problems } = await syncLocked(context, app);
+  const why = waiting.find((each) => each.key === key)?.why ?? problems[0];
+  if (findApp(context.paths, nameOf({ of: app, key }))?.preview?.outcome) return;
+  throw new Failure('not_ready', `${key} has no preview: ${why ?? 'it is not open'}`);
+}
+
+export const remove = command({
+  name: 'remove',
+  needsRoot: true,
+  about: 'Remove a preview until the next push',
+  details: 'Its files stay for 48 hours: runner preview undo brings it back.',
+  positionals,
+  examples: ['runner preview remove shop 7'],
+  async run(context) {
+    const { args } = context;
+    const key = keyOf(args.which);
+    const { of, domain } = requirePreview(context, args.app, key);
+    const name = nameOf({ of, key });
+    await working(context, 'manual', (previews) =>
+      locked(previews, of, async () => {
+        note(context, of, key, { dropped: true });
+        await removePreview(previews, name, 'by an operator');
+      }),
+    );
+    return {
+      value: { app: name, result: 'removed', url: `https://${domain}` } satisfies OnePreview,
+    };
+  },
+  human: ({ app }: OnePreview) => `Removed ${harmlessLine(app)}\n`,
+});
+
+export const undo = command({
+  name: 'undo',
+  needsRoot: true,
+  about: 'Bring a removed preview back',
+  details: 'Within 48 hours of its removal. It then stays as long as after a push.',
+  positionals,
+  examples: ['runner preview undo shop 7'],
+  async run(context) {
+    const { io, args } = context;
+    const key = keyOf(args.which);
+    const { of, domain, removed_at: removed } = requirePreview(context, args.app, key);
+    const name = nameOf({ of, key });
+    if (removed === undefined) throw new Failure('not_ready', `${name} is not removed`);
+    await working(context, 'manual', (previews) =>
+      locked(previews, of, async () => {
+        note(context, of, key, {});
+        const at = io.now().toISOString();
+        changePreview(previews, name, ({ removed_at: _, removed_why: __, ...now }) => ({
+          ...now,
+          undone_at: at,
+        }));
+        await bringBack(previews, name);
+        changePreview(previews, name, (now) => ({ ...now, outcome: 'ready' }));
+        await show(previews, name);
+      }),
+    );
+    return {
+      value: { app: name, result: 'running', url: `https://${domain}` } satisfies OnePreview,
+    };
+  },
+  human: ({ app, url }: OnePreview) => `${harmlessLine(app)} is back: ${harmlessLine(url)}\n`,
+});
+
+/** Deploys its commit again, which makes its database too; if the host has it no more, starts what was kept. */
+async function bringBack(context: PreviewContext, app: string): Promise<void> {
+  const { io, paths, reporter, signal, next, trigger } = context;
+  const request = { io, paths, app, reporter, signal, next };
+  try {
+    const { result, error } = await deploy({ ...request, trigger, notify: false });
+    if (result !== 'deployed') throw new Failure('not_ready', `${app}: ${error}`);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'ref_not_found') throw error;
+    const { result, instances } = await changeRunning({ ...request, instance: undefined }, 'start');
+    if (result === 'failed') throw new Failure('not_ready', `${app}: ${instances[0]?.error}`);
+  }
+}

@@ -1,0 +1,112 @@
+import { requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { Failure } from '@runner/common/foundation/failure';
+import { harmless } from '@runner/common/text/harmless';
+import { activeFile } from '@runner/deploy/instances/target';
+
+/** One site for all previews, present and future. */
+interface Snippet {
+  app: string;
+  proxy: string;
+  text: string;
+}
+
+export const snippet = command({
+  name: 'snippet',
+  about: "Print the proxy's site for all previews of an app",
+  details: 'One wildcard site finds each preview by its host name: a new preview needs no reload.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: {
+    proxy: {
+      placeholder: 'NAME',
+      required: true,
+      choices: ['nginx', 'caddy'],
+      about: 'Which proxy',
+    },
+  },
+  instead: { '--haproxy': 'nginx or caddy: HAProxy finds no socket by a host name' },
+  examples: ['runner preview snippet shop --proxy nginx > /etc/nginx/conf.d/shop-previews.conf'],
+  async run({ paths, args, options }) {
+    const state = requireApp(paths, args.app);
+    const { app, previews } = state;
+    if (!previews)
+      throw new Failure(
+        'not_configured',
+        `'${app}' has no previews: run runner preview enable ${app}`,
+      );
+    const served = activeFile(paths, state)?.instances.find(
+      ({ traffic }) => traffic?.type === 'socket',
+    );
+    const [first = '', ...rest] = previews.domain.split('.');
+    const domain = rest.join('.');
+    const [before = '', after = ''] = first.split('{n}');
+    const isBranches = previews.branches !== undefined;
+    const instance = served?.name ?? 'default';
+    const folder = `${paths.root}/apps/${app}--${isBranches ? 'br' : 'pr'}-`;
+    const place = {
+      wildcard: `*.${domain}`,
+      pattern: [
+        before,
+        isBranches ? '[a-z0-9-]+' : '[0-9]+',
+        `${after}\\.${domain.replaceAll('.', '\\.')}`,
+      ] as const,
+      socket: [folder, `/instances/${instance}/live/app.sock`] as const,
+    };
+    return {
+      value: {
+        app,
+        proxy: options.proxy,
+        text: SITES[options.proxy as 'nginx'](place),
+      } satisfies Snippet,
+    };
+  },
+  human: ({ text }: Snippet) => harmless(text),
+});
+
+interface PreviewSite {
+  readonly wildcard: string;
+  /** Around and of what stands for `{n}`. */
+  readonly pattern: readonly [string, string, string];
+  readonly socket: readonly [string, string];
+}
+
+const SITES = {
+  nginx: ({
+    wildcard,
+    pattern: [before, n, after],
+    socket: [folder, rest],
+  }: PreviewSite) => `# Names that belong to no preview.
+server {
+  listen 80;
+  # listen 443 ssl; with ssl_certificate and ssl_certificate_key of ${wildcard}
+  server_name ${wildcard};
+  return 404;
+}
+
+server {
+  listen 80;
+  # listen 443 ssl; the same
+  server_name "~^${before}(?<preview>${n})${after}$";
+  location / {
+    proxy_pass http://unix:${folder}$preview${rest}:;
+    proxy_http_version 1.1;
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection "upgrade";
+  }
+}
+`,
+  caddy: ({ wildcard, pattern, socket: [folder, rest] }: PreviewSite) => `${wildcard} {
+  # tls { dns PROVIDER … }
+  @preview header_regexp preview Host ^${pattern[0]}(${pattern[1]})${pattern[2]}$
+  handle @preview {
+    reverse_proxy unix/${folder}{re.preview.1}${rest}
+  }
+  handle {
+    respond 404
+  }
+}
+`,
+};

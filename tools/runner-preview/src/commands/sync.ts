@@ -1,0 +1,57 @@
+import { allNames, appNames, findApp, requireApp } from '@runner/common/apps/store';
+import { command } from '@runner/common/cli/command';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
+import { previewedApp } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
+import { harmlessLine } from '@runner/common/text/harmless';
+import { type SyncResult, syncPreviews } from '../act/sync.ts';
+import { working } from './work.ts';
+
+/** What is printed of each app. */
+type Synced = { app: string } & SyncResult;
+
+export const sync = command({
+  name: 'sync',
+  needsRoot: true,
+  about: 'Bring the previews of apps in line with the code host now',
+  details:
+    'fetch --deploy starts it in the background once it has deployed the apps. The exit status is 1 if the\n' +
+    'code host did not answer, or a preview could not be changed: the next one tries again.',
+  positionals: { apps: { many: true, about: 'Names of apps [default: all that have previews]' } },
+  examples: ['runner preview sync shop'],
+  async run(context) {
+    const { paths, args } = context;
+    for (const name of args.apps) requireApp(paths, name);
+    const names = args.apps.length > 0 ? [...new Set(args.apps)] : withPreviews(paths);
+    let status = 0;
+    for (const app of names) {
+      const found = await working(context, 'fetch', (previews) =>
+        syncPreviews(previews, app),
+      ).catch((error: unknown) => {
+        if (!(error instanceof Failure)) throw error;
+        return { waiting: [], problems: [error.message] };
+      });
+      if (found.problems.length > 0) status = 1;
+      await context.print({ app, ...found } satisfies Synced);
+    }
+    return { status };
+  },
+  human({ app, waiting, problems }: Synced) {
+    const words = [
+      ...waiting.map(({ key, why }) => `${key} ${why}`),
+      ...problems.map((each) => `problem: ${each}`),
+    ];
+    return (
+      words.map((each) => `${harmlessLine(app)}: ${harmlessLine(each)}\n`).join('') ||
+      `${harmlessLine(app)}: previews are in line\n`
+    );
+  },
+});
+
+/** Apps that have previews, or had some that are still there. */
+function withPreviews(paths: Paths): string[] {
+  const left = allNames(paths).flatMap((name) => previewedApp(name) ?? []);
+  const has = (name: string) => unlessFailure(() => findApp(paths, name)?.previews, undefined);
+  return [...new Set([...left, ...appNames(paths).filter(has)])];
+}

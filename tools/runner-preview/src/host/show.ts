@@ -1,0 +1,172 @@
+/** What the host shows of a preview: one comment that is edited, and a deployment. */
+import type { Preview } from '@runner/common/apps/preview';
+import { Failure } from '@runner/common/foundation/failure';
+import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
+import type { HttpAnswer } from '@runner/common/http/request';
+import { isObject, jsonObject } from '@runner/common/text/json';
+import { cleanText, cutCodePoints } from '@runner/common/text/plain';
+import { listAll } from './pages.ts';
+import { pullPath, repoPath } from './pulls.ts';
+
+/** What is shown. */
+export interface ShownPreview {
+  readonly app: string;
+  readonly preview: Preview;
+  readonly state: 'ready' | 'failed' | 'removed';
+}
+
+/** Where it is shown. */
+interface ShowPlace {
+  readonly api: HostApi;
+  readonly repo: string;
+}
+
+const ERROR_MAX = 600;
+/** Comments of others that may begin like ours. */
+const TRIED = 5;
+
+/**
+ * Shows it. Resolves the id of the comment, and what the token may not do. Throws what a later attempt may
+ * get over: `network_error`, `rate_limited`, `code_host_error`, `token_invalid`.
+ */
+export async function showPreview(
+  place: ShowPlace,
+  shown: ShownPreview,
+): Promise<{ comment: string | undefined; refused: string[] }> {
+  const refused: string[] = [];
+  const comment = await commentOn(place, shown, refused);
+  if (place.api.type === 'github') await deploymentAt(place, shown, refused);
+  if (place.api.type === 'gitlab') await environmentAt(place, shown, refused);
+  return { comment, refused };
+}
+
+/** By which it is found again, on a server whose previews have this domain. */
+const headOf = ({ domain }: Preview) => `**Preview** ${domain}`;
+
+function textOf({ preview, state }: ShownPreview): string {
+  const { commit, domain, error = '', removed_why: why = '' } = preview;
+  const of = ` of \`${commit.slice(0, 12)}\``;
+  // In a fence, which it cannot leave, nothing is a mention, a link or markup.
+  const fenced = cutCodePoints(cleanText(error).replace(/[`~]/g, "'"), ERROR_MAX);
+  const words = {
+    ready: `${of} is ready: https://${domain}`,
+    failed: `${of} failed:\n\n~~~\n${fenced}\n~~~`,
+    removed: ` was removed: ${cleanText(why).replace(/[^\w .:,'-]/g, '')}`,
+  };
+  return `${headOf(preview)}${words[state]}`;
+}
+
+/** Whether it was done; false: it may not be. Throws what may be different later. */
+function isDone(api: HostApi, answer: HttpAnswer, what: string, refused: string[]): boolean {
+  if (answer.status >= 200 && answer.status < 300) return true;
+  if (answer.status === 401) throw new Failure('token_invalid', 'the code host refuses the token');
+  if (![403, 404, 410, 422].includes(answer.status) || isLimited(api, answer)) {
+    refuseOthers(api, answer);
+    throw new Failure('code_host_error', `the code host answered ${answer.status} to a ${what}`);
+  }
+  refused.push(`the token may not write a ${what} (${answer.status}): see docs/code-hosts.md`);
+  return false;
+}
+
+const isLimited = (api: HostApi, answer: HttpAnswer) =>
+  answer.status === 403 && /rate limit/i.test(api.said(answer));
+
+const idIn = (answer: HttpAnswer) => String(jsonObject(answer.body)?.id ?? '');
+
+async function commentOn(
+  { api, repo }: ShowPlace,
+  shown: ShownPreview,
+  refused: string[],
+): Promise<string | undefined> {
+  const { number, comment } = shown.preview;
+  const isHub = api.type === 'github' || api.type === 'gitea';
+  const word = api.type === 'gitlab' ? 'notes' : 'comments';
+  const all = isHub
+    ? `/repos/${repo}/issues/${number}/comments`
+    : `${pullPath(api, repo, number)}/${word}`;
+  const one = (id: string) => (isHub ? `/repos/${repo}/issues/comments/${id}` : `${all}/${id}`);
+  const text = textOf(shown);
+  const body = api.type === 'bitbucket' ? { content: { raw: text } } : { body: text };
+  const known = comment === undefined ? await foundIn(api, all, headOf(shown.preview)) : [comment];
+  for (const id of known) {
+    const answer = await api.change(one(id), body);
+    if (![403, 404, 410].includes(answer.status)) {
+      isDone(api, answer, 'comment', refused);
+      return id;
+    }
+  }
+  if (shown.state === 'removed') return comment;
+  const made = await api.post(all, body);
+  return isDone(api, made, 'comment', refused) ? idIn(made) : comment;
+}
+
+/** Comments that begin as ours: one may have been made before a kill. */
+async function foundIn(api: HostApi, path: string, head: string): Promise<string[]> {
+  const { entries } = await listAll(
+    api,
+    `${path}?${api.type === 'bitbucket' ? 'pagelen' : 'per_page'}=100`,
+  );
+  const ours = entries.filter(({ body, content }) => {
+    const text = isObject(content) ? content.raw : body;
+    return (
+      typeof text === 'string' &&
+      `${text}\n`.startsWith(head) &&
+      !/[\w.-]/.test(text[head.length] ?? '')
+    );
+  });
+  return ours.slice(0, TRIED).map(({ id }) => String(id));
+}
+
+/** Every other deployment of the preview is inactive. */
+async function deploymentAt({ api, repo }: ShowPlace, shown: ShownPreview, refused: string[]) {
+  const { app: environment, state } = shown;
+  const { commit, domain } = shown.preview;
+  const path = `/repos/${repo}/deployments`;
+  const listed = await api.get(`${path}?environment=${environment}&per_page=100`);
+  if (!isDone(api, listed, 'deployment', refused)) return;
+  const { list } = jsonObject(`{"list":${listed.body}}`) ?? {};
+  const all = (Array.isArray(list) ? list : []).filter(isObject);
+  let own = all.find(({ sha, ref }) => sha === commit || ref === commit)?.id;
+  if (own === undefined && state !== 'removed') {
+    const about = { environment, auto_merge: false, required_contexts: [] };
+    const made = await api.post(path, { ref: commit, ...about, transient_environment: true });
+    if (!isDone(api, made, 'deployment', refused)) return;
+    own = idIn(made);
+  }
+  const word = { ready: 'success', failed: 'failure', removed: 'inactive' }[state];
+  const url = state === 'ready' ? { environment_url: `https://${domain}` } : {};
+  for (const id of new Set(
+    [own, ...all.map((each) => each.id)].filter((each) => each !== undefined),
+  ))
+    isDone(
+      api,
+      await api.post(`${path}/${id}/statuses`, {
+        ...(String(id) === String(own) ? { state: word, ...url } : { state: 'inactive' }),
+        environment,
+        auto_inactive: false,
+      }),
+      'deployment',
+      refused,
+    );
+}
+
+async function environmentAt({ api, repo }: ShowPlace, shown: ShownPreview, refused: string[]) {
+  const { app: name, state, preview } = shown;
+  const path = repoPath(api, repo);
+  const { entries } = await listAll(api, `${path}/environments?name=${name}`);
+  const id = entries.find((each) => each.name === name)?.id;
+  if (state === 'removed') {
+    if (id !== undefined)
+      isDone(api, await api.post(`${path}/environments/${id}/stop`, {}), 'deployment', refused);
+    return;
+  }
+  const about = { name, external_url: `https://${preview.domain}` };
+  if (id === undefined) {
+    const made = await api.post(`${path}/environments`, about);
+    if (!isDone(api, made, 'deployment', refused)) return;
+  } else await api.change(`${path}/environments/${id}`, about);
+  const { commit: sha, branch: ref } = preview;
+  const status = state === 'ready' ? 'success' : 'failed';
+  const deployment = { environment: name, sha, ref, tag: false, status };
+  isDone(api, await api.post(`${path}/deployments`, deployment), 'deployment', refused);
+}

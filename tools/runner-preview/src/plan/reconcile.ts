@@ -1,0 +1,187 @@
+/** What has to be done so that the previews of an app are those of its open pull requests. Without effects. */
+import {
+  KEPT_FOR,
+  type Preview,
+  type PreviewSettings,
+  type SeenPreview,
+  type WaitingPreview,
+} from '@runner/common/apps/preview';
+import type { Candidate, Listing } from '../host/pulls.ts';
+
+/** The label that lets a commit of a fork in, where no other is set. */
+export const labelOf = ({ label = 'preview' }: Pick<PreviewSettings, 'label'>) => label;
+
+/** What is known after a listing; what is not open any more is forgotten. */
+export function observe(
+  { candidates, date }: Listing,
+  settings: PreviewSettings,
+  now: Date,
+): Record<string, SeenPreview> {
+  const at = now.toISOString();
+  const seen = candidates.flatMap((each): [string, SeenPreview][] => {
+    const before = settings.seen?.[each.key];
+    const commit = each.commit || before?.commit;
+    if (commit === undefined) return [];
+    if (before?.commit === commit) {
+      const { allowed_by: _, refused: __, looked: ___, ...rest } = before;
+      return [[each.key, each.labels.includes(labelOf(settings)) ? before : rest]];
+    }
+    const changed = Date.parse(each.changed);
+    const first = before ? at : new Date(Math.min(changed, now.getTime())).toISOString();
+    return [[each.key, { commit, at: first, ...(date !== undefined && { host_at: date }) }]];
+  });
+  return Object.fromEntries(seen);
+}
+
+/** One step towards what should be. */
+export type PreviewAction =
+  | { readonly do: 'deploy'; readonly candidate: Candidate; readonly seen: SeenPreview }
+  | {
+      readonly do: 'remove';
+      readonly preview: Preview;
+      readonly why: string;
+      readonly isGone: boolean;
+    }
+  | { readonly do: 'purge' | 'show'; readonly preview: Preview };
+
+/** What is and what should be. */
+export interface PreviewFacts {
+  /** undefined: the app has no previews any more. */
+  readonly settings: PreviewSettings | undefined;
+  /** undefined: the host did not answer, or not all. */
+  readonly candidates: readonly Candidate[] | undefined;
+  readonly existing: readonly Preview[];
+}
+
+/** What is to be done, in this order, and what waits. */
+export interface PreviewPlan {
+  readonly actions: readonly PreviewAction[];
+  readonly waiting: WaitingPreview[];
+}
+
+/** The newest pushes first. */
+const pushedAt = ({ at, opened = '' }: SeenPreview) => (opened > at ? opened : at);
+
+/** Decides. A host that does not answer removes nothing and makes nothing. */
+export function reconcile(
+  { settings, candidates, existing }: PreviewFacts,
+  now: Date,
+): PreviewPlan {
+  const { wanted, waiting } = chosen(settings, candidates ?? [], now);
+  const isKnown = candidates !== undefined || settings === undefined;
+  const actions: PreviewAction[] = [];
+  for (const preview of existing) {
+    const { key, removed_at: removed } = preview;
+    if (removed !== undefined && now.getTime() - Date.parse(removed) > KEPT_FOR) {
+      if (isShown(preview) && !wanted.has(key)) actions.push({ do: 'purge', preview });
+      else if (!isShown(preview)) actions.push({ do: 'show', preview });
+    } else if (
+      !wanted.has(key) &&
+      removed === undefined &&
+      isKnown &&
+      !isBack(preview, settings, now)
+    ) {
+      const why = whyGone(key, settings, waiting);
+      const isGone = settings !== undefined && !candidates?.some((each) => each.key === key);
+      actions.push({ do: 'remove', preview, why, isGone });
+    } else if (isKnown && !isShown(preview) && !isStale(preview, wanted.get(key), settings))
+      actions.push({ do: 'show', preview });
+  }
+  for (const [key, { candidate, seen }] of wanted) {
+    const preview = existing.find((each) => each.key === key);
+    if (isStale(preview, { candidate, seen }, settings))
+      actions.push({ do: 'deploy', candidate, seen });
+  }
+  return { actions, waiting };
+}
+
+interface Wanted {
+  readonly candidate: Candidate;
+  readonly seen: SeenPreview;
+}
+
+function chosen(
+  settings: PreviewSettings | undefined,
+  candidates: readonly Candidate[],
+  now: Date,
+): { wanted: Map<string, Wanted>; waiting: WaitingPreview[] } {
+  const waiting: WaitingPreview[] = [];
+  const fit: Wanted[] = [];
+  for (const candidate of settings ? candidates : []) {
+    const { key } = candidate;
+    const seen = settings?.seen?.[key];
+    const why = whyNot(settings as PreviewSettings, candidate, seen, now);
+    if (why !== undefined || !seen) waiting.push({ key, why: why ?? 'has no commit' });
+    else if (fit.some((each) => each.candidate.key === key))
+      waiting.push({ key, why: `has the same short name as another branch: ${candidate.branch}` });
+    else fit.push({ candidate, seen });
+  }
+  fit.sort((a, b) => (pushedAt(a.seen) < pushedAt(b.seen) ? 1 : -1));
+  const max = settings?.max ?? 0;
+  const late = fit
+    .slice(max)
+    .map(({ candidate: { key } }) => ({ key, why: `${max} newer are there` }));
+  const first = fit.slice(0, max).map((each): [string, Wanted] => [each.candidate.key, each]);
+  return { wanted: new Map(first), waiting: [...waiting, ...late] };
+}
+
+function whyNot(
+  settings: PreviewSettings,
+  { isFork, labels }: Candidate,
+  seen: SeenPreview | undefined,
+  now: Date,
+): string | undefined {
+  const label = labelOf(settings);
+  if ((isFork || settings.label !== undefined) && !labels.includes(label))
+    return `has not the label ${label}`;
+  if (isFork && seen?.allowed_by === undefined)
+    return seen?.refused ?? 'is of a fork, and not yet let in';
+  if (seen?.dropped) return 'was removed by an operator: waits for a push';
+  if (seen && now.getTime() - Date.parse(pushedAt(seen)) > settings.ttl)
+    return 'had no push for too long';
+  return undefined;
+}
+
+function whyGone(
+  key: string,
+  settings: PreviewSettings | undefined,
+  waiting: readonly WaitingPreview[],
+): string {
+  if (!settings) return 'previews were disabled';
+  return waiting.find((each) => each.key === key)?.why ?? 'is closed';
+}
+
+/** An operator brought it back: it stays as long as after a push. */
+function isBack(
+  { undone_at: at }: Preview,
+  settings: PreviewSettings | undefined,
+  now: Date,
+): boolean {
+  return at !== undefined && !!settings && now.getTime() - Date.parse(at) <= settings.ttl;
+}
+
+/** Whether a preview is not, or not yet, what is wanted. */
+function isStale(
+  preview: Preview | undefined,
+  wanted: Wanted | undefined,
+  settings: PreviewSettings | undefined,
+): boolean {
+  if (!wanted || !settings) return false;
+  if (!preview || preview.removed_why !== undefined || preview.outcome === undefined) return true;
+  const isSame = preview.domain === domainFor(settings, preview.key);
+  return preview.commit !== wanted.seen.commit || !isSame || preview.notify !== settings.notify;
+}
+
+/** The domain of one preview. */
+export function domainFor({ domain }: Pick<PreviewSettings, 'domain'>, key: string): string {
+  return domain.replace('{n}', key.slice(3));
+}
+
+/** What the host should show; undefined: nothing yet, or there is no pull request. */
+export function dueOf(preview: Preview): string | undefined {
+  const { number, commit, outcome, removed_at: removed, domain } = preview;
+  const state = removed === undefined ? outcome : 'removed';
+  return number === undefined || !state ? undefined : `${state} ${commit.slice(0, 12)} ${domain}`;
+}
+
+const isShown = (preview: Preview) => (dueOf(preview) ?? preview.shown) === preview.shown;
