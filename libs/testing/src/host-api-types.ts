@@ -1,4 +1,5 @@
 /** What a stand-in for the API of a code host knows, is asked and answers. */
+import type { PullHost } from './host-pulls.ts';
 import type { Loopback } from './loopback.ts';
 
 /** The types of hosts that have an API. */
@@ -42,6 +43,8 @@ export interface HostApiServer extends Loopback {
   /** State of the pipelines of each commit, of GitLab. */
   readonly pipelines: Map<string, string>;
   readonly posts: ApiPost[];
+  /** Without one, nothing is known of pull requests. */
+  readonly pulls: PullHost;
   /** A GitHub App, by its id. */
   installApp(id: string, publicKey: string, repo: string): void;
   /** The tokens that were made for Apps, newest last. */

@@ -13,6 +13,7 @@ import type {
   GitHubApp,
   HostApiServer,
 } from './host-api-types.ts';
+import { pullAnswer, pullHost } from './host-pulls.ts';
 import { readBody, sendJson, startLoopback } from './loopback.ts';
 
 const PREFIX = { github: '', gitlab: '/api/v4', gitea: '/api/v1', bitbucket: '/2.0' } as const;
@@ -38,7 +39,7 @@ export async function startHostApi(type: ApiType): Promise<HostApiServer> {
         host,
         apps,
       };
-      answerWith(request, response, HOST_ROUTES[type](call));
+      answerWith(request, response, pullAnswer(call) ?? HOST_ROUTES[type](call));
     },
   });
   const host: HostApiServer = {
@@ -49,6 +50,7 @@ export async function startHostApi(type: ApiType): Promise<HostApiServer> {
     checks: new Map(),
     pipelines: new Map(),
     posts: [],
+    pulls: pullHost(),
     minted: [],
     installApp: (id, publicKey, repo) => void apps.set(id, { publicKey, repo }),
   };

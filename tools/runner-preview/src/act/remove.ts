@@ -1,7 +1,5 @@
 /** Removing a preview: all of it but its files, which stay a while. */
-import { liveLink } from '@runner/common/apps/slots';
 import { requireApp } from '@runner/common/apps/store';
-import { folderNamesIn, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { dropPreviewDatabase } from '@runner/deploy/database/preview';
@@ -12,7 +10,7 @@ import { endHooks } from '@runner/deploy/run/processes';
 import { failureOf } from '@runner/deploy/run/step';
 import { changePreview, type PreviewContext, recordPreview, show } from './context.ts';
 
-/** Stops it and removes its links and its database. What a killed deploy left is undone first. Throws `stop_failed`, `locked`. */
+/** Stops it and drops its database. What a killed deploy left is undone first. Throws `stop_failed`, `locked`. */
 export async function removePreview(
   context: PreviewContext,
   app: string,
@@ -30,9 +28,6 @@ export async function removePreview(
     const stopped = await stopInstances({ io, paths }, op.app);
     endHooks(paths.app(app).dir);
     const dropped = await failureOf('migrate', () => dropPreviewDatabase(op));
-    const { instances } = paths.app(app);
-    for (const instance of folderNamesIn(instances).map((name) => paths.app(app).instance(name)))
-      for (const link of [instance.current, liveLink(instance)]) removeIfThere(link);
     return [
       ...stopped,
       ...(dropped ? [`its database was not dropped: ${op.redact(dropped.message)}`] : []),
