@@ -9,7 +9,10 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   const made = await world.sync();
   assert.is(made.status, 0, made.stdout + made.stderr);
   assert.is(await world.page('pr-7'), 'first');
-  assert.match(api.pulls.comments[0]?.text ?? '', /is ready: https:\/\/pr-7\.preview\.example\.org$/);
+  assert.match(
+    api.pulls.comments[0]?.text ?? '',
+    /is ready: https:\/\/pr-7\.preview\.example\.org$/,
+  );
   assert.is(api.pulls.deployments[0]?.state, 'success');
 
   await world.push(7, 'second');

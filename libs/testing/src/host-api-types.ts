@@ -1,5 +1,4 @@
 /** What a stand-in for the API of a code host knows, is asked and answers. */
-import type { PullHost } from './host-pulls.ts';
 import type { Loopback } from './loopback.ts';
 
 /** The types of hosts that have an API. */
@@ -30,6 +29,37 @@ export interface ApiCheck {
 export interface ApiPost {
   readonly path: string;
   readonly body: Record<string, unknown>;
+}
+
+/** A pull request. */
+export interface FakePull {
+  readonly number: number;
+  isOpen: boolean;
+  branch: string;
+  commit: string;
+  readonly isFork: boolean;
+  labels: string[];
+  readonly created: string;
+  updated: string;
+  /** In order: pushes, forced or not, and labels. */
+  readonly events: { kind: string; at: string; by: string; label: string; commit: string }[];
+}
+
+/** What a host knows of them. */
+export interface PullHost {
+  readonly pulls: Map<number, FakePull>;
+  readonly comments: { id: number; number: number; text: string; edits: number }[];
+  readonly deployments: { id: number; environment: string; ref: string; state: string }[];
+  /** Who may write to the repository: names, for GitLab ids. */
+  readonly writers: Set<string>;
+  /** Entries of one page at most. */
+  perPage: number;
+  /** Milliseconds; moves when a test says so. */
+  clock: number;
+  open(pull: Pick<FakePull, 'number' | 'branch' | 'commit'> & { isFork?: boolean }): FakePull;
+  push(number: number, commit: string, isForced?: boolean): void;
+  label(number: number, label: string, by: string, isOn?: boolean): void;
+  set(number: number, isOpen: boolean): void;
 }
 
 /** A started API. The route for faults is `<method> <last part of the path>`. */

@@ -2,38 +2,7 @@
  * Pull requests of the stand-ins for code hosts, as their published descriptions say: lists in pages, events
  * of labels with the host's own clock in whole seconds, comments, deployments and environments.
  */
-import type { ApiAnswer, ApiCall, ApiType } from './host-api-types.ts';
-
-/** A pull request. */
-export interface FakePull {
-  readonly number: number;
-  isOpen: boolean;
-  branch: string;
-  commit: string;
-  readonly isFork: boolean;
-  labels: string[];
-  readonly created: string;
-  updated: string;
-  /** In order: pushes, forced or not, and labels. */
-  readonly events: { kind: string; at: string; by: string; label: string; commit: string }[];
-}
-
-/** What a host knows of them. */
-export interface PullHost {
-  readonly pulls: Map<number, FakePull>;
-  readonly comments: { id: number; number: number; text: string; edits: number }[];
-  readonly deployments: { id: number; environment: string; ref: string; state: string }[];
-  /** Who may write to the repository: names, for GitLab ids. */
-  readonly writers: Set<string>;
-  /** Entries of one page at most. */
-  perPage: number;
-  /** Milliseconds; moves when a test says so. */
-  clock: number;
-  open(pull: Pick<FakePull, 'number' | 'branch' | 'commit'> & { isFork?: boolean }): FakePull;
-  push(number: number, commit: string, isForced?: boolean): void;
-  label(number: number, label: string, by: string, isOn?: boolean): void;
-  set(number: number, isOpen: boolean): void;
-}
+import type { ApiAnswer, ApiCall, ApiType, FakePull, PullHost } from './host-api-types.ts';
 
 export function pullHost(): PullHost {
   const pulls = new Map<number, FakePull>();

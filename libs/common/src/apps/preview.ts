@@ -1,5 +1,4 @@
 /** Previews: apps of their own, made of an open pull request or a branch of another app. */
-import type { AppState } from './state.ts';
 
 /** `previews` of an app: which previews it has, and since when. */
 export interface PreviewSettings {
@@ -48,7 +47,7 @@ export interface SeenPreview {
 }
 
 /** `preview` of an app that is one. */
-export interface Preview {
+export interface PreviewMark {
   /** The app that it is a preview of. */
   of: string;
   /** `pr-7`, `br-feature-login-1a2b3c4d`. */
@@ -102,13 +101,6 @@ export function branchKey(branch: string): string {
 }
 
 /** Whether the commit that the host has is the one that a preview may deploy. */
-export function isCommitOf({ commit }: Pick<Preview, 'commit'>, found: string): boolean {
+export function isCommitOf({ commit }: Pick<PreviewMark, 'commit'>, found: string): boolean {
   return commit.length >= 12 && found.startsWith(commit);
-}
-
-/** Where a preview stands, in a word. */
-export function previewState({ preview, instances }: Pick<AppState, 'preview' | 'instances'>) {
-  if (!preview || preview.removed_at !== undefined) return 'removed' as const;
-  if (preview.outcome) return preview.outcome;
-  return Object.values(instances).some(({ current }) => current) ? 'updating' : 'building';
 }

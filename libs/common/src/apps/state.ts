@@ -3,7 +3,7 @@ import type { CommitChecks, RequiredChecks } from './checks.ts';
 import type { Hold } from './hold.ts';
 import type { Paused, Stopped, TrafficHold } from './operator.ts';
 import type { PackageAge } from './package-age.ts';
-import type { Preview, PreviewSettings } from './preview.ts';
+import type { PreviewMark, PreviewSettings } from './preview.ts';
 import type { AcceptedCommit, RequireSigned } from './signed.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
 
@@ -341,7 +341,7 @@ export interface AppState {
   /** Set while it has previews. */
   previews?: PreviewSettings | undefined;
   /** Set if it is one. */
-  preview?: Preview;
+  preview?: PreviewMark;
   stopped?: Stopped | null;
   paused?: Paused | null;
   restored?: RestoredInstances | undefined;

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { basename, dirname, join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
-import { asPreview } from '@runner/common/deploy-file/preview';
+import { asPreview } from '@runner/common/deploy-file/as-preview';
 import {
   DEPLOY_FILE,
   DEPLOY_FILE_MAX,

@@ -1,10 +1,10 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
 import { followedWords } from '@runner/common/apps/following';
-import { isCommitOf, type Preview } from '@runner/common/apps/preview';
+import { isCommitOf, type PreviewMark } from '@runner/common/apps/preview';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
-import { asPreview } from '@runner/common/deploy-file/preview';
+import { asPreview } from '@runner/common/deploy-file/as-preview';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
 import { Failure, usage } from '@runner/common/foundation/failure';
@@ -125,7 +125,7 @@ export async function fetchCommit(
 }
 
 /** The host has another commit there than the one that was let in. */
-function movedOn({ ref, commit }: Preview, { commit: found }: ResolvedRef): Failure {
+function movedOn({ ref, commit }: PreviewMark, { commit: found }: ResolvedRef): Failure {
   const now = found.slice(0, 12);
   return new Failure(
     'ref_not_found',

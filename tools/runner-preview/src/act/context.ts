@@ -1,6 +1,6 @@
 /** What the steps of previews have at hand, and what they all do. */
 import { changeApp } from '@runner/common/apps/change';
-import type { Preview } from '@runner/common/apps/preview';
+import type { PreviewMark } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
@@ -25,26 +25,26 @@ export interface PreviewContext extends Server {
 }
 
 /** The name of a preview's app. */
-export const nameOf = ({ of, key }: Pick<Preview, 'of' | 'key'>) => `${of}--${key}`;
+export const nameOf = ({ of, key }: Pick<PreviewMark, 'of' | 'key'>) => `${of}--${key}`;
 
 /** Changes what is known of a preview. */
 export function changePreview(
   { io, paths }: Server,
   app: string,
-  change: (preview: Preview) => Preview,
-): Preview {
+  change: (preview: PreviewMark) => PreviewMark,
+): PreviewMark {
   const changed = changeApp({ io, paths, app, command: 'preview' }, (state) => ({
     ...state,
-    preview: change(state.preview as Preview),
+    preview: change(state.preview as PreviewMark),
   }));
-  return changed.preview as Preview;
+  return changed.preview as PreviewMark;
 }
 
 /** Records what became of a preview. */
 export function recordPreview(
   { io, paths, reporter, trigger }: PreviewContext,
   event_type: 'PreviewReady' | 'PreviewFailed' | 'PreviewRemoved',
-  { preview, ...about }: { readonly preview: Preview; error?: string; reason?: string },
+  { preview, ...about }: { readonly preview: PreviewMark; error?: string; reason?: string },
 ): void {
   const { of: preview_of, commit, domain } = preview;
   const version = commit.slice(0, 12);
@@ -56,7 +56,9 @@ export function recordPreview(
 /** Brings what the host shows in line. Throws what a later attempt may get over. */
 export async function show(context: PreviewContext, name: string): Promise<void> {
   const { io, paths } = context;
-  const { app, preview, host, repo } = requireApp(paths, name) as AppState & { preview: Preview };
+  const { app, preview, host, repo } = requireApp(paths, name) as AppState & {
+    preview: PreviewMark;
+  };
   const due = dueOf(preview);
   if (due === undefined || due === preview.shown || !findApp(paths, preview.of)) return;
   const api = await openApi(

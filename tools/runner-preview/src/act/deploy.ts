@@ -1,7 +1,7 @@
 /** Making a preview, or bringing it to the newest push. */
 import { givePreviewSecrets } from '@runner/common/app-secrets/previews';
 import { changeRegistry } from '@runner/common/apps/change';
-import type { Preview, PreviewSettings, SeenPreview } from '@runner/common/apps/preview';
+import type { PreviewMark, PreviewSettings, SeenPreview } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { makeFolder } from '@runner/common/files/read';
@@ -9,7 +9,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { deploy } from '@runner/deploy/pipeline/deploy';
-import type { Candidate } from '../host/pulls.ts';
+import type { PreviewCandidate } from '../host/pulls.ts';
 import { domainFor } from '../plan/reconcile.ts';
 import { changePreview, nameOf, type PreviewContext, recordPreview, show } from './context.ts';
 
@@ -19,7 +19,7 @@ const ERROR_MAX = 2_000;
 
 /** What is to be made. */
 export interface WantedPreview {
-  readonly candidate: Candidate;
+  readonly candidate: PreviewCandidate;
   readonly seen: SeenPreview;
 }
 
@@ -56,13 +56,18 @@ function register(
   { io, paths }: PreviewContext,
   parent: AppState & { readonly previews: PreviewSettings },
   { candidate: { key, number, branch, ref }, seen }: WantedPreview,
-): Preview {
+): PreviewMark {
   const app = appName(nameOf({ of: parent.app, key }));
   return changeRegistry({ io, paths, command: 'preview' }, () => {
     const known = findApp(paths, app);
     const { comment, shown, database, tries = 0, commit } = known?.preview ?? {};
-    const preview: Preview = {
-      ...{ of: parent.app, key, branch, ref, commit: seen.commit, pushed_at: seen.at },
+    const preview: PreviewMark = {
+      of: parent.app,
+      key,
+      branch,
+      ref,
+      commit: seen.commit,
+      pushed_at: seen.at,
       domain: domainFor(parent.previews, key),
       tries: commit === seen.commit ? tries + 1 : 1,
       ...(number !== undefined && { number }),
@@ -78,7 +83,10 @@ function register(
     const state: AppState = {
       ...kept,
       ...(host !== undefined && { host }),
-      ...{ repo, branch, updated_at: now, preview },
+      repo,
+      branch,
+      updated_at: now,
+      preview,
       ...(deploy_file && { deploy_file }),
       // The head alone: what came before it was not necessarily looked at by anyone.
       ...(require_signed && { require_signed: 'head' as const }),
@@ -91,8 +99,18 @@ function register(
 }
 
 const empty = (app: string, now: string): AppState => ({
-  ...{ version: 2, app, repo: '', branch: '', created_at: now, updated_at: now, state: {} },
-  ...{ instances: {}, failures: null, held: null, deploying: null, last_checked: null },
+  version: 2,
+  app,
+  repo: '',
+  branch: '',
+  created_at: now,
+  updated_at: now,
+  state: {},
+  instances: {},
+  failures: null,
+  held: null,
+  deploying: null,
+  last_checked: null,
 });
 
 /** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready. */
@@ -102,7 +120,7 @@ async function conclude(
   error: string | undefined,
 ): Promise<void> {
   const about = error === undefined ? {} : { error: error.slice(0, ERROR_MAX) };
-  const { preview: known } = requireApp(context.paths, app) as { preview: Preview };
+  const { preview: known } = requireApp(context.paths, app) as { preview: PreviewMark };
   recordPreview(context, error === undefined ? 'PreviewReady' : 'PreviewFailed', {
     preview: known,
     ...about,

@@ -92,14 +92,14 @@ function asFetch({ io, paths, reporter, signal, next }: PreviewContext, apps: re
   return { io, paths, reporter, signal, next, apps, deploy: true, notify: false, ...none };
 }
 
-interface Asked {
+interface AskedHost {
   readonly app: PreviewedApp;
   readonly listing: Listing;
   readonly api: HostApi | undefined;
 }
 
 /** Asks the host, and keeps what is known of each since when. */
-async function ask(context: PreviewContext, parent: PreviewedApp): Promise<Asked> {
+async function ask(context: PreviewContext, parent: PreviewedApp): Promise<AskedHost> {
   const { io, paths } = context;
   const { previews: settings } = parent;
   const isBranches = settings.branches !== undefined;
@@ -161,7 +161,7 @@ async function branchesOf(
 
 async function act(
   context: PreviewContext,
-  asked: Asked | undefined,
+  asked: AskedHost | undefined,
   action: PreviewAction,
 ): Promise<void> {
   if (action.do === 'deploy') {

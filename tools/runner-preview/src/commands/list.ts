@@ -1,8 +1,5 @@
-import {
-  type PreviewSettings,
-  previewState,
-  type WaitingPreview,
-} from '@runner/common/apps/preview';
+import type { PreviewSettings, WaitingPreview } from '@runner/common/apps/preview';
+import type { AppState } from '@runner/common/apps/state';
 import { appNames, findApp, previewNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
@@ -14,7 +11,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 interface ListedPreview {
   app: string;
   key: string;
-  state: ReturnType<typeof previewState>;
+  state: 'building' | 'updating' | 'ready' | 'failed' | 'removed';
   url: string;
   branch: string;
   commit: string;
@@ -79,7 +76,12 @@ function listing(paths: Paths, name: string): PreviewListing {
     const { key, domain, branch, commit, pushed_at } = preview;
     return [
       {
-        ...{ app: each, key, state: previewState(app), url: `https://${domain}`, branch, commit },
+        app: each,
+        key,
+        state: previewState(app),
+        url: `https://${domain}`,
+        branch,
+        commit,
         pushed_at,
         allowed_by: preview.allowed_by ?? null,
         error: preview.error ?? null,
@@ -91,4 +93,10 @@ function listing(paths: Paths, name: string): PreviewListing {
   });
   const known = 'domain' in settings ? (settings as PreviewListing['settings']) : null;
   return { app: name, settings: known, previews, waiting };
+}
+
+function previewState({ preview, instances }: AppState): ListedPreview['state'] {
+  if (!preview || preview.removed_at !== undefined) return 'removed';
+  if (preview.outcome) return preview.outcome;
+  return Object.values(instances).some(({ current }) => current) ? 'updating' : 'building';
 }

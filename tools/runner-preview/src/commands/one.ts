@@ -1,5 +1,5 @@
 import { changeApp } from '@runner/common/apps/change';
-import { branchKey, type Preview, type SeenPreview } from '@runner/common/apps/preview';
+import { branchKey, type PreviewMark, type SeenPreview } from '@runner/common/apps/preview';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
@@ -29,7 +29,7 @@ interface OnePreview {
   url: string;
 }
 
-function requirePreview({ paths }: Pick<Server, 'paths'>, of: string, key: string): Preview {
+function requirePreview({ paths }: Pick<Server, 'paths'>, of: string, key: string): PreviewMark {
   const found = findApp(paths, nameOf({ of: requireApp(paths, of).app, key }))?.preview;
   if (found) return found;
   throw new Failure('app_not_found', `${of} has no preview ${key}; see: runner preview list ${of}`);

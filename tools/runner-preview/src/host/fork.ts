@@ -3,7 +3,7 @@ import type { SeenPreview } from '@runner/common/apps/preview';
 import type { HostApi } from '@runner/common/hosts/api';
 import { isObject, type JsonObject } from '@runner/common/text/json';
 import { bodyOf, listAll } from './pages.ts';
-import { type Candidate, pullPath, repoPath } from './pulls.ts';
+import { type PreviewCandidate, pullPath, repoPath } from './pulls.ts';
 
 /** What the host's own clock says of a pull request. */
 export interface LabelEvidence {
@@ -29,7 +29,7 @@ export function labellerOf({ pushed, labelled }: LabelEvidence): { by: string } 
 export async function approvalOf(
   api: HostApi,
   repo: string,
-  candidate: Candidate,
+  candidate: PreviewCandidate,
   { seen, label }: { readonly seen: SeenPreview; readonly label: string },
 ): Promise<{ by: string } | { why: string }> {
   if (api.type === 'bitbucket') return { why: 'Bitbucket has no labels: forks have no previews' };
@@ -43,13 +43,17 @@ export async function approvalOf(
   return { why: `${found.by}, who put the label on, may not write to the repository` };
 }
 
-interface EventSource {
+interface LabelSource {
   readonly api: HostApi;
   readonly repo: string;
   readonly label: string;
 }
 
-type Evidence = (source: EventSource, of: Candidate, seen: SeenPreview) => Promise<LabelEvidence>;
+type Evidence = (
+  source: LabelSource,
+  of: PreviewCandidate,
+  seen: SeenPreview,
+) => Promise<LabelEvidence>;
 
 const inner = (value: unknown): JsonObject => (isObject(value) ? value : {});
 

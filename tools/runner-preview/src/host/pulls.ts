@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '@runner/common/text/json';
 import { bad, bodyOf, listAll } from './pages.ts';
 
 /** A pull request or branch that may become a preview. */
-export interface Candidate {
+export interface PreviewCandidate {
   readonly key: string;
   readonly number?: number;
   readonly branch: string;
@@ -21,7 +21,7 @@ export interface Candidate {
 
 /** Candidates, and the time of the host; undefined: it does not say. */
 export interface Listing {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly PreviewCandidate[];
   readonly date: string | undefined;
 }
 
@@ -78,13 +78,17 @@ export async function isOpen(api: HostApi, repo: string, number: number): Promis
 const inner = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-function readPull(type: HostApi['type'], pull: JsonObject): Candidate | undefined {
+function readPull(type: HostApi['type'], pull: JsonObject): PreviewCandidate | undefined {
   const [head, base] = [inner(pull.head ?? pull.source), inner(pull.base ?? pull.destination)];
   const common = { created: textOf(pull.created_at ?? pull.created_on) };
   const changed = textOf(pull.updated_at ?? pull.updated_on);
   const names = Array.isArray(pull.labels) ? pull.labels : [];
   const labels = names.map((each) => textOf(isObject(each) ? each.name : each));
-  const about = (number: unknown, branch: unknown, commit: unknown): Candidate | undefined => {
+  const about = (
+    number: unknown,
+    branch: unknown,
+    commit: unknown,
+  ): PreviewCandidate | undefined => {
     if (!Number.isSafeInteger(number) || Number(number) < 1 || Number.isNaN(Date.parse(changed)))
       return undefined;
     const id = Number(number);
@@ -98,7 +102,7 @@ function readPull(type: HostApi['type'], pull: JsonObject): Candidate | undefine
     return { key: `pr-${id}`, number: id, ...common, changed, labels, ...found, isFork: true };
   };
   // What is not known to be of the repository itself is a fork's.
-  const of = (read: Candidate | undefined, own: unknown, target: unknown) =>
+  const of = (read: PreviewCandidate | undefined, own: unknown, target: unknown) =>
     read && { ...read, isFork: own === undefined || own === null || own !== target };
   if (type === 'gitlab')
     return of(

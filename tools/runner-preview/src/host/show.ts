@@ -1,5 +1,5 @@
 /** What the host shows of a preview: one comment that is edited, and a deployment. */
-import type { Preview } from '@runner/common/apps/preview';
+import type { PreviewMark } from '@runner/common/apps/preview';
 import { Failure } from '@runner/common/foundation/failure';
 import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
 import type { HttpAnswer } from '@runner/common/http/request';
@@ -11,7 +11,7 @@ import { pullPath, repoPath } from './pulls.ts';
 /** What is shown. */
 export interface ShownPreview {
   readonly app: string;
-  readonly preview: Preview;
+  readonly preview: PreviewMark;
   readonly state: 'ready' | 'failed' | 'removed';
 }
 
@@ -41,7 +41,7 @@ export async function showPreview(
 }
 
 /** By which it is found again, on a server whose previews have this domain. */
-const headOf = ({ domain }: Preview) => `**Preview** ${domain}`;
+const headOf = ({ domain }: PreviewMark) => `**Preview** ${domain}`;
 
 function textOf({ preview, state }: ShownPreview): string {
   const { commit, domain, error = '', removed_why: why = '' } = preview;

@@ -1,12 +1,12 @@
 /** What has to be done so that the previews of an app are those of its open pull requests. Without effects. */
 import {
   KEPT_FOR,
-  type Preview,
+  type PreviewMark,
   type PreviewSettings,
   type SeenPreview,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
-import type { Candidate, Listing } from '../host/pulls.ts';
+import type { Listing, PreviewCandidate } from '../host/pulls.ts';
 
 /** The label that lets a commit of a fork in, where no other is set. */
 export const labelOf = ({ label = 'preview' }: Pick<PreviewSettings, 'label'>) => label;
@@ -35,22 +35,22 @@ export function observe(
 
 /** One step towards what should be. */
 export type PreviewAction =
-  | { readonly do: 'deploy'; readonly candidate: Candidate; readonly seen: SeenPreview }
+  | { readonly do: 'deploy'; readonly candidate: PreviewCandidate; readonly seen: SeenPreview }
   | {
       readonly do: 'remove';
-      readonly preview: Preview;
+      readonly preview: PreviewMark;
       readonly why: string;
       readonly isGone: boolean;
     }
-  | { readonly do: 'purge' | 'show'; readonly preview: Preview };
+  | { readonly do: 'purge' | 'show'; readonly preview: PreviewMark };
 
 /** What is and what should be. */
 export interface PreviewFacts {
   /** undefined: the app has no previews any more. */
   readonly settings: PreviewSettings | undefined;
   /** undefined: the host did not answer, or not all. */
-  readonly candidates: readonly Candidate[] | undefined;
-  readonly existing: readonly Preview[];
+  readonly candidates: readonly PreviewCandidate[] | undefined;
+  readonly existing: readonly PreviewMark[];
 }
 
 /** What is to be done, in this order, and what waits. */
@@ -96,13 +96,13 @@ export function reconcile(
 }
 
 interface Wanted {
-  readonly candidate: Candidate;
+  readonly candidate: PreviewCandidate;
   readonly seen: SeenPreview;
 }
 
 function chosen(
   settings: PreviewSettings | undefined,
-  candidates: readonly Candidate[],
+  candidates: readonly PreviewCandidate[],
   now: Date,
 ): { wanted: Map<string, Wanted>; waiting: WaitingPreview[] } {
   const waiting: WaitingPreview[] = [];
@@ -127,7 +127,7 @@ function chosen(
 
 function whyNot(
   settings: PreviewSettings,
-  { isFork, labels }: Candidate,
+  { isFork, labels }: PreviewCandidate,
   seen: SeenPreview | undefined,
   now: Date,
 ): string | undefined {
@@ -153,7 +153,7 @@ function whyGone(
 
 /** An operator brought it back: it stays as long as after a push. */
 function isBack(
-  { undone_at: at }: Preview,
+  { undone_at: at }: PreviewMark,
   settings: PreviewSettings | undefined,
   now: Date,
 ): boolean {
@@ -162,7 +162,7 @@ function isBack(
 
 /** Whether a preview is not, or not yet, what is wanted. */
 function isStale(
-  preview: Preview | undefined,
+  preview: PreviewMark | undefined,
   wanted: Wanted | undefined,
   settings: PreviewSettings | undefined,
 ): boolean {
@@ -178,10 +178,10 @@ export function domainFor({ domain }: Pick<PreviewSettings, 'domain'>, key: stri
 }
 
 /** What the host should show; undefined: nothing yet, or there is no pull request. */
-export function dueOf(preview: Preview): string | undefined {
+export function dueOf(preview: PreviewMark): string | undefined {
   const { number, commit, outcome, removed_at: removed, domain } = preview;
   const state = removed === undefined ? outcome : 'removed';
   return number === undefined || !state ? undefined : `${state} ${commit.slice(0, 12)} ${domain}`;
 }
 
-const isShown = (preview: Preview) => (dueOf(preview) ?? preview.shown) === preview.shown;
+const isShown = (preview: PreviewMark) => (dueOf(preview) ?? preview.shown) === preview.shown;

@@ -1,5 +1,8 @@
-import { requireApp } from '@runner/common/apps/store';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { previewNames, requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
+import { passed } from '@runner/common/foundation/apart';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
@@ -23,11 +26,27 @@ export const remove = command({
     const { io, paths, args, options, note } = context;
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
+    removePreviews(context, app);
     return { value: await removeApp({ io, paths, app, note, ...options }) };
   },
   human: (removed: RemovedApp, style) =>
     `Removed ${style.bold(harmlessLine(removed.app))}\n${removed.kept.map((path) => `Kept ${harmlessLine(path)}\n`).join('')}`,
 });
+
+/** Previews go before their app, whose token their code host is asked with. */
+function removePreviews({ io, paths }: Pick<Context, 'io' | 'paths'>, app: string): void {
+  if (previewNames(paths, app).length === 0) return;
+  const args = [join(dirname(io.program), 'runner-preview'), 'disable', app, '--purge'];
+  const { status } = spawnSync(process.execPath, [...args, '--root', paths.root], {
+    env: passed(io.env),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0)
+    throw new Failure(
+      'stop_failed',
+      `the previews of '${app}' could not be removed: nothing else was`,
+    );
+}
 
 async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
   if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');

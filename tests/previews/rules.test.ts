@@ -1,0 +1,203 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePreviewWorld, type PreviewWorld } from './world.ts';
+
+const SECOND = 1_000;
+
+/** What previews there are, with their states. */
+async function listed(world: PreviewWorld): Promise<string> {
+  const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
+  const [app] = JSON.parse(stdout).apps;
+  const there = app.previews.map(({ key, state }: Record<string, string>) => `${key} ${state}`);
+  return [...there, ...app.waiting.map(({ key }: { key: string }) => `${key} waiting`)].join(', ');
+}
+
+for (const type of ['github', 'gitlab', 'gitea'] as const)
+  test(`on ${type} a fork is built only once a writer has labelled its very commit`, async () => {
+    const world = await makePreviewWorld(type);
+    const { pulls } = world.api;
+    const writer = type === 'gitlab' ? '1' : 'ada';
+    const later = (seconds: number) => {
+      pulls.clock += seconds * SECOND;
+    };
+    await world.open(9, { page: 'hostile', isFork: true });
+    await world.sync();
+    assert.is(await listed(world), 'pr-9 waiting');
+    later(5);
+    pulls.label(9, 'preview', type === 'gitlab' ? '9' : 'mallory');
+    await world.sync();
+    assert.is(await listed(world), 'pr-9 waiting', 'someone else labelled it');
+    later(5);
+    pulls.label(9, 'preview', writer);
+    const made = await world.sync();
+    assert.is(await world.page('pr-9'), 'hostile', made.stdout + made.stderr);
+    later(5);
+    await world.push(9, 'worse', { isForced: true });
+    await world.sync();
+    assert.is(await listed(world), 'pr-9 removed, pr-9 waiting');
+    assert.equal(world.processes(), []);
+    later(5);
+    pulls.label(9, 'preview', writer, false);
+    later(5);
+    pulls.label(9, 'preview', writer);
+    await world.sync();
+    assert.is(await world.page('pr-9'), 'worse');
+    await world.end();
+  });
+
+test('on Bitbucket pull requests of the repository itself have previews, forks have none', async () => {
+  const world = await makePreviewWorld('bitbucket');
+  await world.open(1, { page: 'own' });
+  await world.open(2, { page: 'fork', isFork: true });
+  world.api.pulls.label(2, 'preview', 'ada');
+  await world.sync();
+  assert.is(await world.page('pr-1'), 'own');
+  assert.is(await listed(world), 'pr-1 ready, pr-2 waiting');
+  assert.match(world.api.pulls.comments[0]?.text ?? '', /ready/);
+  await world.end();
+});
+
+test('a code host that answers wrongly, partly or not at all removes nothing', async () => {
+  const world = await makePreviewWorld();
+  for (const number of [1, 2, 3]) await world.open(number);
+  world.api.pulls.perPage = 2;
+  await world.sync();
+  assert.is(await listed(world), 'pr-1 ready, pr-2 ready, pr-3 ready');
+  const faults = [
+    'drop',
+    'cut',
+    'html',
+    'not-json',
+    { status: 404, body: { message: 'Not Found' } },
+    { status: 401, body: { message: 'Bad credentials' } },
+    { status: 403, body: { message: 'Forbidden' } },
+    { status: 500 },
+    { status: 200, body: {} },
+    { status: 200, body: [{ number: 1 }] },
+  ] as const;
+  world.close(1);
+  for (const fault of faults) {
+    world.api.fail(fault, Number.POSITIVE_INFINITY, 'GET pulls');
+    const ended = await world.sync();
+    assert.is(ended.status, 1, JSON.stringify(fault));
+    world.api.heal();
+    assert.is(world.processes().length, 3, JSON.stringify(fault));
+  }
+  await world.sync();
+  assert.is(await listed(world), 'pr-1 removed, pr-2 ready, pr-3 ready');
+  // The end of the list is empty, although the pull request is open.
+  world.api.fail({ status: 200, body: [] }, 1, 'GET pulls');
+  await world.sync();
+  assert.is(await listed(world), 'pr-1 removed, pr-2 ready, pr-3 ready');
+  await world.end();
+});
+
+test('the newest pushes have the places, the others wait until one is free or is opened', async () => {
+  const world = await makePreviewWorld('github', '--max 2');
+  const { pulls } = world.api;
+  for (const number of [1, 2, 3]) {
+    pulls.clock = Date.now() - (10 - number) * 60_000;
+    await world.open(number);
+  }
+  await world.sync();
+  assert.is(await listed(world), 'pr-2 ready, pr-3 ready, pr-1 waiting');
+  const opened = await world.runner('preview', 'open', 'shop', '1');
+  assert.is(opened.stdout, 'https://pr-1.preview.example.org\n', opened.stderr);
+  assert.is(await listed(world), 'pr-1 ready, pr-2 removed, pr-3 ready, pr-2 waiting');
+  const removed = await world.runner('preview', 'remove', 'shop', '1');
+  assert.is(removed.status, 0, removed.stderr);
+  await world.sync();
+  assert.is(await listed(world), 'pr-1 removed, pr-2 ready, pr-3 ready, pr-1 waiting');
+  await world.push(1, 'again');
+  await world.sync();
+  assert.is(await listed(world), 'pr-1 ready, pr-2 removed, pr-3 ready, pr-2 waiting');
+  await world.end();
+});
+
+test('a preview has only its own secrets and its own database, and says that it cannot have more', async () => {
+  const world = await makePreviewWorld();
+  const { root } = world;
+  const set = async (name: string, value: string, ...more: string[]) => {
+    const args = ['set', 'shop', name, '--file', '-', ...more];
+    const done = await run('runner-env', args, { root, stdin: value });
+    assert.is(done.status, 0, done.stderr);
+  };
+  await set('API_KEY', 'pr0duction-s3cret-of-the-app');
+  await set('DATABASE', 'preview-db-number-{n}', '--preview');
+  const more = `hooks: { pre_switch: 'env > "$RUNNER_SHARED/env"' }
+preview: { database: { create: 'echo "$DATABASE" > "$RUNNER_SHARED/db"', drop: 'rm "$RUNNER_SHARED/db"' } }
+migrate: { run: 'cat "$RUNNER_SHARED/db"', rehearse: false, database: DATABASE }
+jobs: { nightly: { run: 'true', every: 15m } }
+`;
+  await world.open(4, { more: more.replace(/migrate:.*\n/, '') });
+  const made = await world.sync();
+  assert.is(await listed(world), 'pr-4 ready', made.stderr);
+  const shared = join(root, 'apps/shop--pr-4/instances/default/shared');
+  const env = readFileSync(join(shared, 'env'), 'utf8');
+  assert.match(env, /^DATABASE=preview-db-number-4$/m);
+  assert.match(env, /^RUNNER_PREVIEW=4$/m);
+  assert.not.match(env, /API_KEY|pr0duction|ghp_/);
+  assert.is(readFileSync(join(shared, 'db'), 'utf8'), 'preview-db-number-4\n');
+  world.close(4);
+  await world.sync();
+  assert.not(existsSync(join(shared, 'db')));
+  const records = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
+  assert.match(records, /"PreviewReady"/);
+  assert.match(records, /"PreviewRemoved"/);
+  await world.end();
+});
+
+test('whatever config.yml says, a preview runs in the sandbox, without the paths and network of its app', async () => {
+  const world = await makePreviewWorld();
+  const config = join(world.root, 'config.yml');
+  writeFileSync(config, `${readFileSync(config, 'utf8')}sandbox: off\nbuild: { network: false }\n`);
+  const more = `build: "! cat '${world.root}/config.yml' && ! ls /proc/1/root && ! (exec 3<>/dev/tcp/127.0.0.1/${world.api.port})"\n`;
+  await world.open(5, { more: more.replace(/ && ! \(exec.*\)/, '') });
+  const made = await world.sync();
+  assert.is(await listed(world), 'pr-5 ready', made.stderr);
+  await world.end();
+});
+
+test('branches that match have previews where the host has no pull requests, and fetch makes them after the app', async () => {
+  const world = await makePreviewWorld('github', '--branches feature/*');
+  await world.commit('feature/Login page', 'login').catch(() => {});
+  await world.commit('feature/login', 'login');
+  await world.commit('other', 'other');
+  await world.commit('main', 'main 2');
+  const fetched = await world.runner('fetch', '--deploy');
+  assert.match(fetched.stdout, /shop: deployed/);
+  const find = () => /br-feature-login-[0-9a-f]{8} ready/.test(text);
+  let text = '';
+  await until(async () => {
+    text = await listed(world);
+    return find();
+  }, 'no preview was made');
+  world.git('update-ref', '-d', 'refs/heads/feature/login');
+  await world.sync();
+  assert.match(await listed(world), /^br-feature-login-[0-9a-f]{8} removed$/);
+  await world.end();
+});
+
+test('remove takes the previews of the app with it; a name of a preview is not an app', async () => {
+  const world = await makePreviewWorld();
+  await world.open(1);
+  await world.sync();
+  const refused = await run(
+    'runner-add',
+    ['--repo', 'here:acme/shop', '--branch', 'main', '--public', '--name', 'x--pr-1'],
+    { root: world.root },
+  );
+  assert.match(refused.stderr, /is the name of a preview/);
+  const removed = await world.runner('remove', 'shop', '--yes');
+  assert.is(removed.status, 0, removed.stderr);
+  assert.equal(world.processes(), []);
+  assert.is(world.state('shop--pr-1'), undefined);
+  assert.not(existsSync(join(world.root, 'apps/shop--pr-1')));
+  await world.end();
+});
+
+test.run();
