@@ -114,7 +114,12 @@ async function ask(context: PreviewContext, parent: PreviewedApp): Promise<Asked
       if (!candidate.isFork || !known || isAsked || !candidate.labels.includes(label)) continue;
       const found = await approvalOf(api, parent.repo, candidate, { seen: known, label });
       const { refused: _, ...rest } = known;
-      const said = 'by' in found ? { allowed_by: found.by } : { refused: found.why };
+      // What is looked at now counts from now on: a label that comes later is for this commit.
+      const host_at = listing.date ?? known.host_at;
+      const said =
+        'by' in found
+          ? { allowed_by: found.by }
+          : { refused: found.why, ...(host_at && { host_at }) };
       seen[candidate.key] = { ...rest, ...said, looked: candidate.changed };
     }
   if (JSON.stringify(seen) === JSON.stringify(settings.seen)) return { app: parent, listing, api };

@@ -7,19 +7,27 @@ import { type PreviewCandidate, pullPath, repoPath } from './pulls.ts';
 
 /** What the host's own clock says of a pull request. */
 export interface LabelEvidence {
-  /** No push came after this; undefined: the host does not say. */
+  /** The commit was the head then, and no push came later unless it was forced; undefined: the host does not say. */
   readonly pushed: string | undefined;
   /** The label put on and taken off, the oldest first. */
+  /** Pushes that were forced. One forced away and pushed back leaves no other trace. */
+  readonly forced: readonly string[];
   readonly labelled: readonly { at: string; by: string; isOn: boolean }[];
 }
 
 /** Who labelled the head, by the order of events alone; else why no one did. */
-export function labellerOf({ pushed, labelled }: LabelEvidence): { by: string } | { why: string } {
+export function labellerOf({
+  pushed,
+  forced,
+  labelled,
+}: LabelEvidence): { by: string } | { why: string } {
   const last = labelled.at(-1);
   if (!last?.isOn || last.by === '') return { why: 'the host does not say who put the label on' };
   if (pushed === undefined) return { why: 'the host does not say when it was pushed' };
   // In the same second the order is unknown.
-  if (Date.parse(last.at) > Date.parse(pushed)) return { by: last.by };
+  const since = Date.parse(pushed);
+  const isForced = forced.some((at) => !(Date.parse(at) < since));
+  if (Date.parse(last.at) > since && !isForced) return { by: last.by };
   return {
     why: 'was labelled before its newest push was seen: take the label off, and put it on again',
   };
@@ -79,7 +87,7 @@ const EVIDENCE: Readonly<Record<'github' | 'gitlab' | 'gitea', Evidence>> = {
         by: String(inner(actor).login ?? ''),
         isOn: event === 'labeled',
       }));
-    return { pushed: at && latest([at, ...forced.map((each) => each.created_at)]), labelled };
+    return { pushed: at, forced: forced.map((each) => String(each.created_at)), labelled };
   },
   async gitlab({ api, repo, label }, { number, commit }) {
     const pull = pullPath(api, repo, number);
@@ -94,7 +102,7 @@ const EVIDENCE: Readonly<Record<'github' | 'gitlab' | 'gitea', Evidence>> = {
         by: String(inner(user).id ?? ''),
         isOn: action === 'add',
       }));
-    return { pushed: head === commit ? newest : undefined, labelled };
+    return { pushed: head === commit ? newest : undefined, forced: [], labelled };
   },
   async gitea({ api, repo, label }, { number, created }) {
     const { entries } = await listAll(api, `/repos/${repo}/issues/${number}/timeline?limit=50`);
@@ -106,7 +114,8 @@ const EVIDENCE: Readonly<Record<'github' | 'gitlab' | 'gitea', Evidence>> = {
         by: String(inner(user).login ?? ''),
         isOn: body === '1',
       }));
-    return { pushed: latest([created, ...pushes.map((each) => each.created_at)]), labelled };
+    const pushed = latest([created, ...pushes.map((each) => each.created_at)]);
+    return { pushed, forced: [], labelled };
   },
 };
 
