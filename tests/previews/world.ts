@@ -18,7 +18,7 @@ export interface PreviewWorld {
   readonly root: string;
   readonly api: HostApiServer;
   /** Commits the app with this text as its page, on a branch; `more` of `.deploy.yml`. */
-  commit(branch: string, page: string, more?: string): Promise<string>;
+  commit(branch: string, page: string, more?: string, isPlain?: boolean): Promise<string>;
   /** Opens a pull request, and makes its ref; a fork's branch is not in the repository. */
   open(
     number: number,
@@ -71,10 +71,15 @@ export async function makePreviewWorld(
   };
   const plain = (...args: string[]) =>
     execFileSync('git', args, { cwd: git.path(REPO), encoding: 'utf8' }).trim();
-  const commit: PreviewWorld['commit'] = (branch, page, more = '') =>
-    git.commit(REPO, { ...trafficFiles(page), '.deploy.yml': `${trafficFile()}${more}` }, page, {
-      branch,
-    });
+  const commit: PreviewWorld['commit'] = (branch, page, more = '', isPlain = false) =>
+    git.commit(
+      REPO,
+      { ...trafficFiles(page), '.deploy.yml': isPlain ? more : `${trafficFile()}${more}` },
+      page,
+      {
+        branch,
+      },
+    );
   await commit('main', 'main');
   await must(
     run('runner-add', ['--repo', `here:${REPO}`, '--branch', 'main', '--token', '-'], {

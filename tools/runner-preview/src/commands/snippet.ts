@@ -75,17 +75,9 @@ const SITES = {
     wildcard,
     pattern: [before, n, after],
     socket: [folder, rest],
-  }: PreviewSite) => `# Names that belong to no preview.
-server {
+  }: PreviewSite) => `server {
   listen 80;
   # listen 443 ssl; with ssl_certificate and ssl_certificate_key of ${wildcard}
-  server_name ${wildcard};
-  return 404;
-}
-
-server {
-  listen 80;
-  # listen 443 ssl; the same
   server_name "~^${before}(?<preview>${n})${after}$";
   location / {
     proxy_pass http://unix:${folder}$preview${rest}:;
@@ -96,6 +88,13 @@ server {
     proxy_set_header Upgrade $http_upgrade;
     proxy_set_header Connection "upgrade";
   }
+}
+
+# Names that belong to no preview. After the other: nginx takes the first expression that matches.
+server {
+  listen 80;
+  server_name "~${wildcard.slice(1).replaceAll('.', '\\.')}$";
+  return 404;
 }
 `,
   caddy: ({ wildcard, pattern, socket: [folder, rest] }: PreviewSite) => `${wildcard} {
