@@ -49,37 +49,48 @@ function placePapers(tree, docs) {
   }
 }
 
-/** What only several servers need: the executables, their pages and completions, the client of NATS, the unit. */
-const FLEET = /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/;
-/** What only agents need. */
-const MCP = /\/runner-mcp[^/]*$/;
+/** Packages of their own: the executables, their pages and completions; of the fleet the client of NATS and the unit, too. */
+const APART = {
+  fleet: /\/(runner-(fleet|agent)[^/]*|nats\.cjs)$/,
+  mcp: /\/runner-mcp[^/]*$/,
+  preview: /\/runner-(preview|waker)[^/]*$/,
+};
+/** What else is in them: files of packaging/ by their places. */
+const UNITS = 'usr/lib/systemd/system';
+const MORE = {
+  'mcp/sshd.conf': 'etc/ssh/sshd_config.d/runner-mcp.conf',
+  'preview/runner-waker.socket': `${UNITS}/runner-waker.socket`,
+  'preview/runner-waker.service': `${UNITS}/runner-waker.service`,
+};
 
 /** What Debian's packages of the official build of Node are made for. */
 const OWN_NODE = 'libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 8)';
 
 /**
- * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb
- * and runner-mcp_<version>_all.deb, the same for each architecture. The same files give the same bytes.
+/**
+ * Makes runner_<version>_<arch>.deb from the unpacked release, and of the same files runner-fleet_<version>_all.deb,
+ * runner-mcp_<version>_all.deb and runner-preview_<version>_all.deb, the same for each architecture. The same files
+ * give the same bytes.
  */
 export function makeDebianPackages(release, tree, work) {
-  const [root, fleet, mcp] = ['debian', 'fleet', 'mcp'].map((name) => join(work, name));
+  const root = join(work, 'debian');
   execute('sh', [join(tree, 'install'), '--prefix', '/usr'], { DESTDIR: root });
   placePapers(tree, join(root, 'usr/share/doc/runner'));
   compressPages(join(root, 'usr/share/man'));
-  for (const file of readdirSync(root, { recursive: true })) {
-    const to = FLEET.test(file) ? fleet : MCP.test(file) ? mcp : undefined;
-    if (to === undefined) continue;
-    mkdirSync(dirname(join(to, file)), { recursive: true });
-    renameSync(join(root, file), join(to, file));
-  }
+  for (const [name, files] of Object.entries(APART))
+    for (const file of readdirSync(root, { recursive: true }).filter((each) => files.test(each))) {
+      mkdirSync(dirname(join(work, name, file)), { recursive: true });
+      renameSync(join(root, file), join(work, name, file));
+    }
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
   if (release.arch !== 'all') return;
-  copy(join(checkout, 'LICENSE'), join(fleet, 'usr/share/doc/runner-fleet/copyright'));
-  finish(release, { name: 'runner-fleet', source: join(checkout, 'packaging/fleet') }, fleet);
-  const source = join(checkout, 'packaging/mcp');
-  copy(join(source, 'sshd.conf'), join(mcp, 'etc/ssh/sshd_config.d/runner-mcp.conf'));
-  copy(join(checkout, 'LICENSE'), join(mcp, 'usr/share/doc/runner-mcp/copyright'));
-  finish(release, { name: 'runner-mcp', source }, mcp);
+  for (const [file, to] of Object.entries(MORE))
+    copy(join(checkout, 'packaging', file), join(work, dirname(file), to));
+  for (const each of Object.keys(APART)) {
+    const name = `runner-${each}`;
+    copy(join(checkout, 'LICENSE'), join(work, each, `usr/share/doc/${name}/copyright`));
+    finish(release, { name, source: join(checkout, 'packaging', each) }, join(work, each));
+  }
 }
 
 /** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */
@@ -125,7 +136,8 @@ function finish({ version, date, to, arch, level }, { name, source }, root) {
   place('md5sums', sums.join(''));
   for (const file of ['conffiles', 'triggers'])
     if (existsSync(join(source, file))) place(file, readFileSync(join(source, file)));
-  for (const each of scripts) place(each, readFileSync(join(source, each)), 0o755);
+  for (const each of scripts.filter((name) => existsSync(join(source, name))))
+    place(each, readFileSync(join(source, each)), 0o755);
   setTimes(root, date);
   const how = ['--root-owner-group', '-Zxz', `-z${level}`, '--threads-max=1'];
   execute('dpkg-deb', [...how, '--build', root, join(to, `${name}_${version}_${arch}.deb`)], {

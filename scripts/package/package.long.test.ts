@@ -54,6 +54,7 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     `runner-${version}.cdx.json`,
     `runner-${version}.tar.gz`,
     `runner-bell_${version}_all.deb`,
+    `runner-preview_${version}_all.deb`,
     `runner-cli-${version}.tgz`,
     `runner-dashboard_${version}_all.deb`,
     `runner-fleet_${version}_all.deb`,

@@ -102,6 +102,45 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the log has no such record: tools/runner-audit/test/chain.test.ts asks for some',
   },
   {
+    page: 'docs/previews.md',
+    reason: 'it installs a package and needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview enable',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview open',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview remove',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview undo',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview snippet',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview sync',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner preview disable',
+    reason: 'it needs open pull requests: tests/previews has some',
+  },
+  {
     page: 'docs/bell.md',
     reason: 'it installs a package as root, and listens: the tests of runner-bell call it',
   },

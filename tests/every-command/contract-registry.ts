@@ -171,6 +171,56 @@ export const REGISTRY: readonly Entry[] = [
     wrong: [['app_not_found', call('nope')]],
     refusals: OUTPUT,
   },
+  {
+    command: 'preview enable',
+    calls: [
+      call('shop', '--domain', 'pr-{n}.p.example.org'),
+      call('shop', '--domain', 'pr-{n}.p.example.org', '--json'),
+    ],
+    writes: true,
+    wrong: [
+      ['app_not_found', call('nope', '--domain', 'pr-{n}.p.example.org')],
+      ['usage', call('shop', '--domain', 'p.example.org')],
+      ['usage', call('shop', '--domain', 'pr-{n}.p.example.org', '--ttl', 'ever')],
+    ],
+    refusals: {
+      ...STATE,
+      ...CHANGE,
+      ...OUTPUT,
+      file_unreadable: ['a state file is a folder', 'config.yml is a folder'],
+      config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],
+    },
+  },
+  {
+    command: 'preview disable',
+    calls: [call('shop'), call('shop', '--json')],
+    writes: true,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: { ...STATE, ...CHANGE, ...OUTPUT },
+  },
+  {
+    command: 'preview list',
+    calls: [call(), call('shop', '--json')],
+    writes: false,
+    wrong: [['app_not_found', call('nope')]],
+    refusals: OUTPUT,
+  },
+  ...(['open', 'remove', 'undo', 'snippet', 'sync'] as const).map(
+    (name): Entry => ({
+      command: `preview ${name}`,
+      calls: [call('--help')],
+      writes: false,
+      wrong: [
+        [
+          'app_not_found',
+          name === 'snippet'
+            ? call('nope', '--proxy', 'nginx')
+            : call('nope', ...(name === 'sync' ? [] : ['7'])),
+        ],
+      ],
+      refusals: OUTPUT,
+    }),
+  ),
   { command: 'bell list', calls: [call(), call('--json')], writes: false, refusals: { ...OUTPUT } },
   {
     command: 'bell remove',

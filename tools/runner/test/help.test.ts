@@ -26,6 +26,7 @@ Commands:
   verify        Show whether what runs is what was deployed, and who signed it
   watch         Follow the watch of a release
   bell          Let a push on the code host start a deploy immediately
+  preview       Deploy pull requests beside their app, and remove them
   waker         Wake sleeping apps at their first request
   rollback      Roll back to the previous version
   cancel        Cancel a running deploy
