@@ -23,7 +23,9 @@ type Pulls = PreviewWorld['api']['pulls'];
 /** What should be, and what is. */
 async function expectInLine(world: PreviewWorld, words: string): Promise<void> {
   const { pulls } = world.api;
-  const states = readdirSync(join(world.root, 'state')).filter((name) => name.includes('--pr-'));
+  const states = readdirSync(join(world.root, 'state')).filter((name) =>
+    /^shop--pr-\d+\.json$/.test(name),
+  );
   const open = [...pulls.pulls.values()].filter(({ isOpen, isFork }) => isOpen && !isFork);
   const alive: string[] = [];
   for (const file of states) {
@@ -140,7 +142,9 @@ test(`${COUNT} random lives leave no process, database, comment or deployment be
   for (const { number } of api.pulls.pulls.values()) api.pulls.set(number, false);
   await settle('once all are closed');
   assert.equal(world.processes(), []);
-  for (const file of readdirSync(join(root, 'state')).filter((name) => name.includes('--'))) {
+  for (const file of readdirSync(join(root, 'state')).filter((name) =>
+    /^shop--.*json$/.test(name),
+  )) {
     const path = join(root, 'state', file);
     const old = new Date(Date.now() - 49 * 3_600_000).toISOString();
     const text = readFileSync(path, 'utf8').replace(

@@ -7,6 +7,7 @@ import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import { isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
+import type { PreviewMark } from './preview.ts';
 import type { RequireSigned } from './signed.ts';
 import type {
   AppState,
@@ -68,6 +69,8 @@ export interface AppSummary
   check_failed: CheckFailed | null;
   created_at: string;
   updated_at: string;
+  /** Which preview it is; null: none. */
+  preview: Pick<PreviewMark, 'of' | 'key' | 'commit' | 'domain'> | null;
 }
 
 /** The states that need an operator: `runner status --check` fails in them. */
@@ -133,7 +136,14 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,
+    preview: previewIn(app),
   };
+}
+
+function previewIn({ preview }: AppState): AppSummary['preview'] {
+  if (!preview) return null;
+  const { of, key, commit, domain } = preview;
+  return { of, key, commit, domain };
 }
 
 /** The failure that came last: of a deploy, or of a manual rollback. */

@@ -3,11 +3,13 @@
 import { requireApp } from '@runner/common/apps/store';
 import { logFiles, Unread } from '@runner/common/audit/files';
 import { appendWaiting } from '@runner/common/audit/kept';
+import { projectOf } from '@runner/common/audit/record';
 import { liveHolder } from '@runner/common/files/lock';
 import { Failure } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
-import { isAppName } from '@runner/common/foundation/names';
+import { isAppName, previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
+import type { JsonObject } from '@runner/common/text/json';
 import { allRecords, newestRecords, type Sources } from '../log/filter.ts';
 import { closeLogs, openLogs } from '../log/lines.ts';
 import { pipedRecords } from '../log/piped.ts';
@@ -55,7 +57,8 @@ async function allDeploys(request: DeploysRequest): Promise<readonly PastDeploy[
   const { sources, close } = input ? NOTHING : openSources(paths, unread);
   const blocks = input ? pipedRecords(input, filter, unread) : allRecords(sources, filter, unread);
   try {
-    for await (const records of blocks) for (const record of records) deploys.add(record);
+    for await (const records of blocks)
+      for (const record of records) if (counts(record, project)) deploys.add(record);
   } finally {
     close();
   }
@@ -77,7 +80,7 @@ async function newestDeploys(request: DeploysRequest): Promise<readonly PastDepl
   const deploys = new Deploys();
   let cut = 0;
   for (const [index, record] of records.entries()) {
-    deploys.add(record);
+    if (counts(record, project)) deploys.add(record);
     if (index < CUT) cut = deploys.all.length;
   }
   const found = deploys.all.slice(
@@ -87,6 +90,11 @@ async function newestDeploys(request: DeploysRequest): Promise<readonly PastDepl
   if (records.length === size && !isKnown) return undefined;
   unread.report(note);
   return found;
+}
+
+/** Previews count only where one is asked for: they say nothing of how an app is deployed. */
+function counts(record: JsonObject, project: string | undefined): boolean {
+  return project !== undefined || previewedApp(String(projectOf(record))) === undefined;
 }
 
 /** The open log, and the events that wait for it; `close` closes it. */

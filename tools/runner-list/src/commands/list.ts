@@ -1,6 +1,6 @@
 import { repoLabel } from '@runner/common/apps/following';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
-import { listApps } from '@runner/common/apps/store';
+import { allNames, listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
@@ -24,11 +24,11 @@ export const list = command({
     'too often), down (an instance is not running), broken (the previous version did not start either),\n' +
     'interrupted (the deploy was cancelled or killed), deploying. Supervisors have 2 s to answer. An app\n' +
     'that cannot be read is reported on stderr; the exit status is then 1.',
-  options: { offline: OFFLINE },
+  options: { offline: OFFLINE, previews: { about: 'List previews too' } },
   safeInForeignRoot: true,
   instead: { '--wide': '--json, which shortens nothing, or runner status <app>' },
   async run({ io, paths, options, note }) {
-    const { apps, unreadable } = listApps(paths);
+    const { apps, unreadable } = listApps(paths, options.previews ? allNames(paths) : undefined);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
     const value: AppListing = {
