@@ -115,7 +115,7 @@ test(`${COUNT} random lives leave no process, database, comment or deployment be
       const route = ['*', 'GET pulls', 'POST comments', 'POST deployments'][pick(4)];
       api.fail(fault, 1 + pick(6), route);
     }
-    const how = pick(2) === 0 ? { call: 1 + pick(120) } : { ms: 300 + pick(6_000) };
+    const how = pick(2) === 0 ? { call: 1 + pick(60) } : { ms: 300 + pick(4_000) };
     const ended = await runKilled(command, how, root);
     if (ended.signal !== null) counts.kills += 1;
     api.heal();

@@ -60,16 +60,10 @@ function textOf({ preview, state }: ShownPreview): string {
 function isDone(api: HostApi, answer: HttpAnswer, what: string, refused: string[]): boolean {
   if (answer.status >= 200 && answer.status < 300) return true;
   if (answer.status === 401) throw new Failure('token_invalid', 'the code host refuses the token');
-  if (![403, 404, 410, 422].includes(answer.status) || isLimited(api, answer)) {
-    refuseOthers(api, answer);
-    throw new Failure('code_host_error', `the code host answered ${answer.status} to a ${what}`);
-  }
+  if (![404, 410, 422].includes(answer.status)) refuseOthers(api, answer);
   refused.push(`the token may not write a ${what} (${answer.status}): see docs/code-hosts.md`);
   return false;
 }
-
-const isLimited = (api: HostApi, answer: HttpAnswer) =>
-  answer.status === 403 && /rate limit/i.test(api.said(answer));
 
 const idIn = (answer: HttpAnswer) => String(jsonObject(answer.body)?.id ?? '');
 
