@@ -113,6 +113,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['restarts', 'AppDown: restarts in the last 10 minutes, of an app that crashes again and again'],
   ['oom', 'AppDown: true when the kernel killed it for want of memory'],
   ['job', 'JobFailed, JobMissed, JobRecovered and JobSlow: name of the job'],
+  ['preview_of', 'Of what became of a preview: its app'],
   ['failed_instance', 'Which of several instances failed'],
   ['interrupted', 'true when Ctrl-C or runner cancel ended the deploy'],
   ['error', 'Why it failed, in full'],

@@ -134,6 +134,8 @@ export interface DeployEvent {
   oom?: boolean;
   /** Of what a job did: its name. */
   job?: string;
+  /** Of what became of a preview: its app. */
+  preview_of?: string;
   /** Of a failure: an operator ended the deploy, or its process was killed. */
   interrupted?: boolean;
   error?: string;
