@@ -139,6 +139,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
     state: { repohost_token: 'sealed.value' },
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
+    preview: null,
     last_checked: '2026-05-05T00:00:00.000Z',
   };
   const { status, stdout, stderr } = await list(rootWith({ shop: more }), '--json');
@@ -183,6 +184,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         check_failed: null,
         created_at: '2026-05-01T00:00:00.000Z',
         updated_at: '2026-05-04T00:00:00.000Z',
+        preview: null,
         tags: null,
         paths: null,
         require_signed: null,
@@ -229,6 +231,7 @@ apps:
     check_failed: null
     created_at: ""
     updated_at: ""
+    preview: null
 unreadable: []
 `,
   );

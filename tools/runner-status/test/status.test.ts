@@ -200,6 +200,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
       state: { repohost_token: 'sealed.value' },
       created_at: '2026-05-01T00:00:00.000Z',
       updated_at: '2026-05-04T00:00:00.000Z',
+      preview: null,
     },
   });
   const json = await status(root, 'shop', '--json');
@@ -246,6 +247,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     disk: { releases: 0, mirror: 0, shared: 0, logs: 0, home: 0, database: 0, total: 0 },
     created_at: '2026-05-01T00:00:00.000Z',
     updated_at: '2026-05-04T00:00:00.000Z',
+    preview: null,
     tags: null,
     paths: null,
     require_signed: null,

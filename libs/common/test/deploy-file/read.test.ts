@@ -161,6 +161,7 @@ notify: { channel: discord }
     hookTimeout: 5_000,
     hookNetwork: true,
     notify: 'discord',
+    preview: { run: undefined, database: undefined },
   });
 });
 
@@ -279,11 +280,11 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\nhello\n', ':2: must be a section, not a single value'],
   [
     'keep: 5\nbiuld: make\n',
-    ':2: biuld: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
+    ':2: biuld: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, preview, notify)',
   ],
   [
     '__proto__: 1\n',
-    ':1: __proto__: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, notify)',
+    ':1: __proto__: unknown key (known here: instances, build, min_package_age, start, stop, logs, health, traffic, watch, canary, migrate, jobs, keep, shared, hooks, preview, notify)',
   ],
   [
     'build: {cmd: make}\n',
