@@ -85,7 +85,7 @@ export function makeDebianPackages(release, tree, work) {
   finish(release, { name: 'runner', source: join(checkout, 'packaging/debian') }, root);
   if (release.arch !== 'all') return;
   for (const [file, to] of Object.entries(MORE))
-    copy(join(checkout, 'packaging', file), join(work, dirname(file), to));
+    writeText(join(work, dirname(file), to), unitText(join(checkout, 'packaging', file)));
   for (const each of Object.keys(APART)) {
     const name = `runner-${each}`;
     copy(join(checkout, 'LICENSE'), join(work, each, `usr/share/doc/${name}/copyright`));
@@ -93,13 +93,16 @@ export function makeDebianPackages(release, tree, work) {
   }
 }
 
+/** A unit for the places of a package. */
+const unitText = (path) =>
+  readFileSync(path, 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
+
 /** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */
 export function makeBellPackage(release, root) {
   const source = join(checkout, 'packaging/bell');
-  const units = join(root, 'usr/lib/systemd/system');
+  const units = join(root, UNITS);
   for (const name of ['runner-bell.socket', 'runner-bell.path', 'runner-bell@.service']) {
-    const text = readFileSync(join(source, name), 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
-    writeText(join(units, name), text);
+    writeText(join(units, name), unitText(join(source, name)));
   }
   const dropIn = join(units, 'runner-fetch.service.d/runner-bell.conf');
   copy(join(source, 'runner-fetch.conf'), dropIn);
@@ -111,8 +114,7 @@ export function makeBellPackage(release, root) {
 export function makeDashboardPackage(release, root) {
   const source = join(checkout, 'packaging/dashboard');
   for (const name of ['runner-dashboard.socket', 'runner-dashboard.service']) {
-    const text = readFileSync(join(source, name), 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
-    writeText(join(root, 'usr/lib/systemd/system', name), text);
+    writeText(join(root, UNITS, name), unitText(join(source, name)));
   }
   copy(join(checkout, 'LICENSE'), join(root, 'usr/share/doc/runner-dashboard/copyright'));
   finish(release, { name: 'runner-dashboard', source }, root);

@@ -151,6 +151,8 @@ export const REGISTRY: readonly Entry[] = [
       ['guard_tripped', call('--listen', '127.0.0.1:0')],
     ],
     refusals: OUTPUT,
+  },
+  {
     command: 'mcp',
     calls: [call()],
     writes: false,

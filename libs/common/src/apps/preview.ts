@@ -1,7 +1,15 @@
 /** Previews: apps of their own, made of an open pull request or a branch of another app. */
 
+/** When previews sleep. */
+export interface PreviewSleep {
+  /** After this long without a request [default: 15m]. */
+  sleep_after?: string;
+  /** Awake at once, of all previews of an app. */
+  max_awake?: number;
+}
+
 /** `previews` of an app: which previews it has, and since when. */
-export interface PreviewSettings {
+export interface PreviewSettings extends PreviewSleep {
   /** With `{n}` in its first label: the number, or what is made of a branch's name. */
   domain: string;
   /** Most of them at once. */
@@ -47,7 +55,7 @@ export interface SeenPreview {
 }
 
 /** `preview` of an app that is one. */
-export interface PreviewMark {
+export interface PreviewMark extends PreviewSleep {
   /** The app that it is a preview of. */
   of: string;
   /** `pr-7`, `br-feature-login-1a2b3c4d`. */
@@ -83,6 +91,14 @@ export interface PreviewMark {
 
 /** How long the files of a removed preview stay, in ms. */
 export const KEPT_FOR = 172_800_000;
+
+/** Those that are set. */
+export function sleepOf({ sleep_after, max_awake }: PreviewSleep): PreviewSleep {
+  return {
+    ...(sleep_after !== undefined && { sleep_after }),
+    ...(max_awake !== undefined && { max_awake }),
+  };
+}
 
 /** What stands for `{n}`: `7` for `pr-7`. */
 export function previewSlug(key: string): string {

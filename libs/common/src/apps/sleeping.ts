@@ -16,12 +16,12 @@ const AFTER = 15 * 60_000;
 
 /** undefined: the app never sleeps. */
 export function sleepRule({ app, preview }: AppState): SleepRule | undefined {
-  if (typeof preview !== 'object' || preview === null) return undefined;
-  const { sleep_after: after, of, max_awake: limit } = preview as Record<string, unknown>;
+  if (!preview) return undefined;
+  const { sleep_after: after, of = app, max_awake: limit } = preview;
   return {
-    after: (typeof after === 'string' ? durationOf(after) : undefined) ?? AFTER,
-    of: typeof of === 'string' ? of : app,
-    limit: typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY,
+    after: (after === undefined ? undefined : durationOf(after)) ?? AFTER,
+    of,
+    limit: limit ?? Number.POSITIVE_INFINITY,
   };
 }
 

@@ -1,7 +1,12 @@
 /** Making a preview, or bringing it to the newest push. */
 import { givePreviewSecrets } from '@runner/common/app-secrets/previews';
 import { changeRegistry } from '@runner/common/apps/change';
-import type { PreviewMark, PreviewSettings, SeenPreview } from '@runner/common/apps/preview';
+import {
+  type PreviewMark,
+  type PreviewSettings,
+  type SeenPreview,
+  sleepOf,
+} from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { makeFolder } from '@runner/common/files/read';
@@ -73,6 +78,7 @@ function register(
       ...(number !== undefined && { number }),
       ...(seen.allowed_by !== undefined && { allowed_by: seen.allowed_by }),
       ...(parent.previews.notify && { notify: true as const }),
+      ...sleepOf(parent.previews),
       ...(comment !== undefined && { comment }),
       ...(shown !== undefined && { shown }),
       ...(database && { database }),

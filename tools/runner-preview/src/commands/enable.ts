@@ -1,5 +1,5 @@
 import { changeApp } from '@runner/common/apps/change';
-import type { PreviewSettings } from '@runner/common/apps/preview';
+import { type PreviewMark, type PreviewSettings, sleepOf } from '@runner/common/apps/preview';
 import { previewNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
@@ -39,6 +39,11 @@ export const enable = command({
     },
     max: { placeholder: 'N', default: '5', about: 'Most at once; the newest pushes win' },
     ttl: { placeholder: 'TIME', default: '7d', about: 'Remove one this long after its last push' },
+    'sleep-after': {
+      placeholder: 'TIME',
+      about: 'One without a request for this long sleeps until the next [default: 15m]',
+    },
+    'max-awake': { placeholder: 'N', about: 'Most that are awake at once; the longest idle sleeps' },
     label: { placeholder: 'NAME', about: 'Only pull requests with this label' },
     branches: { placeholder: 'PATTERN', about: 'Branches like feature/* instead of pull requests' },
     notify: { about: 'Announce their deploys as those of the app' },
@@ -59,20 +64,30 @@ export const enable = command({
       );
     if (label !== undefined && (type === 'bitbucket' || branches !== undefined))
       throw invalidValue(label, '--label <NAME>', 'branches, and Bitbucket, have no labels');
+    const sleep = sleepOf({
+      ...(options['sleep-after'] && { sleep_after: sleepAfterOf(options['sleep-after']) }),
+      ...(options['max-awake'] && { max_awake: countOf(options['max-awake'], '--max-awake <N>') }),
+    });
     const { previews } = changeApp({ io, paths, app, command: 'preview' }, (now) => ({
       ...now,
       previews: {
         domain: domainOf(options.domain),
-        max: maxOf(options.max),
+        max: countOf(options.max, '--max <N>'),
         ttl: ttlOf(options.ttl),
         ...(label !== undefined && { label }),
         ...(branches !== undefined && { branches }),
         ...(options.notify && { notify: true as const }),
+        ...sleep,
         since: now.previews?.since ?? io.now().toISOString(),
         by: initiatorOf(io, 'manual'),
         ...(now.previews?.seen && { seen: now.previews.seen }),
       },
     }));
+    for (const name of previewNames(paths, app))
+      changeApp({ io, paths, app: name, command: 'preview' }, (now) => {
+        const { sleep_after: _, max_awake: __, ...preview } = now.preview as PreviewMark;
+        return { ...now, preview: { ...preview, ...sleep } };
+      });
     const { seen: _, waiting: __, ...settings } = previews as PreviewSettings;
     return { value: { app, ...settings } satisfies Enabled };
   },
@@ -93,10 +108,16 @@ function domainOf(text: string): string {
   throw invalidValue(text.slice(0, 80), '--domain <DOMAIN>', why);
 }
 
-function maxOf(text: string): number {
+function sleepAfterOf(text: string): string {
+  const after = durationOf(text);
+  if (after !== undefined && after >= 60_000 && after <= 7 * DAY) return text;
+  throw invalidValue(text.slice(0, 80), '--sleep-after <TIME>', 'it is not a time from 1m to 168h');
+}
+
+function countOf(text: string, option: string): number {
   const max = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (max >= 1 && max <= 500) return max;
-  throw invalidValue(text.slice(0, 80), '--max <N>', 'it is not a number from 1 to 500');
+  throw invalidValue(text.slice(0, 80), option, 'it is not a number from 1 to 500');
 }
 
 function ttlOf(text: string): number {
