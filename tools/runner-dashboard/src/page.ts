@@ -1,4 +1,4 @@
-/** The pages: one file each, drawn anew from parts that are also sent alone when they change. */
+/** The pages: one file each, drawn from parts that are also sent alone when they change. */
 import { createHash } from 'node:crypto';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';

@@ -13,13 +13,13 @@ import {
 import type { Snapshot } from '@runner/history/now/snapshot';
 
 /** What is on the screen. */
-export type Page = 'apps' | 'app' | 'log' | 'help';
+export type TopPage = 'apps' | 'app' | 'log' | 'help';
 
 /** All that the lines depend on. */
-export interface Drawn {
+export interface DrawnTop {
   readonly server: string;
   readonly now: Snapshot;
-  readonly page: Page;
+  readonly page: TopPage;
   /** The app that is chosen; undefined: there is none. */
   readonly app: AppSummary | undefined;
   /** The end of the log of its running or last deploy. */
@@ -62,7 +62,7 @@ function colourOf(app: AppSummary, style: Style): (text: string) => string {
 }
 
 /** What the first line says. */
-function titleOf({ server, now }: Drawn): string {
+function titleOf({ server, now }: DrawnTop): string {
   const { queue } = now;
   const dead = queue && queue.dead > 0 ? `, ${queue.dead} given up` : '';
   const messages = queue ? `; messages waiting: ${queue.waiting}${dead}` : '';
@@ -80,7 +80,7 @@ function rowOf(parts: readonly string[], widths: readonly number[]): string {
 }
 
 /** The table of apps in at most `rows` lines, scrolled so that the chosen one is seen. */
-export function tableOf({ now, app: chosen }: Drawn, { columns, rows, style }: Area): string[] {
+export function tableOf({ now, app: chosen }: DrawnTop, { columns, rows, style }: Area): string[] {
   const all = now.apps.map((app) => [app.app, app.state, versionWords(app), reasonWords(app)]);
   const widths = WIDEST.map((widest, column) =>
     Math.min(widest, Math.max(...[HEADING, ...all].map((row) => cells(row[column] ?? '')))),
@@ -109,7 +109,7 @@ function scrolled(chosen: number, count: number, rows: number): number {
 }
 
 /** What there is to say of an app. */
-function paneOf(drawn: Drawn, { columns, rows, style }: Area): string[] {
+function paneOf(drawn: DrawnTop, { columns, rows, style }: Area): string[] {
   const { app, log, page, history } = drawn;
   if (!app || rows < 2) return [];
   const facts = page === 'log' ? [] : factsOf(app);
@@ -147,7 +147,7 @@ function pastLine({
 }
 
 /** The whole screen, as many lines as it has rows. */
-export function screenOf(drawn: Drawn, { columns, rows, style }: Area): string[] {
+export function screenOf(drawn: DrawnTop, { columns, rows, style }: Area): string[] {
   const { page, now, message } = drawn;
   const middle = rows - 2;
   const area = (height: number) => ({ columns, rows: height, style });
@@ -166,7 +166,7 @@ export function screenOf(drawn: Drawn, { columns, rows, style }: Area): string[]
 }
 
 /** For `--once`: all apps, without keys. */
-export function onceText(drawn: Drawn, columns: number, style: Style): string {
+export function onceText(drawn: DrawnTop, columns: number, style: Style): string {
   const rows = drawn.now.apps.length + 1;
   const lines = [
     style.bold(fit(titleOf(drawn), columns)),

@@ -10,7 +10,7 @@ const LEAVE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const KEYS = /\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)|[\s\S]/gu;
 
 /** Takes the terminal over until `leave`, which may be called in any state. */
-export class Screen {
+export class TopScreen {
   readonly #io: Io;
   readonly #input: ReadStream;
   #shown: readonly string[] = [];

@@ -7,9 +7,9 @@ import { Failure, signalStatus } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { Snapshot } from '@runner/history/now/snapshot';
-import { type Page, screenOf } from './drawing.ts';
-import { Screen } from './screen.ts';
-import type { Source } from './source.ts';
+import { screenOf, type TopPage } from './drawing.ts';
+import { TopScreen } from './screen.ts';
+import type { TopSource } from './source.ts';
 
 /** How often files are read, in milliseconds: what happens is seen within a second. */
 export const TICK = 900;
@@ -26,29 +26,32 @@ const COMMANDS: Readonly<Record<string, (app: AppSummary) => [verb: string, ques
 
 /** Keys that move, by how many apps. */
 const MOVES: Readonly<Record<string, number>> = {
-  ...{ '\x1b[A': -1, '\x1bOA': -1, k: -1, '\x1b[B': 1, '\x1bOB': 1, j: 1 },
-  ...{
-    '\x1b[5~': -10,
-    '\x1b[6~': 10,
-    '\x1b[H': -1e9,
-    '\x1b[1~': -1e9,
-    '\x1b[F': 1e9,
-    '\x1b[4~': 1e9,
-  },
+  '\x1b[A': -1,
+  '\x1bOA': -1,
+  k: -1,
+  '\x1b[B': 1,
+  '\x1bOB': 1,
+  j: 1,
+  '\x1b[5~': -10,
+  '\x1b[6~': 10,
+  '\x1b[H': -1e9,
+  '\x1b[1~': -1e9,
+  '\x1b[F': 1e9,
+  '\x1b[4~': 1e9,
 };
 /** Keys that open a page; the same key again goes back. */
-const PAGES: Readonly<Record<string, Page>> = { '\r': 'app', l: 'log', '?': 'help', h: 'help' };
+const PAGES: Readonly<Record<string, TopPage>> = { '\r': 'app', l: 'log', '?': 'help', h: 'help' };
 const BACK = ['\x1b', '\x7f', '\b', '\x1b[D'];
 const CTRL_C = '\x03';
 
 /** One user in front of one terminal. */
-export class Session {
+export class TopSession {
   readonly #server: Server;
-  readonly #source: Source;
+  readonly #source: TopSource;
   readonly #style: Style;
-  readonly #screen: Screen;
+  readonly #screen: TopScreen;
   #now: Snapshot;
-  #page: Page = 'apps';
+  #page: TopPage = 'apps';
   #chosen: string | undefined;
   #message: string | undefined;
   /** What `y` runs. */
@@ -59,12 +62,12 @@ export class Session {
   #end: (status: number) => void = () => {};
   #fail: (error: unknown) => void = () => {};
 
-  constructor(server: Server, source: Source, style: Style, now: Snapshot) {
+  constructor(server: Server, source: TopSource, style: Style, now: Snapshot) {
     this.#server = server;
     this.#source = source;
     this.#style = style;
     this.#now = now;
-    this.#screen = new Screen(server.io, (key) => this.#typed(key));
+    this.#screen = new TopScreen(server.io, (key) => this.#typed(key));
   }
 
   /** Resolves the exit status. */

@@ -9,7 +9,7 @@ import { viewOf } from '@runner/deploy/instances/view';
 import { LogTails } from '@runner/history/now/log-tail';
 import { RecentDeploys } from '@runner/history/now/recent';
 import { newestDeployOf, type Snapshot, snapshotOf } from '@runner/history/now/snapshot';
-import type { Drawn, Page } from './drawing.ts';
+import type { DrawnTop, TopPage } from './drawing.ts';
 
 /** How often supervisors are asked, in milliseconds; also after an app has changed. */
 const ASK_AGAIN = 15_000;
@@ -17,7 +17,7 @@ const ASK_AGAIN = 15_000;
 const LINES = 300;
 
 /** Reads again and again. */
-export class Source {
+export class TopSource {
   readonly #server: Server;
   readonly #offline: boolean;
   readonly #tails: LogTails;
@@ -68,7 +68,7 @@ export class Source {
   }
 
   /** With what there is to say of the chosen app. */
-  async drawn(now: Snapshot, page: Page, app: AppSummary | undefined): Promise<Drawn> {
+  async drawn(now: Snapshot, page: TopPage, app: AppSummary | undefined): Promise<DrawnTop> {
     const id = app && newestDeployOf(app);
     // Without a deploy that runs, the log is for the pages of one app.
     const isWanted = page === 'app' || page === 'log' || app?.deploying;

@@ -6,8 +6,8 @@ import type { Io } from '@runner/common/foundation/io';
 import { OFFLINE } from '@runner/deploy/instances/view';
 import type { Snapshot } from '@runner/history/now/snapshot';
 import { onceText, plainLine } from '../drawing.ts';
-import { Session, TICK } from '../session.ts';
-import { Source } from '../source.ts';
+import { TICK, TopSession } from '../session.ts';
+import { TopSource } from '../source.ts';
 
 export const top = command({
   about: 'Watch apps, deploys and jobs live',
@@ -29,11 +29,11 @@ export const top = command({
       throw usage("the argument '--once' cannot be used with '--plain'");
     const missing = missingRoot(paths);
     if (missing) note(missing);
-    const source = new Source({ io, paths }, options.offline);
+    const source = new TopSource({ io, paths }, options.offline);
     if (options.once) return { value: await source.whole() };
     if (format === 'human' && !options.plain && io.stdin.isTTY && io.stdout.isTTY) {
       const now = await source.now();
-      return { status: await new Session({ io, paths }, source, style, now).run() };
+      return { status: await new TopSession({ io, paths }, source, style, now).run() };
     }
     let before: Snapshot | undefined;
     const status = await everyTick(io, async () => {
@@ -45,7 +45,7 @@ export const top = command({
     return { status };
   },
   async human(now: Snapshot, style, { io, paths, options }) {
-    const drawn = await new Source({ io, paths }, options.offline === true).drawn(
+    const drawn = await new TopSource({ io, paths }, options.offline === true).drawn(
       now,
       'apps',
       undefined,

@@ -1,0 +1,74 @@
+/**
+ * `npm run bench -- dashboard`: what viewers of the page cost, and how soon they see what happens.
+ * `--viewers N` (default 200), `--seconds N` (default 20). As root, with setfacl. The status is 1 when a budget is missed.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Dashboard, startDashboard, view } from '../tests/eyes/dashboard.ts';
+import { logLine, makeEyesRoot } from '../tests/eyes/root.ts';
+
+const APPS = 10;
+/** Budgets: part of a core, MB more than without viewers, and ms from an event to the screen. */
+const [CORE, MEMORY, LATENCY] = [1, 30, 1_000];
+const TIMES = 20;
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((word) => word !== '--'),
+  options: {
+    viewers: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '20' },
+  },
+});
+
+/** Clock ticks of 10 ms, and MB. */
+function usageOf({ child }: Dashboard): { ticks: number; memory: number } {
+  const read = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
+  const fields = read('stat').slice(read('stat').lastIndexOf(')')).split(' ');
+  const memory = Number(/VmRSS:\s+(\d+)/.exec(read('status'))?.[1]) / 1024;
+  return { ticks: Number(fields[12]) + Number(fields[13]), memory };
+}
+
+async function main(): Promise<void> {
+  const paths = makeEyesRoot(APPS, true);
+  const served = await startDashboard(paths.root);
+  const heard: number[] = [];
+  const first = view(served.port, '/events', (text) => {
+    if (text.includes('tick ')) heard.push(Date.now());
+  });
+  await sleep(3_000);
+  const without = usageOf(served);
+  const viewers = Array.from({ length: Number(values.viewers) - 1 }, () =>
+    view(served.port, '/events'),
+  );
+  await sleep(3_000);
+  const begun = usageOf(served);
+  await sleep(Number(values.seconds) * 1_000);
+  const ended = usageOf(served);
+  const delays: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    const [before, at] = [heard.length, Date.now()];
+    logLine(paths, 'shop', `tick ${time}`);
+    while (heard.length === before) await sleep(5);
+    delays.push((heard.at(-1) ?? 0) - at);
+    await sleep(137 * (time % 7));
+  }
+  const busy = usageOf(served);
+  const core = (ended.ticks - begun.ticks) / Number(values.seconds);
+  const memory = ended.memory - without.memory;
+  const latency = Math.max(...delays);
+  console.log(
+    `${values.viewers} viewers of ${APPS} apps: ${core.toFixed(2)} % of a core (budget ${CORE})`,
+  );
+  console.log(
+    `${memory.toFixed(1)} MB more than one viewer (budget ${MEMORY}); ${busy.memory.toFixed(1)} MB in all while a log grows`,
+  );
+  console.log(
+    `from a line of a log to ${values.viewers} screens: longest ${latency} ms of ${TIMES} (budget ${LATENCY})`,
+  );
+  for (const viewer of [first, ...viewers]) viewer.close();
+  served.child.kill();
+  process.exit(core > CORE || memory > MEMORY || latency > LATENCY ? 1 : 0);
+}
+
+void main();
