@@ -252,6 +252,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     paths: null,
     require_signed: null,
     deploy_file: null,
+    plans: [],
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
   assert.match(
