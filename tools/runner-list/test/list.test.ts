@@ -189,6 +189,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         paths: null,
         require_signed: null,
         deploy_file: null,
+        plans: [],
       },
     ],
     unreadable: [],
@@ -228,6 +229,7 @@ apps:
     watched: null
     migration: null
     jobs: []
+    plans: []
     check_failed: null
     created_at: ""
     updated_at: ""
