@@ -37,6 +37,8 @@ for (const type of ['github', 'gitlab', 'gitea'] as const)
     assert.is(await world.page('pr-9'), 'hostile', made.stdout + made.stderr);
     later(5);
     await world.push(9, 'worse', { isForced: true });
+    // In the second of the push the host cannot say which came first.
+    later(5);
     await world.sync();
     assert.is(await listed(world), 'pr-9 removed, pr-9 waiting');
     assert.equal(world.processes(), []);
