@@ -29,6 +29,16 @@ export const NOT_RUN: readonly NotRun[] = [
     reason: 'the build makes what the tests run, and cannot change under them',
   },
   {
+    page: 'docs/agents.md',
+    block: 'apt install',
+    reason: 'it installs a package as root',
+  },
+  {
+    page: 'docs/agents.md',
+    block: 'ssh -i',
+    reason: 'tools/runner-mcp/test/ssh.long.test.ts does it with an sshd of its own',
+  },
+  {
     page: 'docs/contributing.md',
     block: 'npm run bench -- extract tinpack-seam',
     reason: 'libs/extract/test/adding-a-rule.test.ts follows it in a copy of the extractor',
