@@ -94,8 +94,7 @@ export function makeDebianPackages(release, tree, work) {
 }
 
 /** A unit for the places of a package. */
-const unitText = (path) =>
-  readFileSync(path, 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
+const unitText = (path) => readFileSync(path, 'utf8').replaceAll('@LIBDIR@', '/usr/lib/runner');
 
 /** Makes runner-bell_<version>_all.deb: its units; the executable is that of the package runner. */
 export function makeBellPackage(release, root) {

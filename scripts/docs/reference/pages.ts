@@ -72,7 +72,10 @@ export const deployFilePage = (version: string): string =>
 /** Fields of a record: name, what it is. The first eight are in every record. */
 const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['timestamp', 'When, ISO 8601 in UTC with milliseconds'],
-  ['event_type', 'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, GuardBypassed or AgentCall'],
+  [
+    'event_type',
+    'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, GuardBypassed or AgentCall',
+  ],
   ['project', 'Name of the app'],
   ['event', 'The same as event_type'],
   ['app', 'The same as project'],

@@ -46,6 +46,14 @@ function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string
   return [`${what}since ${utcText(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
 }
 
+function operatorRows({ stopped, paused, traffic_hold: hold }: Detailed): [string, string[]][] {
+  return [
+    ...(stopped ? [['stopped:', operatorLines(stopped)] as [string, string[]]] : []),
+    ...(paused ? [['paused:', operatorLines(paused)] as [string, string[]]] : []),
+    ...(hold ? [['traffic:', [trafficHoldWords(hold)]] as [string, string[]]] : []),
+  ];
+}
+
 function windowsRow({ windows }: Detailed): [string, string[]][] {
   if (!windows) return [];
   return [['windows:', [windows.open ? 'open' : `closed ${windows.text}`, ...windows.rules]]];
@@ -173,9 +181,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
       ],
     ]);
   }
-  if (app.stopped) rows.push(['stopped:', operatorLines(app.stopped)]);
-  if (app.paused) rows.push(['paused:', operatorLines(app.paused)]);
-  if (app.traffic_hold) rows.push(['traffic:', [trafficHoldWords(app.traffic_hold)]]);
+  rows.push(...operatorRows(app));
   if (app.held) {
     const { commit, since, reason, by } = app.held;
     const who = by === undefined ? '' : ` by ${by}`;

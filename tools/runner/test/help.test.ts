@@ -37,6 +37,11 @@ Commands:
   logs          Show what an app prints
   exec          Run a command in the active release of an app
   jobs          Run the jobs of apps at their times, and show how they went
+  plan          Show what a command would do, for approval
+  approve       Approve a plan
+  apply         Do what an approved plan says
+  grant         Say what agents may do
+  mcp           Let an agent look at apps and propose plans, over MCP on stdio
   pause         Pause the automatic deploys of an app
   resume        Resume the automatic deploys of an app
   env           Manage the secrets of an app

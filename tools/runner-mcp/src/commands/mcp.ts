@@ -3,11 +3,11 @@ import { readGrant } from '@runner/deploy/plan/grants';
 import { serve } from '../serve.ts';
 
 export const mcp = command({
-  about: 'Let an agent look at apps and propose plans, over the Model Context Protocol on stdio',
+  about: 'Let an agent look at apps and propose plans, over MCP on stdio',
   details:
-    'An agent starts it, usually over ssh: a grant of this server names its apps and what it may do there\n' +
-    '(runner grant add). Nothing that the agent says raises that; a plan is approved by a person. Without\n' +
-    '--grant it may look at all apps, as the user who started it.',
+    'It speaks the Model Context Protocol. An agent starts it, usually over ssh: a grant of this server names\n' +
+    'its apps and what it may do there (runner grant add). Nothing that the agent says raises that; a plan\n' +
+    'is approved by a person. Without --grant it may look at all apps, as the user who started it.',
   options: {
     grant: {
       placeholder: 'NAME',

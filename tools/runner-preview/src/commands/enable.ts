@@ -43,7 +43,10 @@ export const enable = command({
       placeholder: 'TIME',
       about: 'One without a request for this long sleeps until the next [default: 15m]',
     },
-    'max-awake': { placeholder: 'N', about: 'Most that are awake at once; the longest idle sleeps' },
+    'max-awake': {
+      placeholder: 'N',
+      about: 'Most that are awake at once; the longest idle sleeps',
+    },
     label: { placeholder: 'NAME', about: 'Only pull requests with this label' },
     branches: { placeholder: 'PATTERN', about: 'Branches like feature/* instead of pull requests' },
     notify: { about: 'Announce their deploys as those of the app' },
