@@ -29,6 +29,16 @@ const test = process.geteuid?.() === 0 ? foreign : foreign.skip;
 /** What a command is called with, if a word for each of its arguments is not enough. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   'runner-add': ['--repo', 'acme/other', '--branch', 'main', '--token-from', 'shop'],
+  'runner-approve': ['p-00000000'],
+  'runner-apply': ['p-00000000'],
+  'runner-plan show': ['p-00000000'],
+  'runner-preview enable': ['shop', '--domain', 'pr-{n}.preview.example.org'],
+  'runner-preview open': ['shop', '7'],
+  'runner-preview remove': ['shop', '7'],
+  'runner-preview undo': ['shop', '7'],
+  'runner-preview snippet': ['shop', '--proxy', 'nginx'],
+  'runner-hold-traffic': ['shop', '--end'],
+  'runner-top': ['--once'],
   'runner-agent claim': ['shop', 'nightly', '--id', 'x'],
   'runner-audit emit': ['DeployStarted', '--project', 'shop', '--version', '1'],
   'runner-backup': ['--to', '-', '--recipient', `age1${'q'.repeat(58)}`],

@@ -23,10 +23,10 @@ test.after.each(async ({ world, waker }) => {
   await world.close();
 });
 
-function ship(world: TrafficWorld, version: string) {
-  return world
-    .push(version, { files: sleepyFiles(HOST, version) })
-    .then(() => world.deploy(['--no-notify']));
+async function ship(world: TrafficWorld, version: string) {
+  const commit = await world.push(version, { files: sleepyFiles(HOST, version) });
+  if (world.state().preview) markPreview(world.root, 'shop', { commit });
+  return world.deploy(['--no-notify']);
 }
 
 async function fallAsleep(world: TrafficWorld): Promise<void> {
@@ -56,7 +56,7 @@ test('what is stopped is not woken; start, restart and deploy wake it; remove re
   const bad = await world.push('v1', {
     files: { ...sleepyFiles(HOST, 'v1'), 'server.js': 'process.exit(1)' },
   });
-  assert.ok(bad);
+  markPreview(world.root, 'shop', { commit: bad });
   assert.is((await world.deploy()).status, 1);
   assert.match(String(world.live()), /asleep$/);
   const good = await ship(world, 'v2');

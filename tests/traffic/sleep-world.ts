@@ -48,7 +48,20 @@ export function askHost(
 export function markPreview(root: string, app: string, preview: object): void {
   const path = join(root, 'state', `${app}.json`);
   const state = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify({ ...state, preview: { ...state.preview, ...preview } }));
+  const { current } = state.instances.default;
+  const mark = {
+    of: app,
+    key: 'pr-7',
+    branch: 'main',
+    ref: 'refs/heads/main',
+    commit: current.commit,
+    pushed_at: current.deployed_at,
+    domain: new URL(current.url).hostname,
+    tries: 1,
+    ...state.preview,
+    ...preview,
+  };
+  writeFileSync(path, JSON.stringify({ ...state, preview: mark }));
 }
 
 /** Starts the waker of a root. */

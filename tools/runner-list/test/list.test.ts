@@ -171,6 +171,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         held: null,
         stopped: null,
         paused: null,
+        traffic_hold: null,
         deploying: null,
         lock: null,
         next: '1 of 3 attempts used; the next fetch --deploy tries again',
@@ -219,6 +220,7 @@ apps:
     held: null
     stopped: null
     paused: null
+    traffic_hold: null
     deploying: null
     lock: null
     next: "the next fetch --deploy; or run: runner deploy a"

@@ -28,8 +28,8 @@ const source = join(__dirname, '../../tools/runner-notify/src');
 const folders = readdirSync(join(source, 'channels'), { withFileTypes: true })
   .filter((each) => each.isDirectory())
   .map(({ name }) => name)
-  // Reports to the code host of an app, not to a destination of config.yml: it has tests of its own.
-  .filter((name) => name !== 'code-host')
+  // No messages: a report to the code host of an app, and what telemetry records. They have tests of their own.
+  .filter((name) => name !== 'code-host' && name !== 'telemetry')
   .sort();
 
 test('every channel is a folder and a line in the index, and is held to the contract', () => {

@@ -229,6 +229,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     held: HELD,
     stopped: null,
     paused: null,
+    traffic_hold: null,
     deploying: DEPLOYING,
     lock: null,
     next: 'a deploy is running',
