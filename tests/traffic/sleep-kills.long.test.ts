@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import {
   type Activator,
   activateWaker,
+  addParent,
   askHost,
   fetch,
   markPreview,
@@ -27,6 +28,7 @@ test.before.each(async (context) => {
   const { root, push, deploy } = context.world;
   await push('v0', { files: sleepyFiles(HOST, 'v0') });
   await deploy();
+  await addParent(root);
   markPreview(root, 'shop', { sleep_after: '0s' });
   context.waker = await activateWaker(root);
 });

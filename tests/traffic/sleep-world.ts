@@ -5,6 +5,7 @@ import { request as ask } from 'node:http';
 import { join } from 'node:path';
 import { cleanEnvironment, executable, run, start } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
+import { REPO, TOKEN } from '../deploys/world.ts';
 
 /** What a request got: status 0 without a whole answer. */
 export interface Answer {
@@ -44,13 +45,22 @@ export function askHost(
   });
 }
 
+/** Registers the app that what is marked is a preview of: its token fetches. */
+export async function addParent(root: string): Promise<void> {
+  const args = ['--repo', REPO, '--branch', 'main', '--name', 'zoo', '--token', '-'];
+  const { status, stderr } = await run('runner-add', args, { root, stdin: TOKEN });
+  if (status !== 0) throw new Error(stderr);
+  // What fetch finds of it is no matter here.
+  await run('runner-pause', ['zoo'], { root });
+}
+
 /** Marks an app as a preview, as `runner preview` does. */
 export function markPreview(root: string, app: string, preview: object): void {
   const path = join(root, 'state', `${app}.json`);
   const state = JSON.parse(readFileSync(path, 'utf8'));
   const { current } = state.instances.default;
   const mark = {
-    of: app,
+    of: 'zoo',
     key: 'pr-7',
     branch: 'main',
     ref: 'refs/heads/main',

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCommand } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
+import { addParent, askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
 import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
 
 const HOST = 'pr-7.preview.example.org';
@@ -16,6 +16,7 @@ test.before.each(async (context) => {
   context.world = await makeTrafficWorld();
   const { world } = context;
   await ship(world, 'v0');
+  await addParent(world.root);
   markPreview(world.root, 'shop', { sleep_after: '1s' });
   context.waker = await startWaker(world.root);
 });
