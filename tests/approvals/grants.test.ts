@@ -17,8 +17,7 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     const etc = temporaryFolder('etc');
     const as = (grant: string) => ({ root, env: { RUNNER_ETC: etc, RUNNER_GRANT: grant } });
     const admin = { root, env: { RUNNER_ETC: etc } };
-    const key = signingKey().line;
-    const add = (name: string, level: string, app = 'shop') =>
+    const add = (name: string, level: string, app = 'shop', key = signingKey().line) =>
       run('runner-grant', ['add', name, '--level', level, '--app', app, '--key', '-'], {
         ...admin,
         stdin: `${key} helper@laptop\n`,
@@ -26,6 +25,11 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     for (const level of ['look', 'propose', 'operate'])
       assert.is((await add(`by-${level}`, level)).status, 0);
     assert.is((await add('other', 'operate', 'blog')).status, 0);
+    const shared = signingKey().line;
+    assert.is((await add('first', 'look', 'shop', shared)).status, 0);
+    const second = await add('second', 'operate', 'shop', shared);
+    assert.is(second.status, 1);
+    assert.match(second.stderr, "the key is that of the grant 'first' (grant_invalid)");
     const keys = join(etc, 'runner/agent_keys');
     assert.match(
       readFileSync(keys, 'utf8'),
@@ -63,6 +67,11 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
       [world.events().at(-1)?.plan, world.events().at(-1)?.user],
       [operated.id, 'grant by-operate'],
     );
+    const demoted = JSON.parse((await plan('by-operate', 'restart')).stdout);
+    assert.is((await add('by-operate', 'propose')).status, 0);
+    const late = await run('runner-apply', [demoted.id], as('by-operate'));
+    assert.is(late.status, 1);
+    assert.match(late.stderr, 'has 0 of 1 approvals');
     assert.is((await run('runner-grant', ['remove', 'by-look'], admin)).status, 0);
     assert.not.match(readFileSync(keys, 'utf8'), 'by-look');
   }));

@@ -6,7 +6,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAll } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
-import { type Grant, readGrant } from '@runner/deploy/plan/grants';
+import { type Grant, readGrant } from '@runner/deploy/approval/grants';
 import { marked, withoutEmpty } from './answer.ts';
 import { execute } from './execute.ts';
 import { takeTurn } from './rate.ts';

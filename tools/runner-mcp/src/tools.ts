@@ -1,6 +1,6 @@
 /** What an agent may call: names, descriptions and schemas, and the executables that answer. */
 import type { JsonObject } from '@runner/common/text/json';
-import { GRANT_LEVELS, type Grant } from '@runner/deploy/plan/grants';
+import { GRANT_LEVELS, type Grant } from '@runner/deploy/approval/grants';
 
 /** Arguments that match the schema of their tool. */
 export type ToolArguments = Readonly<Record<string, string | number | undefined>>;

@@ -57,7 +57,7 @@ export interface CommandPlan {
   expires: string;
   /** Approvals it needs, and who may give them; empty: any person but the account that runner has. */
   needs: { count: number; by: string[]; not_author: boolean };
-  /** E-mail addresses and names of the authors of its commits, as `name <address>`. */
+  /** Fingerprints of the names and addresses of the authors of its commits. */
   authors: string[];
   summary: PlanSummary;
   /** How things are, in words or fingerprints, by name: applying it refuses if one is different. */
@@ -113,7 +113,10 @@ function fileOf({ text, approvals, applied, ended }: StoredPlan): string {
 export function readPlan(paths: Paths, id: string): StoredPlan {
   const text = isPlanId(id) ? readTextIfThere(paths.plan(id), PLAN_MAX) : undefined;
   if (text === undefined)
-    throw new Failure('plan_not_found', `there is no plan '${id.slice(0, 20)}': runner plan list`);
+    throw new Failure(
+      'plan_not_found',
+      `there is no plan '${id.slice(0, 20)}'; see: runner plan list`,
+    );
   const rest = jsonObject(text) ?? {};
   const plan = jsonObject(typeof rest.text === 'string' ? rest.text : '') as
     | CommandPlan

@@ -64,7 +64,7 @@ export interface AppSummary
   /** Those of its active releases. */
   jobs: JobSummary[];
   /** The plans that wait for approvals, and in words for whose. */
-  plans: { id: string; verb: string; version: string; waits: string }[];
+  plans: { id: string; verb: string; version: string; by: string; waits: string }[];
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -86,6 +86,20 @@ export function isHealthy({ state, instances, jobs }: AppSummary): boolean {
   return !UNHEALTHY.includes(state);
 }
 
+/** What the automatic deploy waits for, and what to type. */
+function approvalWaits(plans: AppSummary['plans']): string | undefined {
+  const plan = plans.find(({ verb, by }) => verb === 'deploy' && by === 'fetch');
+  return plan && `${plan.version} ${plan.waits}: runner approve ${plan.id}`;
+}
+
+function waitingPlans(paths: Paths, app: string, now: Date): AppSummary['plans'] {
+  const waiting = listPlans(paths, app).filter((each) => isOpen(each, now) && !isApproved(each));
+  return waiting.map((each) => {
+    const { id, verb, version, by } = each.plan;
+    return { id, verb, version, by, waits: waitsWords(each) };
+  });
+}
+
 /** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const all = new Set([
@@ -94,6 +108,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   ]);
   const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
+  const plans = waitingPlans(paths, app.app, view.now);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -119,7 +134,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
       pid === undefined
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
-    next: nextOf(app, state, instances, view),
+    next: approvalWaits(plans) ?? nextOf(app, state, instances, view),
     last_checked: app.last_checked,
     behind_since: app.behind_since ?? null,
     certificates: app.certificates ?? {},
@@ -127,12 +142,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     watched: app.watched ?? null,
     migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,
     jobs: jobSummaries(paths, app),
-    plans: listPlans(paths, app.app)
-      .filter((each) => isOpen(each, view.now) && !isApproved(each))
-      .map((each) => {
-        const { id, verb, version } = each.plan;
-        return { id, verb, version, waits: waitsWords(each) };
-      }),
+    plans,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
     updated_at: app.updated_at,

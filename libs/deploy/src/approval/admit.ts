@@ -2,7 +2,6 @@
 import {
   type CommandPlan,
   changePlan,
-  isApproved,
   isOpen,
   readPlan,
   type StoredPlan,
@@ -12,12 +11,15 @@ import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { isRoots } from '@runner/common/files/person';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, invalidValue } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { Operation } from '../journal/operation.ts';
 import { changedFacts, factsOf } from './facts.ts';
+import { leastApprovals, readGrant } from './grants.ts';
 import type { ApprovalChoice } from './options.ts';
+
+type Admitting = Server & Pick<Operation, 'redact'>;
 
 /** What a command does, beside the app: it must be what the plan says. */
 export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoice {
@@ -33,7 +35,7 @@ export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoi
  * `approval_required`, `plan_changed`, `plan_ended`, `plan_not_found`.
  */
 export function admit(
-  server: Server,
+  server: Admitting,
   app: AppState,
   command: AdmittedCommand,
 ): StoredPlan | undefined {
@@ -42,6 +44,7 @@ export function admit(
   if (id !== undefined) return ready(server, app, command, readPlan(paths, id));
   const grant = io.env.RUNNER_GRANT;
   if (emergency !== undefined) {
+    if (emergency.trim() === '') throw invalidValue('', '--emergency <REASON>', 'say why');
     if (isRoots(io) && grant === undefined) return undefined;
     throw new Failure('approval_required', '--emergency is for root alone: run it with sudo');
   }
@@ -60,7 +63,7 @@ export function admit(
 
 /** Throws `plan_changed` with every fact that is another one now, `plan_ended`, `approval_required`. */
 function ready(
-  server: Server,
+  server: Admitting,
   app: AppState,
   command: AdmittedCommand,
   stored: StoredPlan,
@@ -82,15 +85,22 @@ function ready(
   const own = server.io.env.RUNNER_GRANT;
   if (own !== undefined && own !== grant)
     throw new Failure('approval_required', `${plan.id} was not made by the grant ${own}`);
-  if (!isApproved(stored))
+  // A grant may have lost its level since: then someone has to approve what it planned.
+  const needed = Math.max(plan.needs.count, grant === null ? 0 : leastOf(server, grant, plan.verb));
+  if (approvals.length < needed)
     throw new Failure(
       'approval_required',
-      `${plan.id} has ${approvals.length} of ${plan.needs.count} approvals: run runner approve ${plan.id}`,
+      `${plan.id} has ${approvals.length} of ${needed} approvals: run runner approve ${plan.id}`,
     );
   const facts = { ...factsOf(server, app, plan.verb), ...command.goals };
-  const changed = changedFacts(plan.facts, facts);
+  const changed = changedFacts(plan.facts, facts).map(server.redact);
   if (changed.length > 0) throw changedPlan(plan, changed);
   return stored;
+}
+
+function leastOf({ io }: Server, grant: string, verb: CommandPlan['verb']): number {
+  const known = unlessFailure(() => readGrant(io.env, grant), undefined);
+  return known ? leastApprovals(known, verb) : 1;
 }
 
 /** One sentence for each change; `changed` lists them. */
@@ -105,7 +115,8 @@ export function changedPlan({ id, app, verb }: CommandPlan, changed: readonly st
 /** Why a plan cannot be approved or applied any more. */
 export function endWords({ plan, applied, ended }: StoredPlan): string {
   const { id, expires } = plan;
-  if (ended?.how === 'done' || ended?.how === 'failed') return `${id} was applied: ${ended.why}`;
+  if (ended?.how === 'done') return `${id} was applied: ${ended.why}`;
+  if (ended?.how === 'failed') return `${id} was applied and failed: ${ended.why}`;
   if (applied)
     return `${id} was applied by ${applied.by} as ${applied.deploy_id} at ${applied.at}; see: runner plan show ${id}`;
   return `${id} ${ended?.why ?? `expired at ${expires}`}: run runner plan ${plan.verb} ${word(plan.app)}`;

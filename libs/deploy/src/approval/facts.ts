@@ -14,8 +14,9 @@ import type { Tree } from '@runner/common/yaml/schema';
 /** Facts by their names. */
 export type PlanFacts = CommandPlan['facts'];
 
-/** What a fact is that cannot be shown. */
+/** What a fact is that cannot be shown, and one that redaction would change. */
 const HIDDEN = '#';
+const REDACTED = '#=';
 const NONE = 'none';
 
 const hashed = (value: unknown) =>
@@ -109,11 +110,20 @@ function isAbout(tree: Tree, path: string, app: string): boolean {
   return named?.kind !== 'scalar' || named.value === null || named.value === app;
 }
 
+/** Facts for a file: of a text with a secret in it, a hash. */
+export function hideIn(facts: PlanFacts, redact: (text: string) => string): PlanFacts {
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, is]) => [name, redact(is) === is ? is : redacted(is)]),
+  );
+}
+
+const redacted = (fact: string) => REDACTED + hashed(fact);
+
 /** A sentence for each fact that is not as it was planned. */
 export function changedFacts(planned: PlanFacts, now: PlanFacts): string[] {
   return [...new Set([...Object.keys(planned), ...Object.keys(now)])].sort().flatMap((name) => {
     const [was, is] = [planned[name] ?? NONE, now[name] ?? NONE];
-    if (was === is) return [];
+    if (was === is || was === redacted(is)) return [];
     if (!was.startsWith(HIDDEN) && !is.startsWith(HIDDEN))
       return [`${name} was ${was} and is ${is}`];
     const how = was === NONE ? 'set' : is === NONE ? 'removed' : 'changed';

@@ -84,7 +84,8 @@ export async function changeRunning(
       instances.push(isLeft ? left : await one(op, verb, each, reason));
     }
     concludeVerb(op, verb, instances, reason);
-    end(op, overall(instances, verb) !== 'failed', `${app.app} was ${DONE[verb]}`);
+    const isDone = overall(instances, verb) !== 'failed';
+    end(op, isDone, isDone ? `${app.app} was ${DONE[verb]}` : `the ${verb} failed`);
     if (verb !== 'stop')
       for (const { words } of unreadSecretsOf(request, app)) reporter.note(words);
     const result = overall(instances, verb);

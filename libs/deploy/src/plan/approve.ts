@@ -9,19 +9,23 @@ import {
   waitsWords,
 } from '@runner/common/apps/plans';
 import { findApp, requireApp } from '@runner/common/apps/store';
-import { type Approver, approvalRuleOf } from '@runner/common/config/approval';
+import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
+import { redactorForAny } from '@runner/common/redaction/redact';
+import type { Redactor } from '@runner/common/secrets/redactor';
 import { announcerOf } from '../alerts/announce.ts';
-import { endWords } from '../approval/admit.ts';
+import { changedPlan, endWords } from '../approval/admit.ts';
+import { changedFacts, factsOf } from '../approval/facts.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { startInBackground } from '../run/background.ts';
 import { judge } from '../signed/judge.ts';
 import { readSigners } from '../signed/signers.ts';
+import { isAuthor } from './authors.ts';
 
 /** The namespace of `ssh-keygen -Y sign -n` for approvals. */
 export const NAMESPACE = 'runner-approval';
@@ -70,8 +74,9 @@ export async function approvalSigner(
 export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
   const { io, paths, id, by, how, key, reason, reporter } = request;
   const announcer = announcerOf({ io, paths, reporter, notify: true });
+  const redact = await redactorForAny({ paths, env: io.env }, readPlan(paths, id).plan.app);
   const stored = changePlan(request, id, (now) => {
-    requireWord(request, now);
+    requireWord({ ...request, redact }, now);
     const approvals = [
       ...now.approvals,
       { by, at: io.now().toISOString(), how, ...(key && { key }), ...(reason && { reason }) },
@@ -108,8 +113,11 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
   return { plan: id, app, approved_by, missing, applying, waits };
 }
 
-/** Throws `approval_refused`, `plan_ended`. */
-function requireWord({ io, paths, by, how }: ApproveRequest, stored: StoredPlan): void {
+/** Throws `approval_refused`, `plan_changed`, `plan_ended`. */
+function requireWord(
+  { io, paths, by, how, redact }: ApproveRequest & { readonly redact: Redactor },
+  stored: StoredPlan,
+): void {
   const { plan, approvals } = stored;
   const { needs, id } = plan;
   const refuse = (why: string) => new Failure('approval_refused', `${by} ${why}`);
@@ -117,6 +125,11 @@ function requireWord({ io, paths, by, how }: ApproveRequest, stored: StoredPlan)
     throw refuse('cannot approve: a grant has no word of its own');
   if (!findApp(paths, plan.app) || !isOpen(stored, io.now()))
     throw new Failure('plan_ended', endWords(stored));
+  // Where a rollback goes is compared when it is applied.
+  const now = factsOf({ io, paths }, requireApp(paths, plan.app), plan.verb);
+  const planned = Object.entries(plan.facts).filter(([name]) => !name.startsWith('goal of '));
+  const changed = changedFacts(Object.fromEntries(planned), now);
+  if (changed.length > 0) throw changedPlan(plan, changed.map(redact));
   if (isApproved(stored)) throw refuse(`need not approve ${id}: it has all the approvals it needs`);
   const isAccount = how !== 'user' || (by === loginName(io) && io.uid !== 0);
   if (needs.by.length === 0 && isAccount)
@@ -127,17 +140,6 @@ function requireWord({ io, paths, by, how }: ApproveRequest, stored: StoredPlan)
   if (!needs.not_author) return;
   if (plan.by === by) throw refuse(`made ${id}: someone else has to approve it`);
   const rule = approvalRuleOf(readConfig(paths), plan.app).by.find(({ user }) => user === by);
-  const own = plan.authors.find((author) => isAuthor(author, rule ?? { user: by, emails: [] }));
-  if (own !== undefined)
-    throw refuse(`wrote commits of ${id} as ${own}: someone else has to approve it`);
-}
-
-/**
- * Whether `name <address>` is a user: by the addresses that config.yml lists, else by an address or a
- * name that is the user's.
- */
-export function isAuthor(author: string, { user, emails }: Approver): boolean {
-  const [, name = '', address = ''] = /^(.*?)\s*<([^<>]*)>$/.exec(author.toLowerCase()) ?? [];
-  if (emails.length > 0) return emails.some((each) => each.toLowerCase() === address);
-  return [name, address, address.split('@')[0]].includes(user.toLowerCase());
+  if (isAuthor(id, plan.authors, rule ?? { user: by, emails: [] }))
+    throw refuse(`wrote commits of ${id}: someone else has to approve it`);
 }

@@ -11,8 +11,6 @@ import type { GitSource } from '../git/source.ts';
 
 /** Paths that are listed. */
 const PATHS = 50;
-/** Authors that are kept: no more of them could be refused. */
-const AUTHORS = 1_000;
 
 /** `authors`: `name <address>` of who wrote or co-wrote them; without `from`, of the commit alone. */
 export async function broughtCommits(
@@ -31,7 +29,7 @@ export async function broughtCommits(
     '--end-of-options',
     range,
   ]);
-  const authors = [...new Set(listed.map(shortLine))].filter(Boolean).slice(0, AUTHORS);
+  const authors = [...new Set(listed)].filter(Boolean);
   return { changes, authors, files: isRange ? await filesOf(source, from, to) : null };
 }
 

@@ -17,7 +17,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
-import { factsOf } from '../approval/facts.ts';
+import { factsOf, hideIn } from '../approval/facts.ts';
 import { wayBackTo } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { underLock } from '../journal/lock.ts';
@@ -26,6 +26,7 @@ import { activeCommit, type DeployRequest } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { availableMemory } from '../run/memory.ts';
+import { authorPrints } from './authors.ts';
 import { broughtCommits } from './commits.ts';
 
 /** What is to be planned, and by whom. */
@@ -63,8 +64,10 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
   const planned = await (verb === 'deploy' ? deployPlan : otherPlan)(request, app);
   const made = io.now();
   const contract = planned.summary.contract ? (rule.counts.contract ?? 0) : 0;
+  const id = `p-${newDeployId(io.random)}`;
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
   const plan: CommandPlan = {
-    id: `p-${newDeployId(io.random)}`,
+    id,
     server: hostname(),
     app: app.app,
     verb,
@@ -82,10 +85,15 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
       not_author: rule.notAuthor,
     },
     ...planned,
-    facts: { ...factsOf({ io, paths }, app, verb), ...planned.facts },
+    authors: authorPrints(id, planned.authors),
+    facts: {},
   };
-  const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  return createPlan({ io, paths }, cleanRecord({ ...plan }, redact) as unknown as CommandPlan);
+  const facts = { ...factsOf({ io, paths }, app, verb), ...planned.facts };
+  const clean = cleanRecord({ ...plan }, redact) as unknown as CommandPlan;
+  return createPlan(
+    { io, paths },
+    { ...clean, authors: plan.authors, facts: hideIn(facts, redact) },
+  );
 }
 
 async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned> {

@@ -40,10 +40,15 @@ export async function approvalFor(
   const facts = factsOf({ io, paths }, app, 'deploy');
   const isStill = (each: StoredPlan) =>
     each.plan.commit === commit && changedFacts(each.plan.facts, facts).length === 0;
-  const newest = known.filter((each) => !each.applied && isStill(each)).at(-1);
-  if (newest && isOpen(newest, io.now()))
-    return isApproved(newest) ? { plan: newest.plan.id } : { waits: waitsWords(newest) };
+  const unused = known.filter((each) => !each.applied && isStill(each));
+  const open = unused.filter((each) => isOpen(each, io.now()));
+  const approved = open.find(isApproved);
+  if (approved) return { plan: approved.plan.id };
+  const own = ({ plan }: StoredPlan) => plan.by === wanted.by;
+  const asked = open.findLast(own) ?? open.at(-1);
+  if (asked) return { waits: waitsWords(asked) };
   // Once for each commit: no one is asked every day.
+  const newest = unused.findLast(own);
   if (newest && newest.ended?.how !== 'superseded') return { waits: `waits: ${endWords(newest)}` };
   for (const { plan, applied, ended } of known)
     if (plan.by === wanted.by && !applied && !ended) supersede({ io, paths }, plan.id);

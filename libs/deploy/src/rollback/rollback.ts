@@ -69,7 +69,8 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     // Who approved it knew what the plan says of the database.
     const choice = { ...request, ready, ...(plan && { confirm: () => true }) };
     const done = await rollBack(op, choice, request.notify ? undefined : 'none');
-    end(op, done.result === 'rolled_back', `${done.version} is active`);
+    const isDone = done.result === 'rolled_back';
+    end(op, isDone, isDone ? `${done.version} is active` : 'the rollback failed');
     return done;
   });
   await lookForAllJobs(request, [name]);

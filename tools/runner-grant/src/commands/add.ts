@@ -10,7 +10,7 @@ import {
   type Grant,
   grantKey,
   isGrantName,
-} from '@runner/deploy/plan/grants';
+} from '@runner/deploy/approval/grants';
 import { requireRoot } from '../root.ts';
 
 const KEY_MAX = 16_384;

@@ -1,7 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { type Grant, listGrants } from '@runner/deploy/plan/grants';
+import { type Grant, listGrants } from '@runner/deploy/approval/grants';
 
 export const list = command({
   name: 'list',

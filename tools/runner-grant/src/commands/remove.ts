@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { changeGrants, type Grant, readGrant } from '@runner/deploy/plan/grants';
+import { changeGrants, type Grant, readGrant } from '@runner/deploy/approval/grants';
 import { requireRoot } from '../root.ts';
 
 export const remove = command({

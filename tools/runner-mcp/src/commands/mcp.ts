@@ -1,5 +1,5 @@
 import { command } from '@runner/common/cli/command';
-import { readGrant } from '@runner/deploy/plan/grants';
+import { readGrant } from '@runner/deploy/approval/grants';
 import { serve } from '../serve.ts';
 
 export const mcp = command({

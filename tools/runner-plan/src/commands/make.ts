@@ -1,10 +1,11 @@
-import type { PlannedVerb } from '@runner/common/apps/plans';
+import { isOpen, listPlans, type PlannedVerb } from '@runner/common/apps/plans';
 import { command } from '@runner/common/cli/command';
 import { personOf } from '@runner/common/files/person';
-import { invalidValue } from '@runner/common/foundation/failure';
+import { Failure, invalidValue } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
 import { durationOf } from '@runner/common/text/time';
+import { leastApprovals, requireProposer } from '@runner/deploy/approval/grants';
 import { announceWanted } from '@runner/deploy/plan/announce';
-import { leastApprovals, requireProposer } from '@runner/deploy/plan/grants';
 import { makePlan } from '@runner/deploy/plan/make';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
@@ -65,6 +66,7 @@ export const planning = (verb: PlannedVerb) =>
       );
       try {
         const { reporter } = progress;
+        if (grant) refuseMany({ io, paths }, grant.name);
         const stored = await makePlan({
           io,
           paths,
@@ -92,6 +94,18 @@ export const planning = (verb: PlannedVerb) =>
     },
     human: planText,
   });
+
+/** Plans of a grant that may be open at once. */
+const OPEN_MAX = 10;
+
+/** Throws `rate_limited`. */
+function refuseMany({ io, paths }: Server, grant: string): void {
+  const open = listPlans(paths).filter(
+    (each) => each.plan.grant === grant && isOpen(each, io.now()),
+  );
+  if (open.length >= OPEN_MAX)
+    throw new Failure('rate_limited', `${OPEN_MAX} plans of the grant '${grant}' are open already`);
+}
 
 /** In ms. Throws `usage`. */
 function timeOf(name: string, text: string | undefined, most: number): number | undefined {

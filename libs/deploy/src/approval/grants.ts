@@ -69,6 +69,10 @@ export function leastApprovals({ level }: Grant, verb: CommandPlan['verb']): num
 /** Writes a grant, or removes one, and then the keys of all. */
 export function changeGrants(io: Io, name: string, grant: Grant | undefined): void {
   const path = pathOf(io.env, name);
+  // sshd takes the first line with a key: the other grant would have no effect.
+  const other = listGrants(io.env).find((each) => each.name !== name && each.key === grant?.key);
+  if (other && grant?.key)
+    throw new Failure('grant_invalid', `the key is that of the grant '${other.name}'`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
   if (grant) writeWhole(path, `${JSON.stringify(grant, null, 2)}\n`, 0o644);
   else removeIfThere(path);

@@ -1,0 +1,44 @@
+/** Whether someone wrote commits of a plan: it keeps fingerprints of their authors, which redaction cannot change. */
+import { createHash } from 'node:crypto';
+import type { Approver } from '@runner/common/config/approval';
+
+/** Authors whose fingerprints are kept. With more of them anyone may be one. */
+const AUTHORS_MAX = 1_000;
+const ANYONE = 'anyone';
+
+/** Of a name, an address, or the part of one before its `@`. */
+function printOf(plan: string, kind: 'name' | 'address' | 'account', text: string): string {
+  const value = JSON.stringify([plan, kind, text.trim().toLowerCase()]);
+  return createHash('sha256').update(value).digest('hex').slice(0, 16);
+}
+
+/** Fingerprints of authors, who are given as `name <address>`, for one plan. */
+export function authorPrints(plan: string, authors: readonly string[]): string[] {
+  if (authors.length > AUTHORS_MAX) return [ANYONE];
+  const prints = authors.flatMap((author) => {
+    const [, name = author, address = ''] = /^(.*?)\s*<([^<>]*)>\s*$/s.exec(author) ?? [];
+    const account = address.split('@')[0] ?? '';
+    return [
+      printOf(plan, 'name', name),
+      printOf(plan, 'address', address),
+      printOf(plan, 'account', account),
+    ];
+  });
+  return [...new Set(prints)];
+}
+
+/**
+ * Whether a user is one of them: by the addresses that config.yml lists, else by an address or a name that is
+ * the user's.
+ */
+export function isAuthor(
+  plan: string,
+  prints: readonly string[],
+  { user, emails }: Approver,
+): boolean {
+  const own =
+    emails.length > 0
+      ? emails.map((each) => printOf(plan, 'address', each))
+      : (['name', 'address', 'account'] as const).map((kind) => printOf(plan, kind, user));
+  return prints.includes(ANYONE) || own.some((each) => prints.includes(each));
+}
