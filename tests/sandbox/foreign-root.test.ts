@@ -68,7 +68,15 @@ function wordsFor(help: string): string[] {
 const READING = [
   ...['audit anchor', 'audit list', 'audit tail', 'audit verify', 'completion', 'debug extract'],
   ...['debug last-error', 'debug log', 'doctor', 'env list', 'history', 'import', 'list'],
-  ...['notify preview', 'notify status', 'preview list', 'report', 'stats', 'status', 'tokens list'],
+  ...[
+    'notify preview',
+    'notify status',
+    'preview list',
+    'report',
+    'stats',
+    'status',
+    'tokens list',
+  ],
   ...['top', 'why'],
   // They write to /etc/runner, which is root's.
   ...['grant add', 'grant list', 'grant remove'],
