@@ -54,11 +54,11 @@ whenPossible('a second release of the same commit has the same bytes, wherever i
     `runner-${version}.cdx.json`,
     `runner-${version}.tar.gz`,
     `runner-bell_${version}_all.deb`,
-    `runner-preview_${version}_all.deb`,
     `runner-cli-${version}.tgz`,
     `runner-dashboard_${version}_all.deb`,
     `runner-fleet_${version}_all.deb`,
     `runner-mcp_${version}_all.deb`,
+    `runner-preview_${version}_all.deb`,
     `runner_${version}_all.deb`,
   ]);
   execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release });
@@ -88,14 +88,14 @@ whenPossible('the Debian package says what it needs, and holds what belongs to i
   const root = temporaryFolder('deb');
   execFileSync('dpkg-deb', ['-x', deb, root]);
   const files = tree(root, { modes: true });
-  const fleet = ['runner-agent', 'runner-fleet', 'runner-mcp'];
+  const apart = ['runner-agent', 'runner-fleet', 'runner-mcp', 'runner-preview', 'runner-waker'];
   assert.equal(
     Object.keys(files).filter(
-      (path) => /fleet|agent|nats|mcp/.test(path) && !path.includes('/doc/'),
+      (path) => /fleet|agent|nats|mcp|preview|waker/.test(path) && !path.includes('/doc/'),
     ),
     [],
   );
-  for (const name of tools.filter((each) => !fleet.includes(each))) {
+  for (const name of tools.filter((each) => !apart.includes(each))) {
     assert.is(files[`usr/bin/${name}`], '-> ../lib/runner/launch');
     assert.match(files[`usr/lib/runner/bin/${name}`] ?? '', /^0755 #!/);
   }
