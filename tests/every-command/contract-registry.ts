@@ -135,7 +135,7 @@ export const REGISTRY: readonly Entry[] = [
     command: 'top',
     calls: [call('--once'), call('--once', '--json'), call('--once', '-o', 'yaml')],
     writes: false,
-    wrong: [['usage', call('--once', '--plain')]],
+    wrong: [['usage', call('--often')]],
     refusals: {
       ...OUTPUT,
       config_invalid: ['config.yml is no YAML', 'a value in config.yml is wrong'],

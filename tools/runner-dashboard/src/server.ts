@@ -1,5 +1,6 @@
 /** Answers GET and HEAD; there is no other method, and nothing that a request brings is kept. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { systemFailure } from '@runner/common/foundation/failure';
 import type { Live } from './live.ts';
 import { HEADERS, messagePage } from './page.ts';
 
@@ -52,8 +53,14 @@ export function serve(live: Live, place: ListenPlace, { signal, note }: Service)
       server.close(() => resolve());
       server.closeAllConnections();
     };
-    server.once('error', reject);
-    server.listen(place, () => note(`listening on ${addressOf(server)}`));
+    // The dashboard removes nothing, not even the socket that one left that was killed.
+    const where = 'path' in place ? `on ${place.path} (if no dashboard runs: rm it)` : 'there';
+    server.once('error', (error) =>
+      reject(systemFailure(error, `listen ${where}`, 'not_configured')),
+    );
+    // The user of the proxy connects to a socket.
+    const open = 'path' in place ? { readableAll: true, writableAll: true } : {};
+    server.listen({ ...place, ...open }, () => note(`listening on ${addressOf(server)}`));
     signal.addEventListener('abort', end);
     if ('fd' in place) endWhenIdle(server, end);
   });
@@ -78,6 +85,13 @@ function endWhenIdle(server: Server, end: () => void): void {
   });
 }
 
+const OWN_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/** On a socket of its own a proxy with a login is in front. */
+function isForeign({ headers, socket }: IncomingMessage): boolean {
+  return socket.localPort !== undefined && !OWN_NAME.test(headers.host ?? 'localhost');
+}
+
 async function answer(
   live: Live,
   incoming: IncomingMessage,
@@ -95,6 +109,8 @@ async function answer(
       response.setHeader('Allow', 'GET, HEAD').setHeader('Connection', 'close');
       return send(405, messagePage('Only GET and HEAD'));
     }
+    // Another name that leads to this address is a page elsewhere that wants to read this one.
+    if (isForeign(incoming)) return send(421, messagePage('Ask for it by its own address'));
     const path = TARGET.exec(incoming.url ?? '')?.groups?.path ?? '';
     const place = PLACE.exec(path)?.groups;
     const page = place && (await live.page(place.app));

@@ -1,5 +1,7 @@
 /** The page: what it shows, that it is live, and that it cannot write. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import { writeApp } from '@runner/common/apps/store';
 import { distFolder, executable, run, shell } from '@runner/testing/run';
@@ -55,6 +57,16 @@ shared('only GET and HEAD are answered, and HEAD without a page', async () => {
   }
   const { status, text } = await ask(port, '/', 'HEAD');
   assert.equal([status, text], [200, '']);
+});
+
+shared('a page elsewhere whose name leads here is not answered', async () => {
+  const { port } = await startDashboard(makeEyesRoot(1, true).root);
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve) => {
+      get({ port, headers: { host } }, (answer) => resolve(answer.resume().statusCode));
+    });
+  assert.is(await statusFor('evil.example'), 421);
+  assert.is(await statusFor(`localhost:${port}`), 200);
 });
 
 shared(

@@ -31,7 +31,7 @@ const METRICS: readonly Metric<Gauged>[] = [
   ),
   metric(
     'head_behind_seconds',
-    'Since when a newer commit is known and not active; 0: none.',
+    'For how long a newer commit is known and not active, in seconds; 0: none.',
     (each) => {
       const since = seconds(each.summary.behind_since);
       return [['', since === null ? 0 : Math.max(0, each.now.getTime() / 1000 - since)]];

@@ -40,7 +40,7 @@ function inherited({ env, pid }: Io): ListenPlace {
 }
 
 /** `127.0.0.1`, and the others that no other machine reaches. */
-const LOOPBACK = /^(127(?:\.\d{1,3}){3}|\[::1\]|localhost):(\d{1,5})$/;
+const LOOPBACK = /^(127(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}|\[::1\]|localhost):(\d{1,5})$/;
 
 function placeOf(text: string): ListenPlace {
   if (text.startsWith('unix:/')) return { path: text.slice('unix:'.length) };

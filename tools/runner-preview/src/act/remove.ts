@@ -3,6 +3,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { dropPreviewDatabase } from '@runner/deploy/database/preview';
+import { endHold } from '@runner/deploy/hold/traffic';
 import { secretsAnyway, stopInstances } from '@runner/deploy/instances/stop';
 import { operate } from '@runner/deploy/operation/operate';
 import { removeApp } from '@runner/deploy/remove/remove';
@@ -18,6 +19,8 @@ export async function removePreview(
 ): Promise<void> {
   const { io, paths, reporter, signal, trigger } = context;
   const reason = why.slice(0, 200);
+  const { traffic_hold: hold } = requireApp(paths, app);
+  if (hold) endHold({ io, paths, app }, hold, 'the preview was removed');
   changePreview(context, app, ({ undone_at: _, ...now }) => ({ ...now, removed_why: reason }));
   const open = async () => ({
     redact: await redactorForAny({ paths, env: io.env }, app),

@@ -9,6 +9,7 @@ import { previewedApp } from '@runner/common/foundation/names';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
+import { show } from '../act/context.ts';
 import { purgePreview, removePreview } from '../act/remove.ts';
 import { lockPreviews } from '../act/sync.ts';
 import { working } from './work.ts';
@@ -141,7 +142,12 @@ export const disable = command({
   needsRoot: true,
   about: 'Remove all previews of an app, and make no more',
   positionals,
-  options: { purge: { about: 'Remove their files too: nothing can be brought back' } },
+  options: {
+    purge: { about: 'Remove their files too: nothing can be brought back' },
+    force: {
+      about: 'With --purge: also what cannot be stopped, or be taken back on the code host',
+    },
+  },
   examples: ['runner preview disable shop'],
   async run(context) {
     const { io, paths, args, options } = context;
@@ -154,11 +160,24 @@ export const disable = command({
           ({ previews: _, ...now }) => now as typeof now & { app: string },
         );
         const names = previewNames(paths, app);
-        for (const name of names) {
-          const { removed_at: at } = requireApp(paths, name).preview ?? {};
-          if (at === undefined) await removePreview(previews, name, 'previews were disabled');
-          if (options.purge) await purgePreview(previews, name);
-        }
+        const problems: string[] = [];
+        for (const name of names)
+          try {
+            const { removed_at: at } = requireApp(paths, name).preview ?? {};
+            if (at === undefined) await removePreview(previews, name, 'previews were disabled');
+            // The host may not have answered when it was removed.
+            else await show(previews, name);
+            if (options.purge) await purgePreview(previews, name);
+          } catch (error) {
+            if (!(error instanceof Failure)) throw error;
+            if (options.force && options.purge) await purgePreview(previews, name);
+            else problems.push(`${name}: ${error.message}`);
+          }
+        if (problems.length > 0)
+          throw new Failure(
+            'stop_failed',
+            `not all previews are gone, and fetch --deploy goes on with it: ${problems.join('; ')}`,
+          );
         return names;
       } finally {
         lock.release();

@@ -92,7 +92,15 @@ function listing(paths: Paths, name: string): PreviewListing {
     ];
   });
   const known = 'domain' in settings ? (settings as PreviewListing['settings']) : null;
-  return { app: name, settings: known, previews, waiting };
+  // One that is there waits for nothing, whatever the last look said.
+  const isListed = ({ key }: WaitingPreview) =>
+    previews.some((each) => each.key === key && each.state !== 'removed');
+  return {
+    app: name,
+    settings: known,
+    previews,
+    waiting: waiting.filter((each) => !isListed(each)),
+  };
 }
 
 function previewState({ preview, instances }: AppState): ListedPreview['state'] {

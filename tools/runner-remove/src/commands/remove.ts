@@ -19,14 +19,17 @@ export const remove = command({
   options: {
     yes: { short: 'y', about: 'Do not ask for confirmation' },
     purge: { about: 'Also remove the shared files of the instances and the deploy logs' },
-    force: { about: 'Remove the app even if an instance cannot be stopped' },
+    force: {
+      about:
+        'Remove the app even if an instance cannot be stopped, or the code host still shows a preview',
+    },
   },
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
     const { app } = requireApp(paths, args.app);
     if (!options.yes) await confirm(context, app);
-    removePreviews(context, app);
+    removePreviews(context, app, context.options.force);
     return { value: await removeApp({ io, paths, app, note, ...options }) };
   },
   human: (removed: RemovedApp, style) =>
@@ -34,9 +37,14 @@ export const remove = command({
 });
 
 /** Previews go before their app, whose token their code host is asked with. */
-function removePreviews({ io, paths }: Pick<Context, 'io' | 'paths'>, app: string): void {
+function removePreviews(
+  { io, paths }: Pick<Context, 'io' | 'paths'>,
+  app: string,
+  isForced: boolean,
+): void {
   if (previewNames(paths, app).length === 0) return;
   const args = [join(dirname(io.program), 'runner-preview'), 'disable', app, '--purge'];
+  if (isForced) args.push('--force');
   const { status } = spawnSync(process.execPath, [...args, '--root', paths.root], {
     env: passed(io.env),
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missingRoot } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { signalStatus, usage } from '@runner/common/foundation/failure';
+import { signalStatus } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { OFFLINE } from '@runner/deploy/instances/view';
 import type { Snapshot } from '@runner/history/now/snapshot';
@@ -25,11 +25,13 @@ export const top = command({
   safeInForeignRoot: true,
   async run(context) {
     const { io, paths, options, format, style, note } = context;
-    if (options.once && options.plain)
-      throw usage("the argument '--once' cannot be used with '--plain'");
     const missing = missingRoot(paths);
     if (missing) note(missing);
     const source = new TopSource({ io, paths }, options.offline);
+    if (options.once && options.plain && format === 'human') {
+      io.stdout.write(changesIn(await source.now(), undefined));
+      return {};
+    }
     if (options.once) return { value: await source.whole() };
     if (format === 'human' && !options.plain && io.stdin.isTTY && io.stdout.isTTY) {
       const now = await source.now();

@@ -1,0 +1,39 @@
+/** Removing previews while their code host does not answer, or their requests are held. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePreviewWorld } from './world.ts';
+
+test('what could not be taken back on the code host is taken back later, and remove waits for it', async () => {
+  const world = await makePreviewWorld();
+  for (const number of [1, 2]) await world.open(number);
+  await world.sync();
+  const tokens = [...world.api.tokens];
+  world.api.tokens.clear();
+  const disabled = await world.runner('preview', 'disable', 'shop');
+  assert.is(disabled.status, 1);
+  assert.match(disabled.stderr, /not all previews are gone.* shop--pr-1: .* shop--pr-2: /);
+  assert.equal(world.processes(), []);
+  const refused = await world.runner('remove', 'shop', '--yes');
+  assert.is(refused.status, 1);
+  for (const [token, login] of tokens) world.api.tokens.set(token, login);
+  const removed = await world.runner('remove', 'shop', '--yes');
+  assert.is(removed.status, 0, removed.stderr);
+  for (const { text } of world.api.pulls.comments) assert.match(text, /removed/);
+  await world.end();
+});
+
+test('a removed preview holds no requests', async () => {
+  const world = await makePreviewWorld();
+  await world.open(1);
+  await world.sync();
+  const held = await world.runner('hold-traffic', 'shop--pr-1', '--for', '1h');
+  assert.is(held.status, 0, held.stderr);
+  assert.is((await world.runner('preview', 'remove', 'shop', '1')).status, 0);
+  const { stdout } = await world.runner('status', 'shop--pr-1', '--json');
+  assert.is(JSON.parse(stdout).traffic_hold, null);
+  assert.is((await world.runner('preview', 'undo', 'shop', '1')).status, 0);
+  assert.match(String(await world.page('pr-1')), /./);
+  await world.end();
+});
+
+test.run();
