@@ -15,6 +15,7 @@ import { makeWorld, TOKEN, type World } from '../deploys/world.ts';
 import {
   type Activator,
   activateWaker,
+  addParent,
   askHost,
   fetch,
   markPreview,
@@ -28,8 +29,8 @@ const LOAD = Number(process.env.WAKE_LOAD ?? 20);
 /** The app's own start where nothing else runs, in milliseconds. */
 const USUAL_START = 100;
 
-const names = Array.from({ length: COUNT }, (_, at) => `shop--pr-${at}`);
-const hostOf = (app: string) => `${app.slice(6)}.preview.example.org`;
+const names = Array.from({ length: COUNT }, (_, at) => `web-${at}`);
+const hostOf = (app: string) => `pr-${app.slice(4)}.preview.example.org`;
 
 const test = suite<{ world: World; waker: Activator; nginx: RealProxy | undefined }>('many asleep');
 
@@ -48,8 +49,8 @@ async function addApp({ root, git }: World, app: string): Promise<void> {
 /** The wildcard site: the host names the app. */
 async function wildcard(root: string): Promise<RealProxy | undefined> {
   if (programOf('nginx') === undefined) return undefined;
-  const live = `${root}/apps/shop--$preview/instances/default/live/app.sock`;
-  const site = `map $host $preview { "~^(?<name>pr-[0-9]+)\\." $name; }
+  const live = `${root}/apps/web-$preview/instances/default/live/app.sock`;
+  const site = `map $host $preview { "~^pr-(?<name>[0-9]+)\\." $name; }
 # In server:
 location / { proxy_pass http://unix:${live}:; proxy_set_header Host $host; proxy_http_version 1.1; }
 `;
@@ -60,6 +61,7 @@ test.before(async (context) => {
   const world = await makeWorld({ parent: '/tmp' });
   await run('runner-remove', ['shop', '--yes'], { root: world.root });
   for (const app of names) await addApp(world, app);
+  await addParent(world.root);
   const waker = await activateWaker(world.root);
   const nginx = await wildcard(world.root);
   Object.assign(context, { world, waker, nginx });
@@ -75,7 +77,7 @@ const liveOf = (root: string, app: string) =>
   readlinkSync(join(root, 'apps', app, 'instances/default/live'));
 
 async function allAsleep(root: string, apps: readonly string[]): Promise<void> {
-  for (const app of apps) markPreview(root, app, { sleep_after: '0s', of: 'shop' });
+  for (const app of apps) markPreview(root, app, { sleep_after: '0s' });
   await sleep(100);
   const { stderr } = await fetch(root, ...apps);
   for (const app of apps) assert.match(liveOf(root, app), /asleep/, stderr);
