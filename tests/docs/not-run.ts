@@ -65,6 +65,41 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    block: 'runner apply p-1a2b3c4d',
+    reason: 'there is no such plan: tests/approvals makes some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner approve p-1a2b3c4d',
+    reason: 'there is no such plan: tests/approvals makes some',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner waker',
+    reason: 'it listens until it is ended: tests/traffic/sleep.test.ts calls it',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner mcp --grant claude',
+    reason: 'there is no such grant: the tests of runner-mcp have some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: '-f KEY > approval.sig',
+    reason: 'there is no such plan: tests/approvals makes some',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'sudo runner grant',
+    reason: 'it writes to /etc/runner: tests/approvals/grants.test.ts has another folder',
+  },
+  {
+    page: 'docs/commands.md',
+    block: 'runner hold-traffic shop',
+    reason: 'the shop of the documentation has no traffic: tests/traffic/hold.test.ts holds some',
+  },
+  {
+    page: 'docs/commands.md',
     line: 'runner jobs run shop nightly',
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
   },
@@ -378,5 +413,11 @@ export const NOT_RUN: readonly NotRun[] = [
     block: 'dist/server.js has changed',
     reason:
       'it shows a release and a unit that were changed: tests/signed/verify.test.ts changes them',
+  },
+  {
+    page: 'docs/why-it-failed.md',
+    block: '$ runner why shop',
+    reason:
+      'the shop of the documentation is stopped, which comes first: tools/runner-why/test has one that runs',
   },
 ];
