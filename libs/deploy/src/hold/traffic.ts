@@ -24,7 +24,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import type { OperatorEvent } from '@runner/common/audit/events';
 import { liveHolder, takeLock } from '@runner/common/files/lock';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { InstancePaths, Paths, Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { linkTo } from '../instances/current-link.ts';
@@ -168,7 +168,13 @@ export function leadAllBack(paths: Paths, app: string, instances: readonly strin
 
 /** A deploy that switches the slot meanwhile has named the new one first. */
 function leadBack(own: InstancePaths, slot: SlotName): void {
-  linkTo(liveLink(own), slot);
+  try {
+    linkTo(liveLink(own), slot);
+  } catch (error) {
+    // The command and the holder lead back at the same moment, and one of them has done it.
+    if (systemCode(error) === undefined) throw error;
+    if (isHeld(own)) linkTo(liveLink(own), slot);
+  }
   const now = slotAfterHold(own);
   if (now !== undefined && now !== slot) leadBack(own, now);
 }
