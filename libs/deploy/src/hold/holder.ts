@@ -117,7 +117,9 @@ function wait(socket: Socket, waiting: Map<Socket, () => void>): void {
 
 /** Passes a connection on to what is live now, both ways, as it comes. */
 function passOn(socket: Socket, own: InstancePaths): void {
-  if (isHeld(own)) return void socket.destroy();
+  if (socket.destroyed) return;
+  // The state says first that a hold has ended, and the link follows.
+  if (isHeld(own)) return void setTimeout(passOn, 10, socket, own);
   const { connect } = process.getBuiltinModule('node:net');
   const app = connect({ path: socketIn(liveLink(own)), allowHalfOpen: true });
   app.on('error', () => socket.destroy());
