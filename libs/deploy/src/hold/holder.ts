@@ -111,7 +111,8 @@ function wait(socket: Socket, waiting: Map<Socket, () => void>): void {
   waiting.set(socket, () => {
     forget();
     socket.off('data', read).off('end', giveUp).off('close', forget);
-    socket.unshift(Buffer.concat(chunks));
+    // It may be passed on a moment later: until then nothing is read.
+    socket.pause().unshift(Buffer.concat(chunks));
   });
 }
 
