@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningCommand } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addParent, askHost, fetch, markPreview, sleepyFiles, startWaker } from './sleep-world.ts';
@@ -57,6 +58,7 @@ test('an idle preview falls asleep, and its first request wakes it', async ({ wo
   assert.equal([posted.status, posted.text], [200, 'first second']);
   assert.is(world.live(), 'a');
   assert.is((await askHost(proxy, HOST)).text, 'shop v0');
+  await until(() => world.kinds().at(-1) === 'AppStarted', 'no record');
   const records = world.events().slice(-2);
   assert.equal(
     records.map(({ event_type: kind }) => kind),

@@ -41,9 +41,10 @@ function isLikely(word: string): boolean {
     : !/^[0-9a-f]*$/.test(word);
 }
 
-/** Whether a word has both cases and a digit or sign, unlike a name, a number or a hash. */
+/** Whether a word has both cases and, unless it is long, a digit or sign, unlike a name, a number or a hash. */
 export function isMixed(word: string): boolean {
-  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /[0-9+/=]/.test(word);
+  const hasCases = /[a-z]/.test(word) && /[A-Z]/.test(word);
+  return hasCases && (word.length >= FOREIGN_MIN || /[0-9+/=]/.test(word));
 }
 
 /**

@@ -40,6 +40,9 @@ interface OpenKey {
   others: number;
   /** Width of its longest line; 0 while only headers have come. */
   width: number;
+  /** Width of the line before, and of the narrowest that was followed by another: text may be wrapped twice. */
+  last: number;
+  narrowest: number;
   /** Whether the previous line belonged to it and was not a short last one. */
   steady: boolean;
   /** Whether its lines lack the prefix. */
@@ -113,6 +116,8 @@ export class KeyCutter<T> {
           size: 0,
           others: 0,
           width: 0,
+          last: 0,
+          narrowest: Number.POSITIVE_INFINITY,
           steady: true,
           bare: false,
         };
@@ -155,8 +160,10 @@ export class KeyCutter<T> {
     const least = key.width === 0 ? FIRST_MIN : key.steady ? 1 : AGAIN_MIN;
     const width = widthOf(body, least) || (own > 0 ? widthOf(text, least) : 0);
     if (width > 0) {
-      key.steady = width >= key.width;
+      if (!key.steady) key.narrowest = Math.min(key.narrowest, key.last);
+      key.steady = width >= Math.min(key.width, key.narrowest);
       key.width = Math.max(key.width, width);
+      key.last = width;
       key.bare ||= own <= 0;
       key.others = 0;
       return true;

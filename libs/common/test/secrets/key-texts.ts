@@ -61,6 +61,8 @@ export const WAYS: Readonly<Record<string, (key: string) => string[]>> = {
       .filter((line) => !/^[\w-]+: |^=....$|^$/.test(line));
     return [first, ...wrapped(rest.slice(0, -1).join(''), 20), rest.at(-1) ?? ''];
   },
+  'with each line folded': (key) =>
+    key.split('\n').flatMap((line) => (line.startsWith('-') ? [line] : wrapped(line, 40))),
 };
 
 /** Pieces of a key's body of which none may be shown. */
