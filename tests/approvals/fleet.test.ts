@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -18,6 +18,7 @@ test('an order waits for an approval, which another order gives, if config.yml l
     await operator.enrol('web1', root);
     const rule = (by: string) => `require_approval: { shop: { deploy: 1, by: [${by}] } }\n`;
     appendFileSync(join(root, 'config.yml'), rule('alice'));
+    const config = readFileSync(join(root, 'config.yml'), 'utf8');
     const commit = await world.push('v2');
     const order = async (verb: string, ref: string) => {
       const sealed = operator.signed(verb, 'shop', { ref });
@@ -37,6 +38,14 @@ test('an order waits for an approval, which another order gives, if config.yml l
     );
     assert.equal(world.events().at(-1)?.approved_by, ['alice']);
     assert.is((await order('deploy', commit)).status, 'up_to_date');
+
+    writeFileSync(join(root, 'config.yml'), config.replace('deploy: 1', 'rollback: 1'));
+    const back = await order('rollback', '');
+    assert.equal([back.status, back.code], ['held', 'approval']);
+    const backId = /p-[0-9a-f]{8}/.exec(String(back.message))?.[0] ?? '';
+    assert.is((await order('approve', backId)).status, 'approved');
+    await until(() => world.kinds().at(-1) === 'RollbackSuccess', 'no rollback');
+    assert.equal(world.events().at(-1)?.approved_by, ['alice']);
   }));
 
 test.run();

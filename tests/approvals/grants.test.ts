@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -72,6 +72,16 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     const late = await run('runner-apply', [demoted.id], as('by-operate'));
     assert.is(late.status, 1);
     assert.match(late.stderr, 'has 0 of 1 approvals');
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { restart: 1, by: [ada, root], not_author: true } }\n',
+    );
+    const hers = ['add', 'hers', '--level', 'propose', '--app', 'shop', '--user', 'root'];
+    assert.is((await run('runner-grant', hers, admin)).status, 0);
+    const asked = JSON.parse((await plan('hers', 'restart')).stdout);
+    const word = await run('runner-approve', [asked.id], admin);
+    assert.is(word.status, 1);
+    assert.match(word.stderr, `made ${asked.id}: someone else has to approve it`);
     assert.is((await run('runner-grant', ['remove', 'by-look'], admin)).status, 0);
     assert.not.match(readFileSync(keys, 'utf8'), 'by-look');
   }));

@@ -227,6 +227,10 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
   assert.equal((await examined(root)).troubles, [
     `warning config: ${file}:1: deploy_windows[0].app: no app called 'shopp' is registered`,
   ]);
+  put(root, 'config.yml', 'require_approval: { shopp: { deploy: 1, by: [ada] } }\n');
+  assert.equal((await examined(root)).troubles, [
+    `warning config: ${file}:1: require_approval.shopp: no app called 'shopp' is registered`,
+  ]);
   rmSync(file);
   assert.equal((await examined(root)).troubles, []);
 });

@@ -20,6 +20,8 @@ export interface Grant {
   apps: string[];
   /** `ssh-ed25519 AAAA…`, which may log in to use it; null: none. */
   key: string | null;
+  /** Whose agent it is: with `not_author`, their approval of its plans does not count. */
+  user: string | null;
   since: string;
   by: string;
 }

@@ -14,7 +14,7 @@ export async function afterApproval(
   const { commit, version, result } = decided;
   if (result !== 'new_commit' || commit === null || app.deploying || !request.deploy)
     return decided;
-  const found = await approvalFor({ ...request, by: 'fetch', app, commit, locked });
+  const found = await approvalFor({ ...request, by: 'fetch', verb: 'deploy', app, commit, locked });
   if (!found) return decided;
   if ('plan' in found) return { ...decided, plan: found.plan };
   return { ...decided, result: 'approval', text: `${version} ${found.waits}` };

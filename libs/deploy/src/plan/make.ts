@@ -18,6 +18,7 @@ import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
 import { factsOf, hideIn } from '../approval/facts.ts';
+import { keptVersions } from '../database/kept.ts';
 import { wayBackTo } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { underLock } from '../journal/lock.ts';
@@ -121,7 +122,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       changes: { ...brought.changes, ...packages },
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}` : 'not changed',
-      contract: contractIsDue(request, app),
+      contract: contractMayFollow(request, app, file),
       undo: moves.some(({ from }) => from !== null)
         ? `runner rollback ${word(app.app)}`
         : `runner stop ${word(app.app)}`,
@@ -198,10 +199,14 @@ function common(
   };
 }
 
-/** Whether the deploy could leave no version that needs what `contract` of a kept release removes. */
-function contractIsDue({ paths }: PlanRequest, app: AppState): boolean {
-  return Object.values(app.instances).some(({ current }) => {
-    const rules = current && fileOfRelease(paths, app.app, current)?.migrate;
-    return rules?.contract !== undefined && app.contracted !== current?.deploy_id;
-  });
+/** Whether the oldest version that is kept after the deploy may have a `contract` that is still to be run. */
+function contractMayFollow({ paths }: PlanRequest, app: AppState, file: DeployFile): boolean {
+  // The deploy may remove the oldest.
+  const oldest = keptVersions(paths.app(app.app), app).slice(0, 2);
+  const rules = oldest
+    .filter(({ deploy_id }) => deploy_id !== app.contracted)
+    .map((kept) => fileOfRelease(paths, app.app, kept)?.migrate);
+  return [...rules, ...(oldest.length < 2 ? [file.migrate] : [])].some(
+    (migrate) => migrate?.contract !== undefined,
+  );
 }

@@ -1,4 +1,4 @@
-/** Whether a commit that is to be deployed without an operator has its approvals: it gets a plan once. */
+/** Whether what is to be done without an operator here has its approvals: it gets a plan once. */
 import {
   changePlan,
   isApproved,
@@ -11,35 +11,47 @@ import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { type Announcing, announceChanges } from '../alerts/announce.ts';
 import { endWords } from '../approval/admit.ts';
 import { changedFacts, factsOf } from '../approval/facts.ts';
 import { withoutSteps } from '../report/reporter.ts';
+import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { announceWanted } from './announce.ts';
 import { makeUnderLock, type PlanRequest } from './make.ts';
 
 const DAY = 86_400_000;
 
-/** Who wants it deployed, and what runs with the app's lock. */
-export interface WantedDeploy extends Announcing, Pick<PlanRequest, 'signal' | 'by'> {
+/** A deploy of a commit or a rollback, who wants it, and what runs with the app's lock. */
+export interface WantedCommand extends Announcing, Pick<PlanRequest, 'signal' | 'by' | 'to'> {
   readonly app: AppState;
-  readonly commit: string;
+  readonly verb: 'deploy' | 'rollback';
+  /** Of a deploy. */
+  readonly commit?: string;
   locked<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The id of its approved plan, or what it waits for, in words; undefined: it needs no approval. */
 export async function approvalFor(
-  wanted: WantedDeploy,
+  wanted: WantedCommand,
 ): Promise<{ readonly plan: string } | { readonly waits: string } | undefined> {
-  const { io, paths, app, commit } = wanted;
-  if (!approvalRuleOf(readConfig(paths), app.app).counts.deploy) return undefined;
+  const { io, paths, app, verb, commit, to } = wanted;
+  if (!approvalRuleOf(readConfig(paths), app.app).counts[verb]) return undefined;
   const known = listPlans(paths, app.app).filter(
-    ({ plan }) => plan.verb === 'deploy' && !plan.instance,
+    ({ plan }) => plan.verb === verb && !plan.instance,
   );
-  const facts = factsOf({ io, paths }, app, 'deploy');
-  const isStill = (each: StoredPlan) =>
-    each.plan.commit === commit && changedFacts(each.plan.facts, facts).length === 0;
+  const target = { to, instance: undefined };
+  const goals =
+    verb === 'rollback'
+      ? unlessFailure(() => goalsOf(planRollback(paths, app, target)), undefined)
+      : {};
+  // The command itself says why it cannot roll back.
+  if (!goals) return undefined;
+  const facts = { ...factsOf({ io, paths }, app, verb), ...goals };
+  const isStill = ({ plan }: StoredPlan) =>
+    (verb === 'rollback' ? plan.to === (to ?? null) : plan.commit === commit) &&
+    changedFacts(plan.facts, facts).length === 0;
   const unused = known.filter((each) => !each.applied && isStill(each));
   const open = unused.filter((each) => isOpen(each, io.now()));
   const approved = open.find(isApproved);
@@ -58,7 +70,8 @@ export async function approvalFor(
     io,
     paths,
     app: app.app,
-    verb: 'deploy' as const,
+    verb,
+    to,
     by,
     signal,
     reporter,

@@ -93,30 +93,35 @@ const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young
 
 /**
  * Why the app cannot be deployed now: blocked, held, stopped, paused, outside its deploy windows, its
- * packages are too young, or it waits for an approval. Else the plan with the approvals that it needs.
+ * packages are too young, or it, or a rollback, waits for an approval. Else the plan with the approvals that it needs.
  */
 export async function appRefusal(
   { io, paths }: Agent,
   order: Order,
   by: string,
 ): Promise<OrderRefusal | { readonly plan: string } | undefined> {
-  if (order.verb !== 'deploy') return undefined;
-  const policy = deployPolicyOf(readConfig(paths));
+  const { verb, ref } = order;
+  if (verb !== 'deploy' && verb !== 'rollback') return undefined;
   const app = requireApp(paths, order.app);
-  const { result, text } = decide(
-    app,
-    { commit: order.ref, version: order.ref.slice(0, 12) },
-    policy,
-    io.now(),
-  );
-  if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
-  if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
+  if (verb === 'deploy') {
+    const policy = deployPolicyOf(readConfig(paths));
+    const { result, text } = decide(
+      app,
+      { commit: ref, version: ref.slice(0, 12) },
+      policy,
+      io.now(),
+    );
+    if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
+    if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
+  }
   const { signal } = new AbortController();
   const reporter = { note: (line: string) => io.stderr.write(`${harmlessLine(line)}\n`) };
   const locked = <T>(work: () => Promise<T>) =>
     underLock({ io, paths, app: order.app }, 'plan', work, 'fleet');
-  const wanted = { io, paths, app, by, signal, reporter, locked, notify: true, commit: order.ref };
-  const found = await approvalFor(wanted);
+  const wanted = { io, paths, app, verb, by, signal, reporter, locked, notify: true };
+  const found = await approvalFor(
+    verb === 'deploy' ? { ...wanted, commit: ref } : { ...wanted, to: ref || undefined },
+  );
   if (!found || 'plan' in found) return found;
   return { status: 'held', code: 'approval', message: found.waits };
 }

@@ -1,4 +1,5 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
+import { approvalRuleOf } from '@runner/common/config/approval';
 import { codeHostsOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
@@ -30,9 +31,20 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
     const foreign = unknownKeys(file.tree, CONFIG_SCHEMA, '').map(({ key, line }) =>
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
-    const strangers = windows.flatMap(({ app }, index) => {
+    const approvals = pick(file, ['require_approval'], []).get('require_approval');
+    const named: [app: string | undefined, path: (string | number)[]][] = [
+      ...windows.map(({ app }, index): (typeof named)[number] => [
+        app,
+        ['deploy_windows', index, 'app'],
+      ]),
+      ...[...((approvals as Map<string, unknown> | undefined)?.keys() ?? [])].map(
+        (app): (typeof named)[number] => [app, ['require_approval', app]],
+      ),
+    ];
+    for (const [app] of named) if (app !== undefined) approvalRuleOf(file, app);
+    const strangers = named.flatMap(([app, path]) => {
       if (app === undefined || isThere(paths.state(app))) return [];
-      const { line = 1, key } = positionOf(file, ['deploy_windows', index, 'app']);
+      const { line = 1, key } = positionOf(file, path);
       const words = `${paths.config}:${line}: ${key}: no app called '${app}' is registered`;
       return [warning(words, edit(line))];
     });

@@ -26,6 +26,10 @@ export const add = command({
   options: {
     level: { placeholder: 'LEVEL', choices: GRANT_LEVELS, about: 'What it may do', required: true },
     app: { placeholder: 'APPS', about: 'Names of apps, separated by commas', required: true },
+    user: {
+      placeholder: 'USER',
+      about: 'Whose agent it is; with not_author they cannot approve its plans',
+    },
     key: { placeholder: 'FILE', about: 'Public ssh key that may use it; - reads stdin' },
   },
   examples: ['sudo runner grant add helper --level propose --app shop --key helper.pub'],
@@ -33,12 +37,13 @@ export const add = command({
     requireRoot(io);
     if (!isGrantName(name))
       throw invalidValue(name.slice(0, 80), '<NAME>', 'it must be a-z, 0-9 and -, at most 32');
-    const { level, app, key } = options;
+    const { level, app, key, user = null } = options;
     const grant: Grant = {
       name,
       level: level as Grant['level'],
       apps: [...new Set(app.split(','))].map((each) => appName(each)),
       key: key === undefined ? null : grantKey(readGiven(io, key, KEY_MAX, 'the key')),
+      user,
       since: io.now().toISOString(),
       by: personOf(io),
     };

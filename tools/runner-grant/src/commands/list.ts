@@ -10,9 +10,11 @@ export const list = command({
   run: async ({ io }) => ({ value: { grants: listGrants(io.env) } }),
   human({ grants }: { grants: Grant[] }, style) {
     if (grants.length === 0) return 'No grants.\n';
-    const rows = grants.map(({ name, level, apps, key, since, by }) =>
-      [name, level, apps.join(','), key ? 'yes' : 'no', since.slice(0, 10), by].map(harmlessLine),
+    const rows = grants.map(({ name, level, apps, user, key, since, by }) =>
+      [name, level, apps.join(','), user ?? '-', key ? 'yes' : 'no', since.slice(0, 10), by].map(
+        harmlessLine,
+      ),
     );
-    return table(['NAME', 'LEVEL', 'APPS', 'KEY', 'SINCE', 'BY'], rows, style);
+    return table(['NAME', 'LEVEL', 'APPS', 'USER', 'KEY', 'SINCE', 'BY'], rows, style);
   },
 });
