@@ -23,7 +23,7 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
     case 'object':
       return { ...about, ...objectSchema(schema, nullable) };
     case 'array':
-      return { ...about, ...oneOrMore(jsonSchema(schema.items), nullable) };
+      return { ...about, ...oneOrMore(jsonSchema(schema.items), nullable, schema.minItems) };
     case 'integer':
       return { ...about, ...type('integer'), minimum: schema.minimum, maximum: schema.maximum };
     case 'boolean':
@@ -37,11 +37,15 @@ export function jsonSchema(schema: Schema, nullable = false): Json {
   }
 }
 
-const listOf = (items: Json): Json => ({ type: 'array', items });
+const listOf = (items: Json, minItems?: number): Json => ({
+  type: 'array',
+  items,
+  ...(minItems !== undefined && { minItems }),
+});
 
 /** A list of one may be a single value. */
-function oneOrMore(items: Json, nullable: boolean): Json {
-  return { anyOf: [listOf(items), items, ...(nullable ? [{ type: 'null' }] : [])] };
+function oneOrMore(items: Json, nullable: boolean, minItems?: number): Json {
+  return { anyOf: [listOf(items, minItems), items, ...(nullable ? [{ type: 'null' }] : [])] };
 }
 
 type Text = Extract<Schema, { type: 'string' | readonly ['string', 'integer'] }>;

@@ -141,6 +141,10 @@ test('mistakes in the section name file, line and key', async () => {
       '\ntelemetry: { grafana: { url: "http://grafana.example", token: x } }',
       /config\.yml:2: telemetry\.grafana\.url must be https/,
     ],
+    [
+      'telemetry: { sentry: { org: shop, projects: [], token: x } }',
+      /config\.yml:1: telemetry\.sentry\.projects: must not be an empty list/,
+    ],
     ['telemetry: { datadog: {} }', /config\.yml:1: telemetry\.datadog/],
   ] as const) {
     writeFileSync(join(world.root, 'config.yml'), text, { mode: 0o600 });

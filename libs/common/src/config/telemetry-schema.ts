@@ -49,7 +49,12 @@ export const TELEMETRY: Schema = {
     sentry: target('A release and a deploy in Sentry', ['org', 'projects', 'token'], {
       url: text('Address of Sentry [default: https://sentry.io]'),
       org: text('The organization'),
-      projects: { type: 'array', items: text('A project'), description: 'The projects' },
+      projects: {
+        type: 'array',
+        items: text('A project'),
+        minItems: 1,
+        description: 'The projects',
+      },
       token: TOKEN,
     }),
   },

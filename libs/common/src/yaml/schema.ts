@@ -50,7 +50,12 @@ export type Schema =
     }
   | { readonly type: 'boolean'; readonly description?: string }
   /** A list of one may be a single value. */
-  | { readonly type: 'array'; readonly items: Schema; readonly description?: string }
+  | {
+      readonly type: 'array';
+      readonly items: Schema;
+      readonly minItems?: number;
+      readonly description?: string;
+    }
   | ObjectSchema
   | { readonly anyOf: readonly Schema[]; readonly description?: string };
 
@@ -94,6 +99,8 @@ export function check(tree: Tree, schema: Schema, file: FileName, key = ''): unk
       if (tree.kind === kindOf(schema.items)) return [check(tree, schema.items, file, key)];
       throw problem(file, tree.line, key, `must be a list, not ${WORDS[tree.kind]}`);
     }
+    if (tree.items.length < (schema.minItems ?? 0))
+      throw problem(file, tree.line, key, 'must not be an empty list');
     return tree.items.map((item, index) => check(item, schema.items, file, `${key}[${index}]`));
   }
   if (tree.kind !== 'scalar') {
