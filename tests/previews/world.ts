@@ -119,7 +119,8 @@ export async function makePreviewWorld(
   const killAll = () => {
     for (const line of pids())
       try {
-        process.kill(-Number(line.split(' ')[2]), 'SIGKILL');
+        // In the sandbox it leads no group of its own; its namespace ends with it.
+        process.kill(Number(line.split(' ')[2]), 'SIGKILL');
       } catch {
         // It has ended.
       }

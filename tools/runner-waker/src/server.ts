@@ -92,7 +92,7 @@ async function hold(server: WakerServer, wakes: Wakes, client: Socket): Promise<
   if (head.host === undefined) return refuse(client, 408, 'The request was not complete in time.');
   if (head.host === null) return refuse(client, 400, 'The request has no host that can be read.');
   const sleeper = sleeperOf(server, head.host);
-  if (!sleeper) return refuse(client, 404, 'No app that sleeps on this server has this name.');
+  if (!sleeper) return refuse(client, 404, 'No preview on this server has this name.');
   const until = performance.now() + HOLD_LIMIT;
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const again = await wakes.wake(sleeper, until - performance.now());

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hostOfUrl, sleepRule } from '@runner/common/apps/sleeping';
 import { asleepSince, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
-import { appNames, visitApps } from '@runner/common/apps/store';
+import { allNames, visitApps } from '@runner/common/apps/store';
 import { passed } from '@runner/common/foundation/apart';
 import { EXIT } from '@runner/common/foundation/failure';
 import type { InstancePaths, Server } from '@runner/common/foundation/paths';
@@ -29,7 +29,7 @@ export function sleeperOf({ paths }: Server, host: string): Sleeper | undefined 
           found ??= { app, instance, paths: paths.app(app).instance(instance) };
     },
     () => {},
-    appNames(paths),
+    allNames(paths),
   );
   return found;
 }

@@ -1,6 +1,6 @@
 /** `runner start --boot`: what ran before a reboot. */
 import { asleepSince } from '@runner/common/apps/slots';
-import { listApps } from '@runner/common/apps/store';
+import { appNames, listApps, previewNames } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -16,7 +16,7 @@ export async function startAll(
   paths: Paths,
   reporter: Reporter,
 ): Promise<{ apps: LifeOutcome[]; failed: string[] }> {
-  const { apps, unreadable } = listApps(paths);
+  const { apps, unreadable } = listApps(paths, [...appNames(paths), ...previewNames(paths)]);
   const done: LifeOutcome[] = [];
   const failed = unreadable.map(({ app }) => app);
   for (const { app, failure } of unreadable)

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { asleepSince, liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
-import { listApps } from '@runner/common/apps/store';
+import { allNames, listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import { bootId } from '@runner/common/files/process';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -22,7 +22,7 @@ import {
 } from '../foundation/finding.ts';
 
 export async function traffic({ paths }: CheckContext): Promise<readonly CheckResult[]> {
-  const { apps } = listApps(paths);
+  const { apps } = listApps(paths, allNames(paths));
   const all = apps.flatMap((app) => instancesOf(paths, app));
   if (all.length === 0) return [ok('no app has traffic')];
   const found = await Promise.all(all.map((each) => examine(paths, each)));

@@ -20,11 +20,10 @@ export const snippet = command({
     proxy: {
       placeholder: 'NAME',
       required: true,
-      choices: ['nginx', 'caddy'],
+      choices: ['nginx', 'caddy', 'haproxy'],
       about: 'Which proxy',
     },
   },
-  instead: { '--haproxy': 'nginx or caddy: HAProxy finds no socket by a host name' },
   examples: ['runner preview snippet shop --proxy nginx > /etc/nginx/conf.d/shop-previews.conf'],
   async run({ paths, args, options }) {
     const state = requireApp(paths, args.app);
@@ -51,6 +50,8 @@ export const snippet = command({
         `${after}\\.${domain.replaceAll('.', '\\.')}`,
       ] as const,
       socket: [folder, `/instances/${instance}/live/app.sock`] as const,
+      name: `${app}-previews`,
+      waker: paths.wakerSocket,
     };
     return {
       value: {
@@ -68,6 +69,8 @@ interface PreviewSite {
   /** Around and of what stands for `{n}`. */
   readonly pattern: readonly [string, string, string];
   readonly socket: readonly [string, string];
+  readonly name: string;
+  readonly waker: string;
 }
 
 const SITES = {
@@ -107,5 +110,20 @@ server {
     respond 404
   }
 }
+`,
+  haproxy: ({
+    wildcard,
+    pattern,
+    name,
+    waker,
+  }: PreviewSite) => `# In the frontend, which has the certificate of ${wildcard}:
+#   use_backend ${name} if { req.hdr(host),field(1,:),lower -m reg ^${pattern.join('')}$ }
+
+# runner-waker finds each preview by its host name, also one that is awake.
+backend ${name}
+  mode http
+  option http-server-close
+  option forwardfor
+  server waker unix@${waker}
 `,
 };
