@@ -165,6 +165,19 @@ test('whatever config.yml says, a preview runs in the sandbox, without the paths
   await world.end();
 });
 
+test('a preview that serves nothing is built, and has no address', async () => {
+  const world = await makePreviewWorld();
+  const commit = await world.commit('topic-3', 'page', 'build: [echo built]\n', true);
+  world.git('update-ref', 'refs/pull/3/head', commit);
+  world.api.pulls.open({ number: 3, branch: 'topic-3', commit, isFork: false });
+  const made = await world.sync();
+  assert.match(made.stderr, 'shop--pr-3: built, serves nothing');
+  assert.match(world.api.pulls.comments[0]?.text ?? '', /is built; it serves nothing$/);
+  const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
+  assert.is(JSON.parse(stdout).apps[0].previews[0].url, null);
+  await world.end();
+});
+
 test('branches that match have previews where the host has no pull requests, and fetch makes them after the app', async () => {
   const world = await makePreviewWorld('github', '--branches feature/*');
   await world.commit('feature/Login page', 'login').catch(() => {});

@@ -35,7 +35,10 @@ export function asPreview(
     // An instance with ports would take those of the app.
     instances: instances
       .filter(({ traffic }) => traffic === undefined || traffic.type === 'socket')
-      .map((each) => ({ ...each, domain: each === served ? domain : undefined })),
+      .map((each) => ({
+        ...each,
+        domain: each === served && started.type === 'process' ? domain : undefined,
+      })),
     migrate: preview.database &&
       migrate && {
         ...migrate,

@@ -3,7 +3,7 @@
  * what that means, deploys what is new if asked to, and announces what changed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { allNames, findApp } from '@runner/common/apps/store';
+import { allNames, findApp, previewNames } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -64,7 +64,8 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   };
   for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) await expirePlans(request);
-  if (request.deploy) for (const name of apps) await keepUp(request, name);
+  const kept = [...apps, ...apps.flatMap((name) => previewNames(paths, name))];
+  if (request.deploy) for (const name of kept) await keepUp(request, name);
   if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();
   // Beside the rest: a domain may not answer.

@@ -1,6 +1,6 @@
 /** What the steps of previews have at hand, and what they all do. */
 import { changeApp } from '@runner/common/apps/change';
-import type { PreviewMark } from '@runner/common/apps/preview';
+import { type PreviewMark, previewUrl } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
@@ -56,9 +56,8 @@ export function recordPreview(
 /** Brings what the host shows in line. Throws what a later attempt may get over. */
 export async function show(context: PreviewContext, name: string): Promise<void> {
   const { io, paths } = context;
-  const { app, preview, host, repo } = requireApp(paths, name) as AppState & {
-    preview: PreviewMark;
-  };
+  const known = requireApp(paths, name) as AppState & { preview: PreviewMark };
+  const { app, preview, host, repo } = known;
   const due = dueOf(preview);
   if (due === undefined || due === preview.shown || !findApp(paths, preview.of)) return;
   const api = await openApi(
@@ -67,7 +66,10 @@ export async function show(context: PreviewContext, name: string): Promise<void>
     PAGE_LIMIT,
   );
   const state = preview.removed_at === undefined ? (preview.outcome ?? 'failed') : 'removed';
-  const { comment, refused } = await showPreview({ api, repo }, { app, preview, state });
+  const { comment, refused } = await showPreview(
+    { api, repo },
+    { app, preview, url: previewUrl(known), state },
+  );
   for (const each of refused) context.reporter.note(`${app}: ${each}`);
   changePreview(context, app, (now) => ({ ...now, ...(comment && { comment }), shown: due }));
 }

@@ -4,6 +4,7 @@ import { changeRegistry } from '@runner/common/apps/change';
 import {
   type PreviewMark,
   type PreviewSettings,
+  previewUrl,
   type SeenPreview,
   sleepOf,
 } from '@runner/common/apps/preview';
@@ -132,12 +133,14 @@ async function conclude(
     ...about,
   });
   const outcome = error === undefined ? ('ready' as const) : ('failed' as const);
-  const { domain } = changePreview(context, app, ({ error: _, ...now }) => ({
+  changePreview(context, app, ({ error: _, ...now }) => ({
     ...now,
     ...about,
     outcome,
     tries: 0,
   }));
-  context.done(`${app}: ${error === undefined ? `ready at https://${domain}` : 'failed'}`);
+  const url = previewUrl(requireApp(context.paths, app));
+  const isReady = url === null ? 'built, serves nothing' : `ready at ${url}`;
+  context.done(`${app}: ${error === undefined ? isReady : 'failed'}`);
   await show(context, app);
 }

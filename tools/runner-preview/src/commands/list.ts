@@ -1,4 +1,4 @@
-import type { PreviewSettings, WaitingPreview } from '@runner/common/apps/preview';
+import { type PreviewSettings, previewUrl, type WaitingPreview } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { appNames, findApp, previewNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
@@ -12,7 +12,7 @@ interface ListedPreview {
   app: string;
   key: string;
   state: 'building' | 'updating' | 'ready' | 'failed' | 'removed';
-  url: string;
+  url: string | null;
   branch: string;
   commit: string;
   pushed_at: string;
@@ -51,7 +51,7 @@ export const list = command({
         app,
         each.key,
         each.state,
-        each.url,
+        each.url ?? '-',
         each.left ?? each.error ?? each.removed_why ?? '',
       ]),
       ...waiting.map(({ key, why }) => [app, key, 'waiting', '', why]),
@@ -73,13 +73,13 @@ function listing(paths: Paths, name: string): PreviewListing {
     const app = unlessFailure(() => findApp(paths, each), undefined);
     const { preview } = app ?? {};
     if (!app || !preview) return [];
-    const { key, domain, branch, commit, pushed_at } = preview;
+    const { key, branch, commit, pushed_at } = preview;
     return [
       {
         app: each,
         key,
         state: previewState(app),
-        url: `https://${domain}`,
+        url: previewUrl(app),
         branch,
         commit,
         pushed_at,

@@ -1,5 +1,10 @@
 import { changeApp } from '@runner/common/apps/change';
-import { branchKey, type PreviewMark, type SeenPreview } from '@runner/common/apps/preview';
+import {
+  branchKey,
+  type PreviewMark,
+  previewUrl,
+  type SeenPreview,
+} from '@runner/common/apps/preview';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
@@ -26,7 +31,7 @@ const keyOf = (which: string) => (/^[1-9]\d{0,8}$/.test(which) ? `pr-${which}` :
 interface OnePreview {
   app: string;
   result: 'ready' | 'failed' | 'removed' | 'running';
-  url: string;
+  url: string | null;
 }
 
 function requirePreview({ paths }: Pick<Server, 'paths'>, of: string, key: string): PreviewMark {
@@ -74,14 +79,17 @@ export const open = command({
             changePreview(previews, name, ({ outcome: _, ...now }) => ({ ...now, tries: 0 }));
           await syncFor(previews, app, key);
         }
-        const { domain, outcome } = requirePreview(context, app, key);
-        return { app: name, result: outcome ?? 'failed', url: `https://${domain}` };
+        const { outcome } = requirePreview(context, app, key);
+        const url = previewUrl(requireApp(paths, name));
+        return { app: name, result: outcome ?? 'failed', url };
       }),
     );
     return { value, status: value.result === 'ready' ? 0 : 1 };
   },
-  human: ({ url, result }: OnePreview) =>
-    result === 'ready' ? `${harmlessLine(url)}\n` : `${harmlessLine(url)} (${result})\n`,
+  human: ({ app, url, result }: OnePreview) => {
+    const words = harmlessLine(url ?? `${app} was built, and serves nothing`);
+    return result === 'ready' ? `${words}\n` : `${words} (${result})\n`;
+  },
 });
 
 /** Looks at the host, before and after the wish is noted: only what is open can be wished for. */
@@ -150,7 +158,7 @@ export const undo = command({
       value: { app: name, result: 'running', url: `https://${domain}` } satisfies OnePreview,
     };
   },
-  human: ({ app, url }: OnePreview) => `${harmlessLine(app)} is back: ${harmlessLine(url)}\n`,
+  human: ({ app, url }: OnePreview) => `${harmlessLine(app)} is back: ${harmlessLine(url ?? '')}\n`,
 });
 
 /** Deploys its commit again, which makes its database too; if the host has it no more, starts what was kept. */

@@ -12,6 +12,8 @@ import { pullPath, repoPath } from './pulls.ts';
 export interface ShownPreview {
   readonly app: string;
   readonly preview: PreviewMark;
+  /** Its address; null: it serves nothing. */
+  readonly url: string | null;
   readonly state: 'ready' | 'failed' | 'removed';
 }
 
@@ -43,13 +45,13 @@ export async function showPreview(
 /** By which it is found again, on a server whose previews have this domain. */
 const headOf = ({ domain }: PreviewMark) => `**Preview** ${domain}`;
 
-function textOf({ preview, state }: ShownPreview): string {
-  const { commit, domain, error = '', removed_why: why = '' } = preview;
+function textOf({ preview, url, state }: ShownPreview): string {
+  const { commit, error = '', removed_why: why = '' } = preview;
   const of = ` of \`${commit.slice(0, 12)}\``;
   // In a fence, which it cannot leave, nothing is a mention, a link or markup.
   const fenced = cutCodePoints(cleanText(error).replace(/[`~]/g, "'"), ERROR_MAX);
   const words = {
-    ready: `${of} is ready: https://${domain}`,
+    ready: `${of} is ${url === null ? 'built; it serves nothing' : `ready: ${url}`}`,
     failed: `${of} failed:\n\n~~~\n${fenced}\n~~~`,
     removed: ` was removed: ${cleanText(why).replace(/[^\w .:,'-]/g, '')}`,
   };
@@ -113,8 +115,8 @@ async function foundIn(api: HostApi, path: string, head: string): Promise<string
 
 /** Every other deployment of the preview is inactive. */
 async function deploymentAt({ api, repo }: ShowPlace, shown: ShownPreview, refused: string[]) {
-  const { app: environment, state } = shown;
-  const { commit, domain } = shown.preview;
+  const { app: environment, state, url: address } = shown;
+  const { commit } = shown.preview;
   const path = `/repos/${repo}/deployments`;
   const listed = await api.get(`${path}?environment=${environment}&per_page=100`);
   if (!isDone(api, listed, 'deployment', refused)) return;
@@ -128,7 +130,7 @@ async function deploymentAt({ api, repo }: ShowPlace, shown: ShownPreview, refus
     own = idIn(made);
   }
   const word = { ready: 'success', failed: 'failure', removed: 'inactive' }[state];
-  const url = state === 'ready' ? { environment_url: `https://${domain}` } : {};
+  const url = state === 'ready' && address !== null ? { environment_url: address } : {};
   for (const id of new Set(
     [own, ...all.map((each) => each.id)].filter((each) => each !== undefined),
   ))
@@ -145,7 +147,7 @@ async function deploymentAt({ api, repo }: ShowPlace, shown: ShownPreview, refus
 }
 
 async function environmentAt({ api, repo }: ShowPlace, shown: ShownPreview, refused: string[]) {
-  const { app: name, state, preview } = shown;
+  const { app: name, state, preview, url } = shown;
   const path = repoPath(api, repo);
   const { entries } = await listAll(api, `${path}/environments?name=${name}`);
   const id = entries.find((each) => each.name === name)?.id;
@@ -154,7 +156,7 @@ async function environmentAt({ api, repo }: ShowPlace, shown: ShownPreview, refu
       isDone(api, await api.post(`${path}/environments/${id}/stop`, {}), 'deployment', refused);
     return;
   }
-  const about = { name, external_url: `https://${preview.domain}` };
+  const about = { name, ...(url !== null && { external_url: url }) };
   if (id === undefined) {
     const made = await api.post(`${path}/environments`, about);
     if (!isDone(api, made, 'deployment', refused)) return;
