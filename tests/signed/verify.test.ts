@@ -54,6 +54,7 @@ async function deployed(world: World, version = 'v1'): Promise<string> {
 }
 const releaseOf = (world: World) =>
   join(world.root, 'apps/shop/releases', basename(world.current() ?? ''));
+const NEXT: Record<string, string> = { A: 'B', Q: 'R', g: 'h', w: 'x' };
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
 function relink(path: string, target: string): void {
@@ -199,6 +200,12 @@ test('with traffic the links of the slot are looked at', async () => {
     assert.ok(bad.stdout.includes(`  link: ${join(instance, path)} has changed\n`), bad.stdout);
     relink(join(instance, path), before);
   }
+  assert.is((await run('runner-stop', ['shop'], { root: world.root })).status, 0);
+  const stopped = await verify(world);
+  assert.is(stopped.status, 0, stopped.stdout);
+  relink(join(instance, 'live'), slot === 'a' ? 'b' : 'a');
+  assert.is((await verify(world)).status, 1);
+  relink(join(instance, 'live'), slot);
   writeFileSync(join(instance, slot, 'env'), 'PORT=1\n');
   assert.match((await verify(world)).stdout, / {2}env: \S+\/env has changed\n/);
   await world.close();
@@ -226,9 +233,29 @@ test('a statement is verified on another machine, by runner and by openssl', asy
   const good = await check(file, '--tree', copy);
   assert.is(good.status, 0, good.stdout + good.stderr);
   assert.match(good.stdout, /^shop v1, commit /);
-  assert.is((await check('-')).status, 0);
+  assert.match(good.stdout, /shop\.json: as it was deployed\n$/);
+  const alone = await check('-');
+  assert.is(alone.status, 0, alone.stderr);
+  assert.match(
+    alone.stdout,
+    /\n-: the signature is good; no release was compared: add --tree DIR\n$/,
+  );
+  assert.is(JSON.parse((await check('-', '--json')).stdout).compared, false);
   const { payloadType, payload, signatures } = JSON.parse(text);
   const bytes = Buffer.from(payload, 'base64');
+  const [{ keyid, sig }] = signatures;
+  // Of the last character of 64 bytes in base64 four bits do not count.
+  const padded = sig.replace(/.==$/, (end: string) => `${NEXT[end[0] as string]}==`);
+  for (const changed of [
+    { keyid: keyid.replace(/^./, (first: string) => (first === '0' ? '1' : '0')), sig },
+    { keyid, sig: sig.replace('==', '=') },
+    { keyid, sig: `${sig}\n` },
+    { sig },
+    { keyid, sig: padded },
+  ]) {
+    writeFileSync(file, JSON.stringify({ payloadType, payload, signatures: [changed] }));
+    assert.match((await check(file)).stdout, /has no good signature of the server's key/);
+  }
   writeFileSync(
     join(folder, 'pae'),
     Buffer.concat([
@@ -281,6 +308,27 @@ test('a statement is verified on another machine, by runner and by openssl', asy
   assert.is(bad.status, 1);
   writeFileSync(file, '{}');
   assert.match((await check(file)).stderr, /is no statement about a release \(signature_invalid\)/);
+});
+
+test('of instances on different versions one statement is asked for by name', async ({ world }) => {
+  const two = 'instances: { blue: {}, green: {} }\n';
+  await world.push('v1', { deploy: two });
+  assert.is((await world.deploy()).status, 0);
+  assert.is((await verify(world, 'shop', '--statement')).status, 0);
+  await world.push('v2', { deploy: two });
+  assert.is((await world.deploy(['--instance', 'green'])).status, 0);
+  const unclear = await verify(world, 'shop', '--statement');
+  assert.is(unclear.status, 2);
+  assert.match(unclear.stderr, /run different releases \(blue v1, green v2\): add --instance/);
+  for (const [name, version] of [
+    ['blue', 'v1'],
+    ['green', 'v2'],
+  ] as const) {
+    const { stdout, stderr } = await verify(world, 'shop', '--statement', '--instance', name);
+    assert.ok(stdout, stderr);
+    const text = Buffer.from(JSON.parse(stdout).payload, 'base64').toString();
+    assert.match(text, `"version":"${version}"`);
+  }
 });
 
 test('a rollback makes no new statement, prune removes old ones, and an older release has none', async ({

@@ -28,6 +28,8 @@ export interface VerifiedStatement
     'app' | 'version' | 'commit' | 'deploy_id' | 'built_at' | 'signed_by' | 'tree'
   > {
   readonly file: string;
+  /** Whether a release was compared with it; without one only the signature is known. */
+  readonly compared: boolean;
   readonly differences: readonly Difference[];
   readonly differing: number;
 }
@@ -51,7 +53,8 @@ export async function verifyElsewhere(given: GivenStatement): Promise<VerifiedSt
   }
   const { app, version, commit, deploy_id, built_at, signed_by, tree } = claims;
   const about = { file, app, version, commit, deploy_id, built_at, signed_by, tree };
-  return { ...about, differences, differing: differences.length };
+  const compared = folder !== undefined;
+  return { ...about, compared, differences, differing: differences.length };
 }
 
 async function treeOr(path: string, signal: AbortSignal): Promise<string> {

@@ -34,17 +34,20 @@ export function textOf(answer: VerifyAnswer, style: Style, { stdout }: Pick<Io, 
   if ('commits' in answer)
     return commitsText(answer, style, stdout.isTTY ? stdout.columns : undefined);
   if ('file' in answer)
-    return `${releaseText(answer, style)}${end(answer.file, answer.differing, style)}`;
+    return `${releaseText(answer, style)}${end(answer.file, answer.differing, style, answer.compared)}`;
   const each = ({ instance, notes, ...rest }: VerifiedInstance) =>
     `${style.bold(harmlessLine(instance))}: ${releaseText(rest, style)}` +
     notes.map((note) => `  note: ${harmlessLine(note)}\n`).join('');
   return answer.instances.map(each).join('') + end(answer.app, answer.differing, style);
 }
 
-function end(name: string, differing: number, style: Style): string {
+function end(name: string, differing: number, style: Style, isCompared = true): string {
+  const good = isCompared
+    ? 'as it was deployed'
+    : 'the signature is good; no release was compared: add --tree DIR';
   const how =
     differing === 0
-      ? style.green('as it was deployed')
+      ? style.green(good)
       : style.red(differing === 1 ? '1 difference' : `${differing} differences`);
   return `${style.bold(harmlessLine(name))}: ${how}\n`;
 }

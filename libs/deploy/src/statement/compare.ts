@@ -10,7 +10,7 @@ import type { LogRecord } from '@runner/common/audit/record';
 import { liveHolder } from '@runner/common/files/lock';
 import { isThere, readTextIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Difference } from './difference.ts';
@@ -200,12 +200,20 @@ function fileDifferences(seen: Examined, claims: ReleaseClaims | undefined): voi
   }
 }
 
-/** The signed statement of what runs, byte for byte. Throws `version_not_found` without one. */
+/**
+ * The signed statement of what runs in instances, byte for byte. Throws `version_not_found` without one,
+ * `usage` if they run different releases.
+ */
 export function activeStatement(
   paths: Paths,
-  { app, instances }: AppState,
+  app: string,
+  instances: readonly (readonly [name: string, current: Deployed])[],
 ): { readonly statement: string } {
-  const [active] = Object.values(instances).flatMap(({ current }) => current ?? []);
+  const [active] = instances.map(([, current]) => current);
+  if (instances.some(([, { release }]) => release !== active?.release)) {
+    const shown = instances.map(([name, { version }]) => `${name} ${version}`).join(', ');
+    throw usage(`the instances of '${app}' run different releases (${shown}): add --instance`);
+  }
   const statement = active && statementText(paths.app(app), active.release);
   if (statement !== undefined) return { statement };
   throw new Failure('version_not_found', `what runs of '${app}' has no statement: deploy it again`);

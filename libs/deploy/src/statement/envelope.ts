@@ -95,9 +95,12 @@ export function opened(
   const value = jsonObject(bytes.toString('utf8'));
   if (!value) return undefined;
   const isGood = (each: unknown) => {
-    const { sig } = (each ?? {}) as { sig?: unknown };
+    const { sig, keyid } = (each ?? {}) as { sig?: unknown; keyid?: unknown };
     const signature = Buffer.from(String(sig), 'base64');
-    return key !== undefined && crypto().verify(null, covered(TYPE, bytes), key, signature);
+    // Decoding passes over bytes that are no base64, and bits that are not needed.
+    const isExact = signature.toString('base64') === sig && bytes.toString('base64') === payload;
+    if (key === undefined || !isExact || keyid !== keyIdOf(key)) return false;
+    return crypto().verify(null, covered(TYPE, bytes), key, signature);
   };
   return { value, isSigned: signatures.some(isGood) };
 }

@@ -11,7 +11,7 @@ import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { InstancePaths, Server } from '@runner/common/foundation/paths';
 import { envFileText, existingEnvFile } from '../instances/env-file.ts';
-import { placeIn } from '../instances/place.ts';
+import { placeIn, slotOf } from '../instances/place.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { Difference } from './difference.ts';
 
@@ -34,8 +34,9 @@ export function linkDifferences({ app, paths, instance, release }: Surrounded): 
   if (!instance.traffic) return differing(own.current, direct(own));
   const slot = liveSlot(own);
   const name = release.slice(release.lastIndexOf('/') + 1);
-  const isKnown = slot && app.instances[instance.name]?.slots?.[slot]?.release === name;
-  if (!isKnown) return [{ what: 'link', path: liveLink(own), change: 'changed' }];
+  // What is stopped is in no slot by the state: then the slot that the link names must have it.
+  const wanted = slot && (slotOf(app.instances[instance.name]?.slots, slot, name) ?? slot);
+  if (!slot || slot !== wanted) return [{ what: 'link', path: liveLink(own), change: 'changed' }];
   const inSlot = placeIn(instance, own, slot).paths;
   return [...differing(own.current, 'live/current'), ...differing(inSlot.current, direct(inSlot))];
 }

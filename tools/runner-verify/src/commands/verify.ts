@@ -3,6 +3,7 @@ import { type Context, command } from '@runner/common/cli/command';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { EXIT, invalidValue, usage } from '@runner/common/foundation/failure';
 import { verifyCommits } from '@runner/deploy/changes/verify';
+import { chosenInstances } from '@runner/deploy/lifecycle/chosen';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
 import { activeStatement, publicKey, verifyActive } from '@runner/deploy/statement/compare';
 import { verifyElsewhere } from '../elsewhere.ts';
@@ -13,12 +14,13 @@ const OPTIONS = {
     placeholder: 'N',
     about:
       'Show who signed the newest N commits of what the app follows, and which would be refused',
-    conflicts: ['statement', 'public-key', 'key', 'tree'],
+    conflicts: ['statement', 'instance', 'public-key', 'key', 'tree'],
   },
   statement: {
     about: 'Print the signed statement of what runs, for another machine',
     conflicts: ['public-key', 'key', 'tree'],
   },
+  instance: { placeholder: 'NAME', about: 'With --statement: what runs in this instance' },
   'public-key': { about: "Print this server's public key", conflicts: ['key', 'tree'] },
   key: { placeholder: 'FILE', about: 'Verify a statement with this public key, without a root' },
   tree: { placeholder: 'DIR', about: 'With --key: compare the statement with this folder' },
@@ -68,7 +70,9 @@ async function answer(
   if (key !== undefined) return verifyElsewhere({ io, file: args.app, key, tree, signal });
   if (tree !== undefined) throw usage("'--tree <DIR>' needs '--key <FILE>'");
   const app = requireApp(paths, args.app);
-  if (options.statement) return activeStatement(paths, app);
+  if (options.statement)
+    return activeStatement(paths, app.app, chosenInstances(app, options.instance));
+  if (options.instance !== undefined) throw usage("'--instance <NAME>' needs '--statement'");
   if (last === undefined) {
     const instances = await verifyActive({ io, paths, signal }, app);
     const differing = instances.reduce((sum, each) => sum + each.differences.length, 0);
