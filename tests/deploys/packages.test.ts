@@ -56,7 +56,7 @@ function lockFile({ url }: Pick<Registry, 'url'>, packages: readonly Locked[]): 
   return JSON.stringify({ lockfileVersion: 3, packages: Object.fromEntries(entries) });
 }
 
-const GATED = 'min_package_age: 72h\n';
+const GATED = 'min_package_age: 4320m\n';
 
 function push(world: World, registry: Registry, version: string, packages: readonly Locked[]) {
   return world.push(version, {
@@ -191,7 +191,7 @@ test('a package that begins to run an install script is named in changes and in 
 test('an app that follows paths has its lock file there', () =>
   inWorld((world) =>
     withRegistry(async (registry) => {
-      appendFileSync(join(world.root, 'config.yml'), 'build: { min_package_age: 24h }\n');
+      appendFileSync(join(world.root, 'config.yml'), 'build: { min_package_age: 86400 }\n');
       registry.ages['@s/b'] = { '1.0.0': 1 };
       await run('runner-edit', ['shop', '--paths', 'services/shop/**,.deploy.yml'], {
         root: world.root,

@@ -21,9 +21,21 @@ export interface HostRule {
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 /** An address is not a name: its last label is a number. */
 const LAST = '[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-const PORT = '(?::[1-9][0-9]{0,4})?';
+const NUMBER =
+  '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+const PORT = `(?::${NUMBER})?`;
 const PLACE = `(?:\\*\\.)?(?=[^ :]{1,253}[ :]|[^ :]{1,253}$)(?:${LABEL}\\.)+${LAST}${PORT}(?: private)?`;
 const ENTRY = `${HOST_SETS.join('|')}|${PLACE}|${LAST}${PORT} private`;
+
+/** Entries whose mistake is named. */
+const REFUSED = [
+  [
+    '^(?:[0-9]+(?:\\.[0-9]+){3}|\\[|[0-9A-Fa-f]*:[0-9A-Fa-f]*:)',
+    'must be the name of a host: addresses cannot be listed',
+  ],
+  [`:(?!${NUMBER}(?: |$))[0-9]+(?: private)?$`, 'must have a port from 1 to 65535'],
+  [`^${LAST}:[0-9]+$`, 'must end with " private": a name without a dot has a private address'],
+] as const;
 
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*${LAST}$`);
 
@@ -37,6 +49,7 @@ const entry = (words: readonly string[]) =>
     type: 'string',
     pattern: `^(?:${[...words, ENTRY].join('|')})$`,
     wanted: `${words.map((each) => `${each}, `).join('')}a host like github.com, *.example.org, git.example.org:22 or "nexus.corp private", or one of ${HOST_SETS.join(', ')}`,
+    refused: REFUSED,
   }) as const;
 
 /** What the key `network` holds. */

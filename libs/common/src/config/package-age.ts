@@ -1,15 +1,12 @@
 /** `min_package_age`, in `.deploy.yml` and in `build` of config.yml. */
 import { durationOf } from '../text/time.ts';
+import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
 
 /** The key. */
-export const MIN_PACKAGE_AGE: Schema = {
-  type: 'string',
-  pattern: '^[1-9][0-9]{0,3}h$',
-  wanted: 'a time in hours like 72h',
-  description:
-    'How old packages that a lock file brings must be for fetch --deploy, e.g. 72h [default: any age]',
-};
+export const MIN_PACKAGE_AGE: Schema = duration(
+  'How old packages that a lock file brings must be for fetch --deploy, e.g. 72h [default: any age]',
+);
 
 /** What the key holds, in ms; absent: 0. */
 export function packageAgeIn(value: unknown): number {

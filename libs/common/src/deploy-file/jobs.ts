@@ -1,7 +1,8 @@
 /** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
 import { type Network, networkIn, networkSchema } from '../config/network.ts';
+import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
-import { duration, line } from './kinds.ts';
+import { line } from './kinds.ts';
 import { type Schedule, wrongWithPattern } from './schedule.ts';
 import { type Fail, list, milliseconds } from './values.ts';
 

@@ -1,6 +1,7 @@
 /** `migrate` of `.deploy.yml`: what a release does to its database before it gets requests. */
+import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
-import { duration, line } from './kinds.ts';
+import { line } from './kinds.ts';
 import { milliseconds } from './values.ts';
 
 /** How the database is migrated. */

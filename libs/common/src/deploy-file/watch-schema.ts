@@ -1,6 +1,7 @@
 /** The schema of `watch` and `canary` in `.deploy.yml`. */
+import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
-import { duration, line } from './kinds.ts';
+import { line } from './kinds.ts';
 
 export const CANARY_SCHEMA: Schema = {
   type: 'array',

@@ -45,19 +45,17 @@ test('what a list may hold', () => {
     'git.example.org:22',
     'nexus private',
     'nexus.corp:8081 private',
+    'a.example.org:65535',
   ];
   assert.equal(read(good), good);
   const bad = [
     'nexus',
-    '1.2.3.4',
-    '[::1]',
     'https://a.example.org',
     'a.example.org/x',
     '*',
     '*.*.org',
     'a..org',
     '-a.org',
-    'a.org:0',
     'a.org public',
     'a_b.org',
     'a.org:443:22',
@@ -67,6 +65,17 @@ test('what a list may hold', () => {
   ];
   for (const each of bad)
     assert.throws(() => read([each]), /network\[0\]: must (?:be a host like|not be)/, each);
+  for (const [each, words] of [
+    ['1.2.3.4', /must be the name of a host: addresses cannot be listed/],
+    ['10.0.0.1 private', /must be the name of a host: addresses cannot be listed/],
+    ['[::1]', /must be the name of a host: addresses cannot be listed/],
+    ['fd00::1', /must be the name of a host: addresses cannot be listed/],
+    ['localhost:5432', /must end with " private": a name without a dot has a private address/],
+    ['a.org:0', /must have a port from 1 to 65535/],
+    ['a.org:99999', /must have a port from 1 to 65535/],
+    ['nexus:65536 private', /must have a port from 1 to 65535/],
+  ] as const)
+    assert.throws(() => read([each]), words, each);
 });
 
 const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);

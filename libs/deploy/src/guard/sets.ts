@@ -24,6 +24,7 @@ interface SetDefinition {
 
 const ANY = /(.+)/g;
 const FILE_MAX = 67_108_864;
+const PORT_MAX = 65_535;
 
 const SETS: Readonly<Record<HostSet, SetDefinition>> = {
   npm: {
@@ -75,9 +76,10 @@ const ADDRESS =
 
 /** The hosts in a text, as rules. */
 function hostsIn(text: string): HostRule[] {
-  return [...text.matchAll(ADDRESS)].map(([, scheme, host = '', port]) =>
+  const rules = [...text.matchAll(ADDRESS)].map(([, scheme, host = '', port]) =>
     hostRule(`${host}:${port ?? (scheme === 'http' ? 80 : 443)}`),
   );
+  return rules.filter(({ port }) => port > 0 && port <= PORT_MAX);
 }
 
 /** A list with its sets replaced by their hosts. */

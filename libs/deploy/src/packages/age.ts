@@ -5,6 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { readConfig } from '@runner/common/config/file';
 import { packageAgeFloor } from '@runner/common/config/sandbox';
 import type { Paths } from '@runner/common/foundation/paths';
+import { durationText } from '@runner/common/text/time';
 import { activeFile } from '../instances/target.ts';
 import type { BroughtPackages } from './brought.ts';
 import { labelOf } from './package.ts';
@@ -54,10 +55,11 @@ export async function youngAmong(
   });
   const unknown = added.filter((_, at) => published[at] === undefined).map(labelOf);
   const hours = least / 3_600_000;
+  const age = Number.isInteger(hours) ? `${hours} h` : durationText(least);
   const youngNames = young.map(({ name }) => name);
   const parts = [
     ...(young.length > 0
-      ? [`${some(youngNames)} ${young.length > 1 ? 'are' : 'is'} younger than ${hours} h`]
+      ? [`${some(youngNames)} ${young.length > 1 ? 'are' : 'is'} younger than ${age}`]
       : []),
     ...(unknown.length > 0 ? [`the age of ${some(unknown)} is not known`] : []),
     ...(problem === undefined ? [] : [problem]),
