@@ -1,5 +1,5 @@
 /** A build that may reach only some hosts. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -93,6 +93,51 @@ test('another host is refused, and the failure names it, its command and the lin
     assert.is(refused?.why, 'unlisted');
   }));
 
+test('other ports, requests without a host, and names without an address are named', () =>
+  inWorld(async (world) => {
+    if (spawnSync('ip', ['-V']).status !== 0) return;
+    const list = ['good.example.org', 'lost.example.org', 'good.example.org:80'];
+    const tell = (host: string, port: number, what: string) =>
+      `node -e "const s = require('net').connect(${port}, '${host}', () => s.end('${what}')).on('error', () => {}).on('close', () => {}).resume()"`;
+    const own = `const s = require('net').createServer((c) => c.end()).listen(5000, () => require('net').connect(5000, '127.0.0.1').on('close', () => s.close()))`;
+    const asks = [
+      tell('198.51.100.7', 4444, ''),
+      tell('2001:db8::7', 4445, ''),
+      tell('good.example.org', 8443, ''),
+      tell('good.example.org', 80, 'GET / HTTP/1.0\\r\\n\\r\\n'),
+      'node -e "fetch(\'https://lost.example.org/\').catch(() => {})"',
+      `node -e "${own}"`,
+    ];
+    await push(world, 'v1', { run: asks.map((each) => `time ${each}`), network: list });
+    const env = { ...REQUIRED, ...internet({ 'good.example.org': '198.51.100.8' }) };
+    const done = await world.deploy([], env);
+    assert.is(done.status, 0, done.stderr);
+    const refused = fieldOf(world, 'network_refused');
+    assert.equal(
+      refused.map(({ host, port, why, count }) => [host, port, why, count]),
+      [
+        ['198.51.100.7', 4444, 'address', 1],
+        ['2001:db8::7', 4445, 'address', 1],
+        ['good.example.org', 8443, 'unlisted', 1],
+        ['?', 80, 'other_name', 1],
+        ['lost.example.org', 443, 'lookup', 1],
+      ],
+    );
+    assert.match(String(refused[0]?.by), /^node -e const s = /);
+    assert.match(
+      done.stderr,
+      /build\.network: refused: 198\.51\.100\.7:4444, \[2001:db8::7\]:4445, good\.example\.org:8443, a host that a request to port 80 does not name$/m,
+    );
+    assert.match(done.stderr, /build\.network: there is no address of: lost\.example\.org$/m);
+    await push(world, 'v2', { run: [ask('https://lost.example.org/')], network: list });
+    assert.is((await world.deploy([], env)).status, 1);
+    const event = world.events().at(-1);
+    assert.match(
+      `${event?.error} ${event?.cause}`,
+      /there is no address of lost\.example\.org \(asked for by node -e fetch/,
+    );
+  }));
+
 test('a commit that widens its list is named in the record and in changes', () =>
   inWorld(async (world) => {
     await push(world, 'v1', { run: 'true', network: ['a.example.org'] });
@@ -175,9 +220,10 @@ test('it is the same for an ordinary user', async () => {
     await withServer(async (port) => {
       const asks = ask(`http://localhost:${port}/`);
       const evil = ask('https://evil.example.org/');
+      const elsewhere = `${ask('http://198.51.100.7:4444/')} || true`;
       const list = [`localhost:${port} private`];
       await push(world, 'v1', {
-        run: [asks, 'grep CapEff /proc/self/status', evil],
+        run: [asks, 'grep CapEff /proc/self/status', elsewhere, evil],
         network: list,
       });
       const top = dirname(world.root);
@@ -190,6 +236,8 @@ test('it is the same for an ordinary user', async () => {
       assert.match(log, /CapEff:\t0{16}\n/);
       assert.match(String(world.events().at(-1)?.cause), /^it may not reach evil\.example\.org \(/);
       assert.is(fieldOf(world, 'network')[0]?.host, 'localhost');
+      const isNamed = fieldOf(world, 'network_refused').some(({ port: to }) => to === 4444);
+      assert.is(isNamed, spawnSync('ip', ['-V']).status === 0);
     });
   } finally {
     await world.close();
@@ -201,7 +249,17 @@ test('where the sandbox does not work, a list is refused', () =>
     await push(world, 'v1', { run: 'true', network: ['a.example.org'] });
     const done = await world.deploy([], { RUNNER_SANDBOX: 'off' });
     assert.is(done.status, 1);
-    assert.match(String(world.events().at(-1)?.error), /the network cannot be limited here/);
+    const why =
+      'the network cannot be limited here: the sandbox is switched off in config.yml or by RUNNER_SANDBOX';
+    assert.match(String(world.events().at(-1)?.error), why);
+    appendFileSync(
+      join(world.root, 'config.yml'),
+      'sandbox: { mode: off, network: { shop: [npm] } }\n',
+    );
+    await push(world, 'v2', { run: 'true' });
+    const checked = await world.deploy(['--check', '--json'], {});
+    assert.is(checked.status, 1);
+    assert.equal(JSON.parse(checked.stdout).problems, [`build.network: ${why}`]);
   }));
 
 sandbox.run();

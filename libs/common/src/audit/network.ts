@@ -19,9 +19,10 @@ export interface NetworkRefusal {
   port?: number;
   /**
    * `unlisted`: the list does not have it; `address`: only names can be listed; `private`: its address is;
-   * `other_name`: the connection was made for another name; `protocol`: not TLS or HTTP; `limit`: too many.
+   * `lookup`: it has no address; `other_name`: the connection was made for another name; `protocol`: not TLS
+   * or HTTP; `limit`: too many.
    */
-  why: 'unlisted' | 'address' | 'private' | 'other_name' | 'protocol' | 'limit';
+  why: 'unlisted' | 'address' | 'private' | 'lookup' | 'other_name' | 'protocol' | 'limit';
   count: number;
   /** The command, and the package whose script it is, as it calls itself. */
   by?: string;

@@ -18,7 +18,7 @@ const PACKAGES = ['npm_package_name', 'CARGO_PKG_NAME'];
  */
 export function askerAt(space: string, protocol: 'tcp' | 'udp', port: number): string | undefined {
   const all = names('/proc').filter((name) => /^\d+$/.test(name));
-  const pids = all.filter((pid) => target(`/proc/${pid}/ns/net`) === space);
+  const pids = all.filter((pid) => isIn(pid, space));
   const [first] = pids;
   const inode = first && inodeAt(first, protocol, port);
   if (inode === undefined) return undefined;
@@ -27,6 +27,53 @@ export function askerAt(space: string, protocol: 'tcp' | 'udp', port: number): s
   // A child may have inherited it: the newest process uses it.
   const pid = pids.reverse().find(holds);
   return pid === undefined ? undefined : wordsFor(pid);
+}
+
+/** A connection that is being tried. */
+export interface Attempt {
+  /** Its own port. */
+  readonly from: number;
+  readonly address: string;
+  readonly port: number;
+}
+
+const SYN_SENT = '02';
+
+/** A process in a network namespace; undefined if there is none. */
+export function processIn(space: string): string | undefined {
+  return names('/proc').find((pid) => /^\d+$/.test(pid) && isIn(pid, space));
+}
+
+/** Whether a process is in a network namespace. */
+export function isIn(pid: string, space: string): boolean {
+  return target(`/proc/${pid}/ns/net`) === space;
+}
+
+/** The connections that are being tried in the network namespace of a process. */
+export function attemptsOf(pid: string): Attempt[] {
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    file(pid, `net/${table}`)
+      .split('\n')
+      .flatMap((line) => {
+        const [, own = '', far = '', state] = line.trim().split(/\s+/);
+        if (state !== SYN_SENT) return [];
+        const [address = '', port] = far.split(':');
+        return [{ from: portIn(own), address: addressIn(address), port: portIn(`:${port}`) }];
+      }),
+  );
+}
+
+const portIn = (place: string) => Number.parseInt(place.slice(place.indexOf(':') + 1), 16);
+
+/** `127.0.0.1` of `0100007F`: words of four bytes, the last byte first. */
+function addressIn(hex: string): string {
+  const words = hex.match(/.{8}/g) ?? [];
+  const bytes = words.flatMap((word) => [...Buffer.from(word, 'hex')].reverse());
+  if (/^0{20}FFFF0000/.test(hex)) return bytes.slice(12).join('.');
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => Buffer.from(bytes).readUInt16BE(at * 2));
+  const text = groups.map((group) => group.toString(16)).join(':');
+  return new URL(`http://[${text}]`).hostname.slice(1, -1);
 }
 
 function wordsFor(pid: string): string | undefined {

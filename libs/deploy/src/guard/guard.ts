@@ -4,7 +4,7 @@ import type { Socket as UdpSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import { type HostRule, ruleFor } from '@runner/common/config/network';
 import { type NetworkGuard, PROXY_PORT } from '../sandbox/guarded.ts';
-import { askerAt } from './asker.ts';
+import { askerAt, attemptsOf, isIn, processIn } from './asker.ts';
 import { addressesFor, dial, type Lookup, lookupAll } from './dial.ts';
 import { HELLO_MAX, serverName } from './hello.ts';
 import { HostNames, questionIn } from './names.ts';
@@ -26,6 +26,8 @@ const [HTTPS, HTTP, SSH] = [443, 80, 22];
 const SOCKETS_MAX = 2_048;
 /** Until the first message of TLS is there, in ms. */
 const HELLO_TIME = 15_000;
+/** How often connections that nothing takes are looked for, in ms: each lasts seconds. */
+const ATTEMPTS_SEEN = 200;
 
 /** A connection of a command. */
 export interface GuardedConnection {
@@ -68,10 +70,34 @@ export class HostGuard implements NetworkGuard {
       else (handle as Server).on('connection', (socket) => this.#accept(socket, port));
     });
     child.on('error', () => {});
+    const timer = setInterval(this.#attemptsNoter(), ATTEMPTS_SEEN).unref();
     child.once('exit', () => {
+      clearInterval(timer);
       for (const handle of handles) handle.close();
       for (const socket of this.#open) socket.destroy();
     });
+  }
+
+  /** Notes connections to ports that nothing takes, each once. */
+  #attemptsNoter(): () => void {
+    let pid: string | undefined;
+    let known = new Set<string>();
+    return () => {
+      const space = this.#space;
+      if (space === '') return;
+      if (pid === undefined || !isIn(pid, space)) pid = processIn(space);
+      const now = new Set<string>();
+      for (const { from, address, port } of pid === undefined ? [] : attemptsOf(pid)) {
+        const key = `${from} ${address} ${port}`;
+        now.add(key);
+        const host = this.#names.nameOf(address);
+        if (!known.has(key) && !this.ports.includes(port))
+          this.#request.notes.refuse(host ?? address, port, host ? 'unlisted' : 'address', () =>
+            askerAt(space, 'tcp', from),
+          );
+      }
+      known = now;
+    };
   }
 
   #rule(host: string, port: number): HostRule | undefined {
@@ -162,7 +188,8 @@ export class HostGuard implements NetworkGuard {
     const rule = this.#rule(host, port);
     if (!rule) return this.#refuse(asked, 'unlisted');
     try {
-      const addresses = await addressesFor(lookup, host, rule.isPrivate);
+      const addresses = await addressesFor(lookup, host, rule.isPrivate).catch(() => undefined);
+      if (addresses === undefined) return this.#refuse(asked, 'lookup');
       if (addresses === null) return this.#refuse(asked, 'private');
       const far = await dial(addresses, port);
       const entry = notes.reached(host, port);

@@ -138,24 +138,54 @@ function withRefusals(
 const NAMED = 3;
 
 /** `it may not reach evil.example.org (asked for by node setup.js); to allow it, add …`. */
-function refusalWords(refused: readonly NetworkRefusal[], place: PlaceOfRule): string {
+function refusalWords(all: readonly NetworkRefusal[], place: PlaceOfRule): string {
+  const lost = all.filter(({ why }) => why === 'lookup');
+  if (lost.length > 0) {
+    const refused = all.filter((each) => !lost.includes(each));
+    const words = `there is no address of ${someOf(lost)}`;
+    return refused.length > 0 ? `${words}; ${deniedWords(refused, place)}` : words;
+  }
+  return deniedWords(all, place);
+}
+
+function someOf(refused: readonly NetworkRefusal[]): string {
   const shown = refused.slice(0, NAMED).map((each) => {
-    const port = each.port === undefined || each.port === 443 ? '' : `:${each.port}`;
-    return `${each.host}${port}${each.by === undefined ? '' : ` (asked for by ${each.by})`}`;
+    const by = each.by === undefined ? '' : ` (asked for by ${each.by})`;
+    return `${placeText(each)}${by}`;
   });
   const more = refused.length > NAMED ? ` and ${refused.length - NAMED} more` : '';
+  return `${shown.join(', ')}${more}`;
+}
+
+function placeText({ host, port }: NetworkRefusal): string {
+  if (host === '?')
+    return port === undefined
+      ? 'a name of no host'
+      : `a host that a request to port ${port} does not name`;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return port === undefined || port === 443 ? shown : `${shown}:${port}`;
+}
+
+function deniedWords(refused: readonly NetworkRefusal[], place: PlaceOfRule): string {
   const lines = refused.slice(0, NAMED).flatMap(lineFor);
   const [first] = lines;
   const entries = lines.map(ruleText).join(', ');
   const advice = first
     ? `to allow it, add to ${place(first)}: ${entries}`
     : 'only names of hosts can be allowed, and a connection must be for its own name';
-  return `it may not reach ${shown.join(', ')}${more}; ${advice}`;
+  return `it may not reach ${someOf(refused)}; ${advice}`;
 }
 
 /** The entry that would allow it. */
 function lineFor({ host, port = 443, why }: NetworkRefusal): HostRule[] {
-  if (host === '?' || why === 'address' || why === 'protocol' || why === 'limit') return [];
+  if (
+    host === '?' ||
+    why === 'lookup' ||
+    why === 'address' ||
+    why === 'protocol' ||
+    why === 'limit'
+  )
+    return [];
   return [{ host, port, isPrivate: why === 'private' }];
 }
 
@@ -170,8 +200,14 @@ function summarize(op: Operation, key: string, { network }: Access): void {
     const listed = rules.map((rule) => (/^\*|[: ]/.test(rule) ? JSON.stringify(rule) : rule));
     say(op, `${key}: to allow what was reached, and nothing else: [${listed.join(', ')}]`);
   }
-  const refused = [...new Set(refusals.map(({ host }) => host))];
-  const more = refused.length > SUMMARIZED ? ` and ${refused.length - SUMMARIZED} more` : '';
-  if (refused.length > 0)
-    say(op, `${key}: refused: ${refused.slice(0, SUMMARIZED).join(', ')}${more}`);
+  for (const [words, isLost] of [
+    ['refused', false],
+    ['there is no address of', true],
+  ] as const) {
+    const places = refusals.filter(({ why }) => (why === 'lookup') === isLost).map(placeText);
+    const unique = [...new Set(places)];
+    const more = unique.length > SUMMARIZED ? ` and ${unique.length - SUMMARIZED} more` : '';
+    if (unique.length > 0)
+      say(op, `${key}: ${words}: ${unique.slice(0, SUMMARIZED).join(', ')}${more}`);
+  }
 }

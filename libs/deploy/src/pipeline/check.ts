@@ -36,7 +36,7 @@ import { activeCommit, type DeployRequest } from './begin.ts';
 import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
 import { lacks, missingStartFile } from './preflight.ts';
-import { keptPrograms, missingPrograms } from './programs.ts';
+import { keptPrograms, missingPrograms, networkProblems } from './programs.ts';
 
 /** What `runner deploy --check` prints. */
 export interface DeployPlan {
@@ -158,6 +158,7 @@ async function planOf(
     ...missingPrograms(file, io.env),
     ...portProblems(paths, listApps(paths).apps, app.app, file),
     ...trafficProblems(paths, app.app, file, io.env),
+    ...networkProblems({ io, paths, app }, file),
   ];
   return {
     app: app.app,

@@ -1,9 +1,16 @@
 /** The programs that the commands of `.deploy.yml` use, if they can be read from them. */
+import { readConfig } from '@runner/common/config/file';
+import type { Network } from '@runner/common/config/network';
+import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import { onPath } from '../instances/drivers/availability.ts';
+import { ceilingOf } from '../instances/network.ts';
+import type { Operation } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { isWithin } from '../sandbox/hidden.ts';
+import { bubblewrap } from '../sandbox/probe.ts';
+import { modeIn, noLimitWords } from '../sandbox/sandbox.ts';
 
 /** A sentence for each program that is not on PATH. */
 export function missingPrograms(file: DeployFile, outer: Env): string[] {
@@ -102,4 +109,24 @@ function programsIn(command: string): string[] {
     const first = words.find((word) => !PREFIXES.has(word) && !/^\w+=/.test(word)) ?? '';
     return /^[a-z_][\w.+-]*$/i.test(first) && !BUILTINS.has(first) ? [first] : [];
   });
+}
+
+/** The keys that limit the network, where the sandbox that this needs does not work. */
+export function networkProblems(
+  { io: { env }, paths, app }: Pick<Operation, 'io' | 'paths' | 'app'>,
+  { build, hooks, hookNetwork, jobs }: DeployFile,
+): string[] {
+  const { mode } = sandboxSettingOf(readConfig(paths), app.app, modeIn(env));
+  if (mode !== 'off' && 'program' in bubblewrap(env)) return [];
+  const { pre_build, post_build, ...others } = hooks;
+  const isBuilt = build.run.length + pre_build.length + post_build.length > 0;
+  const own = build.limits.network;
+  const lists: (readonly [key: string, isUsed: boolean, network: Network])[] = [
+    ['build.network', isBuilt, own === true ? ceilingOf({ paths, app }, 'build') : own],
+    ['hooks.network', Object.values(others).flat().length > 0, hookNetwork],
+    ...jobs.map(({ name, network }) => [`jobs.${name}.network`, true, network] as const),
+  ];
+  return lists.flatMap(([key, isUsed, network]) =>
+    isUsed && network !== true ? [`${key}: ${noLimitWords(mode)}`] : [],
+  );
 }

@@ -19,6 +19,8 @@ export interface NetworkGuard {
 
 /** The descriptor of its channel to runner: the next after that of the report. */
 const CHANNEL = 5;
+/** The addresses that the guard gives to names. */
+const NAMES = '127.64.0.0/10';
 /** The port of the proxy where the launcher may not open the ports of names and hosts. */
 export const PROXY_PORT = 3_128;
 
@@ -79,7 +81,14 @@ export function resolverOptions(folder: string): string[] {
   });
 }
 
-/** Opens sockets and sends them; where a tool can, addresses of all kinds lead to them, to be refused. */
+/** A command gives up soon after nothing takes its connection. */
+export const TRIES = '/proc/sys/net/ipv4/tcp_syn_retries';
+
+/**
+ * Opens sockets and sends them; where a tool can, addresses of all kinds lead to them, to be refused. What goes
+ * to another port is dropped there, not rejected: so the guard sees it in /proc while it is tried. These
+ * rules count once that of the local table has gone behind them.
+ */
 const LISTEN = `
 const { createServer } = require('net');
 const { execFileSync } = require('child_process');
@@ -91,10 +100,27 @@ const open = (server, port, how) => new Promise((done, fail) => {
   server.once('error', fail);
   how(() => give(port, server).then(done, fail));
 });
+const dropped = (own, isNamed) => {
+  const to = 'dev lo src ' + (isNamed ? '127.0.0.1' : '::1') + ' table 9\\n';
+  const ends = [0, ...[...ports].sort((a, b) => a - b), 65535];
+  const between = ends.slice(1).map((end, at) => [ends[at] + 1, end - 1]).filter(([a, b]) => a <= b);
+  return [
+    'rule add pref 10 lookup local\\n',
+    ...ports.map((port) => 'rule add pref 1 ipproto tcp sport ' + port + ' lookup local\\n'),
+    ...between.map((range) => 'rule add pref 2 ipproto tcp dport ' + range.join('-') + ' lookup 9\\n'),
+    'route add throw ' + own + ' table 9\\n',
+    isNamed ? 'route add ${NAMES} ' + to : '',
+    'route add default ' + to,
+    'rule del pref 0\\n',
+  ].join('');
+};
 (async () => {
   for (const version of hasNames ? ['-4', '-6'] : [])
     try {
       execFileSync('ip', [version, 'route', 'add', 'local', 'default', 'dev', 'lo'], { stdio: 'ignore' });
+      require('fs').writeFileSync('${TRIES}', '1');
+      const input = dropped(version === '-4' ? '127.0.0.0/8' : '::1', version === '-4');
+      execFileSync('ip', [version, '-batch', '-'], { input, stdio: ['pipe', 'ignore', 'ignore'] });
     } catch {}
   if (hasNames) {
     const names = require('dgram').createSocket('udp4');

@@ -5,7 +5,7 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
-import { guardedOptions, type NetworkGuard, resolverOptions } from './guarded.ts';
+import { guardedOptions, type NetworkGuard, resolverOptions, TRIES } from './guarded.ts';
 import {
   agentFolders,
   databaseFolders,
@@ -97,6 +97,7 @@ export function mountsFor(profile: Profile, subject: SandboxSubject, folders: Fo
     ...(typeof network === 'object' ? guardedOptions(program) : ['--dev', '/dev']),
     ...['--proc', '/proc'],
     ...(isRoot ? KERNEL.flatMap((path) => readOnly(path)) : []),
+    ...(isRoot && typeof network === 'object' ? bind(TRIES) : []),
     ...server(profile, subject),
     // What is allowed above the root does not uncover it.
     ...allow.filter(isAbove).flatMap(device),

@@ -106,8 +106,7 @@ class OpenSandbox implements Sandbox {
     const program = this.#program();
     if (program === undefined) {
       if (folders.network === undefined || folders.network === true) return undefined;
-      const why = 'the network cannot be limited here: the sandbox does not work';
-      throw new Failure('sandbox_unavailable', why);
+      throw new Failure('sandbox_unavailable', noLimitWords(this.#setting.mode));
     }
     const { paths, app, env, hidden } = this.#request;
     if (profile === 'build') makeFolder(folders.shared);
@@ -176,6 +175,13 @@ const scratchIn = (folder: string): Scratch => ({
   home: join(folder, 'home'),
   network: join(folder, 'network'),
 });
+
+/** Why the network of commands cannot be limited where they run without a sandbox. */
+export function noLimitWords(mode: SandboxMode): string {
+  const why =
+    mode === 'off' ? 'is switched off in config.yml or by RUNNER_SANDBOX' : 'does not work';
+  return `the network cannot be limited here: the sandbox ${why}`;
+}
 
 function unavailable(problem: string): Failure {
   return new Failure(
