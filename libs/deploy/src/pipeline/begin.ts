@@ -25,7 +25,7 @@ import type { OperationRequest } from '../operation/operate.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
-import { requireSigned } from '../signed/require.ts';
+import { requireSigned, signerNow } from '../signed/require.ts';
 import { packagesOf } from './packages.ts';
 
 /**
@@ -87,10 +87,9 @@ export async function fetchCommit(
     try {
       if (preview && !isCommitOf(preview, wanted.commit)) throw movedOn(preview, wanted);
       await confirm?.(app, wanted, source);
-      const now = io.now();
+      const asked = { paths, source, app, now: io.now(), acceptRewrite };
       // What ran before a restore was accepted then.
-      if (!returns)
-        signed = await requireSigned({ paths, source, app, now, acceptRewrite }, wanted);
+      signed = await (returns ? signerNow : requireSigned)(asked, wanted);
     } catch (error) {
       // The fetch itself has succeeded.
       refusal = error;
@@ -221,7 +220,7 @@ function recordStart(op: Deploy, file: Contents['file'] | undefined, { notify }:
   const accepted = { commit, version, at, ...(rewrite_of !== undefined && { rewrite_of }) };
   // In one write with the journal: a kill leaves both or neither.
   beginJournal(op, intent, (app) =>
-    app.require_signed && about.signed_by ? { ...app, accepted } : app,
+    app.require_signed && about.signed_by && !op.returns ? { ...app, accepted } : app,
   );
   op.clock.enter(stage);
   if (notify) op.notifier = startNotifier(io, paths.root, channels);

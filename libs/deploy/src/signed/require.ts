@@ -57,6 +57,21 @@ export async function requireSigned(
   return { signed_by, ...(rewrite_of !== undefined && { rewrite_of }) };
 }
 
+/** Who signed a commit that need not be signed any more; empty if no key that is listed now did. */
+export async function signerNow(
+  { app, paths, source, now }: SignedRequest,
+  wanted: ResolvedRef,
+): Promise<SignedFacts> {
+  if (!app.require_signed) return {};
+  try {
+    const verdict = await headVerdict(source, { signers: readSigners(paths), now }, wanted);
+    return 'signed_by' in verdict ? { signed_by: verdict.signed_by } : {};
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return {};
+  }
+}
+
 const short = (id: string) => id.slice(0, 12);
 
 function refuseUnsigned([first, ...more]: readonly RefusedCommit[], { commit }: ResolvedRef): void {
