@@ -32,6 +32,8 @@ function wordsIn(typed: string, before: string | undefined): string[] {
 }
 
 function couldBeToken(word: string): boolean {
+  // A commit, as it is shown.
+  if (/^[0-9a-f]{12}$/.test(word)) return false;
   // A scheme alone hides nothing, and would match the example in a message.
   if (/:\/\/./s.test(word)) return !isRepository(word);
   // A path, or the name of a repository.
