@@ -75,8 +75,13 @@ function networkHint(settings: readonly ProposedSetting[]): string[] {
   const commands = run.flatMap(({ value }) => value).join('\n');
   const sets = SETS.filter(([words]) => words.test(commands)).map(([, set]) => set);
   if (sets.length === 0) return [];
-  const list = `[${sets.join(', ')}]`;
-  return [`Safer: build: { run: …, network: ${list} }; network: learn lists the hosts it needs.`];
+  // What these sets mean lacks the hosts of the files.
+  const isPartial = sets.some((set) => set === 'pypi' || set === 'cargo');
+  const list = isPartial ? 'learn' : `[${sets.join(', ')}]`;
+  const more = isPartial
+    ? ' lists the hosts it needs'
+    : '; network: learn lists the hosts it needs';
+  return [`Safer: build: { run: …, network: ${list} }${more}.`];
 }
 
 /** The text of the file. Throws `deploy_file_invalid`. */
