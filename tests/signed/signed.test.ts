@@ -406,6 +406,33 @@ test('files that others may write, that are missing or that cannot be read are r
   assert.equal([world.state().require_signed, (await world.deploy()).status], [undefined, 0]);
 });
 
+test('a deploy that brings back what ran before a restore has its signer again', async ({
+  world,
+}) => {
+  world.list(line('ada'));
+  await edit(world, 'strict');
+  const v1 = world.commit('v1', 'ada');
+  assert.is((await world.deploy()).status, 0);
+  const folder = temporaryFolder('moved');
+  const [root, file, key] = ['root', 'b.age', 'key'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(key, 'correct horse battery staple\n');
+  const how = ['--passphrase-file', key];
+  const made = await run('runner-backup', ['--to', file, ...how], { root: world.root });
+  assert.is(made.status, 0, made.stderr);
+  assert.is((await run('runner-restore', [file, ...how], { root })).status, 0);
+  const back = await run('runner-fetch', ['--deploy'], { root });
+  assert.is(back.status, 0, back.stdout + back.stderr);
+  const verified = await run('runner-verify', ['shop'], { root });
+  assert.match(
+    verified.stdout,
+    new RegExp(`commit ${v1.slice(0, 12)}, signed by ada@example\\.org \\(SHA256:`),
+  );
+});
+
 test('a host that serves neither partial clones nor single commits is asked for whole histories', async () => {
   const world = await makeSignedWorld(true);
   try {

@@ -32,10 +32,11 @@ export async function report(
   const title = titleOf(tool, definition);
   const args = definition?.name === '' ? argv : argv.slice(1);
   const hint = sudoHint(io, title, args, error);
-  const message = harmlessLine(withoutTokens(redact(error.message + hint), argv));
+  const clean = (text: string) => withoutTokens(text, argv, definition?.positionals);
+  const message = harmlessLine(clean(redact(error.message + hint)));
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const facts = JSON.parse(withoutTokens(JSON.stringify(error.facts ?? {}), argv)) as object;
+  const facts = JSON.parse(clean(JSON.stringify(error.facts ?? {}))) as object;
   const value = { ...facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);

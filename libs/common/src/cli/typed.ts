@@ -1,18 +1,26 @@
 /** Keeps what could be a token, typed in the wrong place, out of the message that refuses it. */
 import { REDACTED } from '../secrets/redacted.ts';
+import type { Command } from './command.ts';
 
 /** Options whose values are commits, which look like tokens. */
 const COMMITS = new Set(['--ref', '--to', '--deploy']);
+const COMMIT = /^[0-9a-f]{7,64}$/;
 /** A part of a word that is as long as this and has letters and digits is no name that a person chose. */
 const PART_MIN = 12;
 const WORD_MIN = 20;
 /** How much of a word finds it in a message, which may have cut it. */
 const BEGINNING = 10;
 
-/** The message without the words of a command line that could be tokens. */
-export function withoutTokens(message: string, argv: readonly string[]): string {
+/** The message without the words of a command line that could be tokens; `positionals` are the command's. */
+export function withoutTokens(
+  message: string,
+  argv: readonly string[],
+  positionals: Command['positionals'],
+): string {
   let cleaned = message;
-  for (const word of argv.flatMap((each, index) => wordsIn(each, argv[index - 1]))) {
+  // What a command compares are commits.
+  const typed = positionals?.from ? argv.filter((word) => !COMMIT.test(word)) : argv;
+  for (const word of typed.flatMap((each, index) => wordsIn(each, typed[index - 1]))) {
     // Taken for a path, an address has one slash.
     const begins = word
       .slice(0, BEGINNING)
@@ -26,14 +34,12 @@ export function withoutTokens(message: string, argv: readonly string[]): string 
 function wordsIn(typed: string, before: string | undefined): string[] {
   const value = /^--?[a-z-]+=(.*)$/s.exec(typed)?.[1];
   const isCommit =
-    /^[0-9a-f]{7,64}$/.test(value ?? typed) &&
+    COMMIT.test(value ?? typed) &&
     COMMITS.has((value === undefined ? before : typed.split('=')[0]) ?? '');
   return isCommit ? [] : [value ?? typed].filter(couldBeToken);
 }
 
 function couldBeToken(word: string): boolean {
-  // A commit, as it is shown.
-  if (/^[0-9a-f]{12}$/.test(word)) return false;
   // A scheme alone hides nothing, and would match the example in a message.
   if (/:\/\/./s.test(word)) return !isRepository(word);
   // A path, or the name of a repository.
