@@ -65,6 +65,13 @@ test('a file that is there is compared, and replaced with --force alone', async 
   assert.match(written(folder), 'npm run build');
 });
 
+test('where a set does not have the hosts of the files, learn is suggested', async () => {
+  const folder = laidOut({ 'requirements.txt': 'flask\ngunicorn\n', 'app.py': 'app = Flask(__name__)\n' });
+  const { stdout, stderr } = await init(folder, ['--no-prove']);
+  const line = '\n# Safer: build: { run: …, network: learn } lists the hosts it needs.\n';
+  assert.ok(stdout.includes(line), stdout + stderr);
+});
+
 test('what is not known is one sentence, and a file to fill in that runner accepts', async () => {
   const folder = laidOut({ 'README.md': '# x\n' });
   const { status, stdout, stderr } = await init(folder, ['--yes']);
