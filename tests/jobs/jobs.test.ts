@@ -30,7 +30,7 @@ const newsOf = (world: JobWorld) =>
 test('a job runs in the active release, at its time and by hand, and its output is kept', async ({
   world,
 }) => {
-  const jobs = `jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB", ${NOW} } }\n`;
+  const jobs = `jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB of $RUNNER_DEPLOY_ID", ${NOW} } }\n`;
   assert.is((await world.ship('v1', jobs)).status, 0);
   const listed = await world.jobs(['shop']);
   assert.match(
@@ -39,6 +39,8 @@ test('a job runs in the active release, at its time and by hand, and its output 
   );
   const byHand = await world.jobs(['run', 'shop', 'tick']);
   assert.equal([byHand.status, byHand.stderr.includes('v1 tick')], [0, true], byHand.stderr);
+  const deploys = world.events().filter(({ event_type: kind }) => kind === 'DeploySuccess');
+  assert.ok(byHand.stderr.includes(`v1 tick of ${deploys[0]?.deploy_id}\n`), byHand.stderr);
   assert.match(byHand.stdout, /^Done: shop tick in \d\.\d s\n$/);
   // Nothing is due.
   world.since('tick', 0);
@@ -47,7 +49,7 @@ test('a job runs in the active release, at its time and by hand, and its output 
   world.since('tick', 30 * MINUTE);
   assert.equal(await quiet(world.look()), [0, '', '']);
   await world.over('tick', 2);
-  assert.match((await world.jobs(['log', 'shop', 'tick'])).stdout, /\nv1 tick\n/);
+  assert.match((await world.jobs(['log', 'shop', 'tick'])).stdout, /\nv1 tick of /);
   // Each time once.
   await world.look();
   assert.is(world.entry('tick').runs.length, 2);
@@ -136,6 +138,13 @@ test('times that were missed are reported in one record, and made up for only wh
     /^job a was due 3 times from .* to .*: runner jobs run shop a$/,
   );
   assert.equal(newsOf(world), ['JobMissed a']);
+  // When it was due, not when that was found.
+  const due = String(/3 times from (\S+) to/.exec(String(record?.reason))?.[1]);
+  assert.is(world.entry('a').trouble?.since, due);
+  const listed = await world.jobs(['shop']);
+  assert.ok(listed.stdout.includes(`missed ${due.slice(0, 16).replace('T', ' ')} UTC`));
+  const { stdout } = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.match(stdout, /job a was missed\n +→? ?runner jobs run shop a\n/);
 });
 
 test('a run that goes on is not begun a second time, or is waited for, or ended', async ({
@@ -154,6 +163,9 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
   const outcomes = (rule: string) => world.entry(rule).runs.map(({ outcome }) => outcome);
   assert.equal(outcomes('skip'), ['skipped']);
   assert.equal(outcomes('wait'), []);
+  const { jobs } = JSON.parse((await world.jobs(['shop', '--json'])).stdout);
+  const [{ runs }] = jobs.filter(({ job }: { job: string }) => job === 'skip');
+  assert.equal(runs, world.entry('skip').runs);
   await until(() => outcomes('kill').includes('ended'), 'the run before was not ended');
   writeFileSync(gate, '');
   await world.over('skip', 2);
@@ -241,7 +253,7 @@ test('a job that a deploy removes while it runs is not run again', async ({ worl
   world.since('other', 30 * MINUTE);
   await world.look();
   await world.over('other', 2);
-  assert.equal([world.entry('tick'), newsOf(world)], [undefined, []]);
+  assert.equal([world.entry('tick').run, newsOf(world)], [null, []]);
 });
 
 test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
@@ -265,6 +277,10 @@ test('a stopped app and a paused job rest, and what passed then is not missed', 
   await run('runner-stop', ['shop'], { root: world.root });
   world.since('tick', 30 * MINUTE);
   await world.look();
+  const [listed] = JSON.parse((await world.jobs(['--json'])).stdout).jobs;
+  assert.equal([listed.next, listed.stopped], [null, true]);
+  for (const tool of ['runner-jobs', 'runner-status'])
+    assert.match((await run(tool, ['shop'], { root: world.root })).stdout, /tick.*[, ]stopped\n/);
   await run('runner-start', ['shop'], { root: world.root });
   assert.is(
     (await world.jobs(['pause', 'shop', 'tick'])).stdout,
@@ -275,6 +291,28 @@ test('a stopped app and a paused job rest, and what passed then is not missed', 
   assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
   await world.look();
   assert.equal([world.entry('tick').runs, newsOf(world)], [[], []]);
+});
+
+test('an app that starts nothing can be stopped for its jobs, and is started for them', async ({
+  world,
+}) => {
+  const { root } = world;
+  const jobs = `jobs: { tick: { run: "true", ${NOW} } }\n`;
+  await world.push('v1', { deploy: `start: { type: none }\n${jobs}` });
+  assert.is((await world.deploy()).status, 0);
+  const stopped = await run('runner-stop', ['shop'], { root });
+  assert.equal([stopped.status, stopped.stdout], [0, 'Stopped shop v1 (default)\n']);
+  assert.match((await run('runner-stop', ['shop'], { root })).stdout, /^Stopped already: /);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  assert.equal([world.entry('tick').run, world.entry('tick').runs], [null, []]);
+  assert.is((await run('runner-start', ['shop'], { root })).stdout, 'Started shop v1 (default)\n');
+  assert.match((await run('runner-start', ['shop'], { root })).stdout, /^Runs already: /);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await world.over('tick', 1);
+  const restarted = await run('runner-restart', ['shop'], { root });
+  assert.match(restarted.stdout, /there is nothing to restart/);
 });
 
 test('after a restore the jobs count from the first deploy on, and a pause stays', async ({

@@ -2,6 +2,7 @@
 
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
+import { nextOfJob } from '@runner/common/apps/job-book';
 import { type Paused, type Stopped, trafficHoldWords } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
@@ -102,10 +103,10 @@ function databaseRow({ migration }: Detailed): [string, string[]][] {
 /** Each job: how it went last, and when it runs next. */
 function jobsRow({ jobs }: Detailed): [string, string[]][] {
   if (jobs.length === 0) return [];
-  const lines = jobs.map(({ job, when, last, trouble, next, paused, running }) => {
+  const lines = jobs.map((each) => {
+    const { job, when, last, trouble } = each;
     const went = trouble ?? (last ? `${last.outcome} ${utcText(last.at)}` : 'not run yet');
-    const then = paused ? 'paused' : running ? 'runs now' : next && `next ${utcText(next)}`;
-    return [`${job}: ${when}`, went, then].filter(Boolean).join(', ');
+    return [`${job}: ${when}`, went, nextOfJob(each, utcText)].filter(Boolean).join(', ');
   });
   return [['jobs:', lines]];
 }

@@ -35,7 +35,7 @@ export type RunningJob = Pick<JobRun, 'id' | 'due' | 'at' | 'version'> & {
   token?: number;
 };
 
-/** A job of the active release. */
+/** A job of the active release, or of one before. */
 export interface JobEntry {
   rules: JobRules;
   instance: string;
@@ -47,12 +47,12 @@ export interface JobEntry {
   /** A due time whose run waits for another run, or for a deploy. */
   waiting: string | null;
   paused: { since: string; by: string } | null;
-  /** What was announced and is not over. */
+  /** What was announced and is not over; of times that were missed, `since` the first of them. */
   trouble: { since: string; kind: 'failed' | 'missed'; count: number } | null;
   slow: boolean;
   /** Of `on: one`: the newest time that another server has. */
   elsewhere?: { server: string; due: string };
-  /** No active release has it: it is forgotten once its run is over. */
+  /** No active release has it. */
   gone?: true;
   /** The newest first. */
   runs: JobRun[];
@@ -63,6 +63,16 @@ export interface JobBook {
   /** Which releases the rules are of: `default=<release> …`. */
   of: string;
   jobs: Record<string, JobEntry>;
+}
+
+/** Whether no active release has a job, and no run of it goes on. */
+export function isPast({ gone, run }: Pick<JobEntry, 'gone' | 'run'>): boolean {
+  return gone === true && run === null;
+}
+
+/** Those of the active releases, by name, and what still runs of others. */
+export function presentJobs(book: JobBook | undefined): [job: string, entry: JobEntry][] {
+  return Object.entries(book?.jobs ?? {}).filter(([, entry]) => !isPast(entry));
 }
 
 /** undefined for an app that has had no jobs. */
@@ -76,26 +86,52 @@ export function readJobBook(paths: Paths, app: string): JobBook | undefined {
 /** A job in `runner list` and `runner status`. */
 export interface JobSummary {
   job: string;
+  instance: string;
   when: string;
   /** null: no time is due. */
   next: string | null;
   running: boolean;
   paused: boolean;
+  /** Its instance was stopped, and it rests. */
+  stopped: boolean;
   /** What was announced and is not over, in words. */
   trouble: string | null;
+  /** Its trouble is that times passed without a run. */
+  missed: boolean;
   /** Its newest run that is over. */
   last: Pick<JobRun, 'at' | 'ms' | 'outcome' | 'version'> | null;
 }
 
 /** The jobs of an app's active releases; where only the views may be read, their view. */
-export function jobSummaries(paths: Paths, { app, instances }: AppState): JobSummary[] {
+export function jobSummaries(paths: Paths, state: AppState): JobSummary[] {
+  const { app, instances } = state;
   if (!Object.values(instances).some(({ current }) => current?.jobs)) return [];
   const viewed = () => {
     const all: unknown = JSON.parse(readTextIfThere(paths.viewOfJobs(app), BOOK_MAX) ?? '[]');
     return Array.isArray(all) ? (all as JobSummary[]) : [];
   };
   const own = orElse(() => summariesOf(readJobBook(paths, app)), undefined);
-  return own ?? orElse(viewed, []);
+  return (own ?? orElse(viewed, [])).map((each) =>
+    isStopped(state, each) ? { ...each, next: null, stopped: true } : each,
+  );
+}
+
+/** Whether a job rests with its instance. */
+export function isStopped(
+  { stopped }: Pick<AppState, 'stopped'>,
+  { instance }: Pick<JobEntry, 'instance'>,
+): boolean {
+  return stopped?.instances.includes(instance) ?? false;
+}
+
+/** What a job does next, in words; null: nothing. */
+export function nextOfJob(
+  { paused, running, stopped, next }: JobSummary,
+  text: (time: string) => string,
+): string | null {
+  if (paused) return 'paused';
+  if (running) return 'runs now';
+  return stopped ? 'stopped' : next && `next ${text(next)}`;
 }
 
 /** Writes the view of an app's jobs, where the package made the folder; a later write repairs it. */
@@ -106,16 +142,19 @@ export function writeViewOfJobs(paths: Paths, app: string, book: JobBook): void 
 }
 
 function summariesOf(book: JobBook | undefined): JobSummary[] {
-  return Object.entries(book?.jobs ?? {}).map(([job, entry]) => {
-    const { rules, next, run, paused, runs } = entry;
+  return presentJobs(book).map(([job, entry]) => {
+    const { rules, instance, next, run, paused, trouble, runs } = entry;
     const [{ at, ms, outcome, version } = {} as Partial<JobRun>] = runs;
     const last = outcome === undefined ? null : { at, ms, outcome, version };
     return {
       job,
+      instance,
       when: rules.when,
       next: paused ? null : next,
       running: run !== null,
       paused: paused !== null,
+      stopped: false,
+      missed: trouble?.kind === 'missed',
       trouble: jobTrouble(job, entry) ?? null,
       last: last as JobSummary['last'],
     };

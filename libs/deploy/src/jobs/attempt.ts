@@ -1,6 +1,6 @@
 /** One attempt of a job: its command in the release that is active when it begins. */
 import type { JobEntry } from '@runner/common/apps/job-book';
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { removeTree } from '@runner/common/files/tree-change';
@@ -47,12 +47,12 @@ export async function attemptJob(
     const app = requireApp(paths, request.app);
     const context = { io, paths, reporter, signal, deployId: id, trigger: 'job', isStrict: true };
     op = contextOf(context, app, await secretsNow(request, app));
-    const target = enterRelease(op, app, entry);
+    const [target, { deploy_id }] = enterRelease(op, app, entry);
     version = target.version;
     noted(version);
     const own = target.file.jobs.find(({ name }) => name === job);
     if (!own) return { version, status: null, reason: `${version} has no such job`, isGone: true };
-    const step = stepOf(target, own, entry.run);
+    const step = stepOf(target, own, { run: entry.run, deployId: deploy_id });
     const list = { key: `jobs.${job}.network`, own: own.network, env: step.env };
     const { log } = op;
     await withNetwork(op, target, list, (network) =>
@@ -101,7 +101,7 @@ const TRIES = 10;
  * The target of a job. This process stands in its release from here on, which nothing removes then: it was
  * still active when the process stood there.
  */
-function enterRelease(op: Operation, first: AppState, entry: JobEntry): Target {
+function enterRelease(op: Operation, first: AppState, entry: JobEntry): [Target, Deployed] {
   let app = first;
   for (let tries = 0; tries < TRIES; tries += 1) {
     const current = app.instances[entry.instance]?.current;
@@ -110,7 +110,7 @@ function enterRelease(op: Operation, first: AppState, entry: JobEntry): Target {
     const isThere = isEntered(target.release);
     app = requireApp(op.paths, app.app);
     if (isThere && app.instances[entry.instance]?.current?.release === current.release)
-      return target;
+      return [target, current];
   }
   const what = `${entry.instance} has no release to run it in`;
   throw new Failure('version_not_found', `job ${entry.rules.name}: ${what}`);
@@ -125,9 +125,14 @@ function isEntered(folder: string): boolean {
   }
 }
 
-function stepOf(target: Target, own: JobRules, run: JobEntry['run']) {
+function stepOf(
+  target: Target,
+  own: JobRules,
+  { run, deployId }: { readonly run: JobEntry['run']; readonly deployId: string },
+) {
   const { release: cwd, env } = target;
   const about = {
+    RUNNER_DEPLOY_ID: deployId,
     RUNNER_JOB: own.name,
     [JOB_RUN]: run?.id ?? '',
     ...(run?.due && { RUNNER_JOB_DUE: run.due }),

@@ -1,7 +1,9 @@
 /** Changing what is known of the jobs of an app: the rules are always those of what is active. */
 import {
+  isPast,
   type JobBook,
   type JobEntry,
+  presentJobs,
   readJobBook,
   writeViewOfJobs,
 } from '@runner/common/apps/job-book';
@@ -20,6 +22,9 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 const WAIT = 10;
 /** Runs of a job that are remembered. */
 export const RUNS_MAX = 20;
+
+/** Jobs that no active release has and that are remembered; the newest ones. */
+const GONE_MAX = 50;
 
 /** Whether an app has jobs, or had some. */
 export function hasJobs({ instances }: AppState, book: JobBook | undefined): boolean {
@@ -40,8 +45,6 @@ export function changeJobBook<T>(server: Server, app: AppState, change: (book: J
     const before = readJobBook(paths, app.app);
     const book = refreshed(server, app, before ?? { of: '', jobs: {} });
     const result = change(book);
-    for (const [name, { gone, run }] of Object.entries(book.jobs))
-      if (gone && !run) delete book.jobs[name];
     const text = `${JSON.stringify(book)}\n`;
     if (!before || text !== `${JSON.stringify(before)}\n`) {
       writeWhole(paths.app(app.app).jobs, text, 0o640);
@@ -71,9 +74,11 @@ function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
     const { name } = job.rules;
     jobs[name] ??= entryFor(server, job, copy);
   }
-  // The end of a run that goes on is still noted.
-  for (const [name, entry] of Object.entries(copy.jobs))
-    if (!jobs[name] && entry.run) jobs[name] = { ...entry, next: null, waiting: null, gone: true };
+  // Their runs can still be read, and a rollback brings them back.
+  const gone = Object.entries(copy.jobs).filter(([name]) => !jobs[name]);
+  const kept = gone.filter(([, entry], at) => at < GONE_MAX || entry.run || entry.trouble);
+  for (const [name, entry] of kept)
+    jobs[name] = { ...entry, next: null, waiting: null, gone: true };
   return { of, jobs };
 }
 
@@ -115,8 +120,8 @@ function entryFor(
   // After a restore its times count from now on, too.
   const isSame =
     of !== '' && JSON.stringify(before?.rules.schedule) === JSON.stringify(job.rules.schedule);
-  const { gone: _, ...known } = before ?? fresh;
-  const entry = { ...known, ...job, ...(!isSame && { settled: fresh.settled }) };
+  const { gone, ...known } = before ?? fresh;
+  const entry = { ...known, ...job, ...((!isSame || gone) && { settled: fresh.settled }) };
   if (job.rules.schedule.kind !== 'deploy') return dated(entry);
   // Due once for each deploy, not for the way back to an older one.
   const isDue = !before || !isSame || deployedAt > before.settled;
@@ -136,8 +141,8 @@ export function requireJob({ io, paths }: Server, name: string, job: string): [A
     ? changeJobBook({ io, paths }, app, (book) => book.jobs)
     : {};
   const entry = Object.hasOwn(jobs, job) ? jobs[job] : undefined;
-  if (entry) return [app, entry];
-  const known = Object.keys(jobs);
+  if (entry && !isPast(entry)) return [app, entry];
+  const known = presentJobs({ of: '', jobs }).map(([each]) => each);
   const has = known.length === 0 ? '; it has none' : choiceOf('it has', job, known);
   throw new Failure('job_not_found', `'${name}' has no job '${job.slice(0, 80)}'${has}`);
 }

@@ -1,6 +1,6 @@
 /** Looking for jobs that are due: a timer does each minute, and each `fetch`. Nothing stays running. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { isPast, type JobBook, type JobEntry, readJobBook } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
@@ -14,7 +14,7 @@ import { endWithVariable, JOB_RUN } from '../run/processes.ts';
 import { activeReleases, changeJobBook, hasJobs } from './book.ts';
 import { claimsOf, endClaim } from './claims.ts';
 import { COUNT_MAX, type MissedTimes, type SettledJob, settle } from './settle.ts';
-import { changeOf, type JobNews, troubled, troubleWords } from './tell.ts';
+import { changeOf, type JobNews, ofVersion, troubled, troubleWords } from './tell.ts';
 
 /** Between two looks at runs that have just begun, in ms. */
 const POLL = 50;
@@ -78,15 +78,16 @@ export async function lookForAllJobs(
 function isDue({ io, paths }: Server, app: AppState, book: JobBook): boolean {
   const now = io.now();
   return Object.entries(book.jobs).some(
-    ([job, { next, run, waiting, settled }]) =>
+    ([job, { next, run, waiting, settled, gone, trouble }]) =>
       (next !== null && next <= now.toISOString()) ||
       waiting !== null ||
-      settled > now.toISOString() ||
+      (settled > now.toISOString() && !gone) ||
+      (gone && trouble && !run) ||
       (run && !isAlive(paths, app.app, job, { run, now })),
   );
 }
 
-/** Whether the process of a run is at work, or may still be starting. */
+/** Whether the process of a run is at work, or may still be starting: an operator's holds the lock before. */
 export function isAlive(
   paths: Paths,
   app: string,
@@ -94,7 +95,9 @@ export function isAlive(
   { run, now }: { readonly run: NonNullable<JobEntry['run']>; readonly now: Date },
 ): boolean {
   const holder = liveHolder(paths.jobLock(app, job));
-  return holder?.id === run.id || Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
+  if (holder?.id === run.id) return true;
+  const isStarting = run.due !== null && run.version === null;
+  return isStarting && Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
 }
 
 type Done = SettledJob & { readonly news: readonly JobNews[] };
@@ -123,7 +126,12 @@ function settleAll(
   });
 }
 
-function newsOf({ app }: AppState, before: JobEntry, settled: SettledJob, now: string) {
+function newsOf(
+  { app, instances }: AppState,
+  before: JobEntry,
+  settled: SettledJob,
+  now: string,
+): Pick<Done, 'entry' | 'news'> {
   const { missed, killed } = settled;
   const job = before.rules.name;
   const news: JobNews[] = [];
@@ -136,21 +144,39 @@ function newsOf({ app }: AppState, before: JobEntry, settled: SettledJob, now: s
     news.push({ event_type: 'JobRecovered', reason });
   }
   if (killed) {
-    // What the run had started.
-    endWithVariable(JOB_RUN, killed.id);
-    const told = troubled(entry, 'failed', now);
+    const told = newsOfKilled(entry, killed, now);
     entry = told.entry;
-    const reason = `job ${job}: the process that ran it was killed`;
-    if (told.isNews) news.push({ event_type: 'JobFailed', reason, more: { error: reason } });
+    news.push(...told.news);
   }
   if (missed) {
-    const told = troubled(entry, 'missed', now);
+    const told = troubled(entry, 'missed', missed.first);
     entry = told.entry;
     const run = `run it now: runner jobs run ${word(app)} ${word(job)}`;
     const reason = `job ${job} was due ${missedWords(missed)}; ${run}`;
     if (told.isNews || missed.why === undefined) news.push({ event_type: 'JobMissed', reason });
   }
+  if (isPast(entry) && entry.trouble) {
+    // It has no further run that could succeed.
+    const version = instances[entry.instance]?.current?.version;
+    const reason = `job ${job} ${troubleWords(entry.trouble)}: ${version ?? app} has no such job`;
+    entry = { ...entry, trouble: null };
+    news.push({ event_type: 'JobRecovered', reason });
+  }
   return { entry, news };
+}
+
+/** Ends what a killed run had started. */
+export function newsOfKilled(
+  entry: JobEntry,
+  killed: NonNullable<SettledJob['killed']>,
+  now: string,
+): Pick<Done, 'entry' | 'news'> {
+  endWithVariable(JOB_RUN, killed.id);
+  const told = troubled(entry, 'failed', now);
+  const reason = `job ${entry.rules.name}: the process that ran it was killed`;
+  const more = { error: reason, ...ofVersion(killed) };
+  const news = { event_type: 'JobFailed', reason, more } as const;
+  return { entry: told.entry, news: told.isNews ? [news] : [] };
 }
 
 function missedWords({ first, last, count, why }: MissedTimes): string {

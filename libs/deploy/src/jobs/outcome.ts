@@ -2,7 +2,7 @@
 import type { JobEntry, JobOutcome, RunningJob } from '@runner/common/apps/job-book';
 import { durationText } from '@runner/common/text/time';
 import type { JobAttempt } from './attempt.ts';
-import { type JobNews, troubled, troubleWords } from './tell.ts';
+import { type JobNews, ofVersion, troubled, troubleWords } from './tell.ts';
 
 /** A slow run took more than `times` the median of at least `of` good ones, and more than `least` ms. */
 const SLOW = { times: 3, of: 5, least: 10_000 };
@@ -33,7 +33,7 @@ export function toldOf(
   { now, done, isByHand }: Told,
 ): { readonly entry: JobEntry; readonly news: readonly JobNews[] } {
   const { name } = entry.rules;
-  const more = { duration_ms: run.ms };
+  const more = { duration_ms: run.ms, ...ofVersion(run) };
   const isQuiet = run.outcome === 'ended' || run.outcome === 'skipped';
   if (isQuiet || (isByHand && run.outcome !== 'ok')) return { entry, news: [] };
   if (run.outcome !== 'ok') {

@@ -1,16 +1,15 @@
 /** One run of a job in the active release, from its lock to the records of its end. */
-import { type JobEntry, type JobOutcome, readJobBook } from '@runner/common/apps/job-book';
+import { type JobOutcome, readJobBook } from '@runner/common/apps/job-book';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { takeLock } from '@runner/common/files/lock';
 import { removeIfThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
 import { announcerOf } from '../alerts/announce.ts';
 import { oldLogs } from '../run/log.ts';
 import { attemptJob } from './attempt.ts';
-import { changeJobBook, requireJob } from './book.ts';
-import { claimsOf, endClaim } from './claims.ts';
-import { isAlive, startRun } from './look.ts';
+import { changeJobBook } from './book.ts';
+import { endClaim } from './claims.ts';
+import { startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
@@ -35,43 +34,22 @@ export interface JobEnd {
   readonly reason?: string;
 }
 
-/** Runs a job for an operator. Throws `locked` while it runs already. */
-export async function runByHand(request: JobRequest): Promise<JobEnd> {
-  const { io, paths, app: name, job } = request;
-  const [app] = requireJob(request, name, job);
-  const id = newDeployId(io.random);
-  changeJobBook(request, app, ({ jobs }) => {
-    const entry = jobs[job] as JobEntry;
-    const { run } = entry;
-    if (run && isAlive(paths, name, job, { run, now: io.now() }))
-      throw new Failure('locked', `job ${job} of '${name}' runs already, since ${run.at}`);
-    const token = claimedByHand(request, entry, id);
-    const at = io.now().toISOString();
-    jobs[job] = { ...entry, run: { id, due: null, at, version: null, ...token } };
-  });
-  const end = await carryRun(request, id);
-  if (!end) throw new Failure('locked', `job ${job} of '${name}' runs already`);
-  return end;
-}
-
-/** An operator's run goes on without a broker, but not beside that of another server. */
-function claimedByHand({ io, paths, app, reporter }: JobRequest, { rules }: JobEntry, id: string) {
-  const answer = claimsOf({ io, paths }, app)({ rules, id, due: null });
-  if (answer.result === 'claimed') return answer.token === null ? {} : { token: answer.token };
-  if (answer.result !== 'unknown')
-    throw new Failure('locked', `job ${rules.name} of '${app}' runs already, on ${answer.server}`);
-  reporter.note(`the broker was not asked whether another server runs it: ${answer.why}`);
-  return {};
-}
-
-/** Carries a run that was begun, and those that waited for it. undefined if another process does. */
-export async function carryRun(request: JobRequest, id: string): Promise<JobEnd | undefined> {
+/**
+ * Carries a run that was begun, or that `begin` does, and those that waited for it. undefined if another
+ * process does.
+ */
+export async function carryRun(
+  request: JobRequest,
+  id: string,
+  begin?: () => Promise<void>,
+): Promise<JobEnd | undefined> {
   const { io, paths, app, job } = request;
   const holder = { pid: io.pid, command: 'job', id, since: io.now().toISOString() };
   const lock = takeLock(paths.jobLock(app, job), LOCK_WAIT, holder);
   if (!lock) return undefined;
   const own = { ...request, opened: {} };
   try {
+    await begin?.();
     let first: JobEnd | undefined;
     for (let next: string | undefined = id; next !== undefined; ) {
       lock.note({ id: next });

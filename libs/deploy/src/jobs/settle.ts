@@ -157,7 +157,8 @@ function waitingFor(entry: JobEntry, due: string, look: Look): JobEntry {
   return { ...known, waiting: due };
 }
 
-function killedRun(run: NonNullable<JobEntry['run']>, now: Date) {
+/** A run that has no process any more. */
+export function killedRun(run: NonNullable<JobEntry['run']>, now: Date) {
   const { endedBy: _, ...rest } = run;
   const ms = Math.max(0, now.getTime() - Date.parse(run.at));
   return { ...rest, ms, outcome: 'killed' as const, reason: 'its process was killed' };

@@ -1,5 +1,5 @@
 /** Records and messages of jobs: a trouble once, and once more when it is over. */
-import type { JobEntry } from '@runner/common/apps/job-book';
+import type { JobEntry, JobRun } from '@runner/common/apps/job-book';
 import type { AppState } from '@runner/common/apps/state';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { AppChange } from '../alerts/announce.ts';
@@ -22,16 +22,21 @@ export function changeOf(
   return { app, change: { event_type, reason, ...common, ...more } };
 }
 
-/** A trouble that began, or goes on: whether it is news, and the entry that knows of it. */
+/** A run is recorded with the version that it ran, which a deploy may have replaced. */
+export function ofVersion({ version }: Pick<JobRun, 'version'>): Partial<DeployEvent> {
+  return version === null ? {} : { version };
+}
+
+/** A trouble that began at `at`, or goes on: whether it is news, and the entry that knows of it. */
 export function troubled(
   entry: JobEntry,
   kind: 'failed' | 'missed',
-  now: string,
+  at: string,
 ): { readonly entry: JobEntry; readonly isNews: boolean } {
   const { trouble } = entry;
-  const isNews = trouble?.kind !== kind;
-  const count = isNews ? 1 : trouble.count + 1;
-  return { entry: { ...entry, trouble: { since: trouble?.since ?? now, kind, count } }, isNews };
+  if (trouble?.kind !== kind)
+    return { entry: { ...entry, trouble: { since: at, kind, count: 1 } }, isNews: true };
+  return { entry: { ...entry, trouble: { ...trouble, count: trouble.count + 1 } }, isNews: false };
 }
 
 /** What is over, in words. */

@@ -31,6 +31,7 @@ export async function causeOf(op: Operation, error: StepFailure): Promise<string
       baseline: readBaseline(op.paths, op.app.app, part?.step),
       ...(ended && {
         step: stage,
+        ...(ended.label !== undefined && { label: ended.label }),
         command: op.redact(ended.title),
         exit: exitOf(ended.exit),
       }),

@@ -140,8 +140,10 @@ function usable({ app }: Operation, verb: LifecycleVerb, target: Target | string
     const words = `${target} has no readable .deploy.yml: run runner deploy ${app.app}`;
     throw new StepFailure('start', words, { blame: 'server' });
   }
-  const { instance, start, stop } = target;
-  if (start.type === 'none') {
+  const { instance, start, stop, file } = target;
+  // Its jobs rest, and come back.
+  const hasRest = verb !== 'restart' && file.jobs.length > 0;
+  if (start.type === 'none' && !hasRest) {
     const words = `start.type of ${instance.name} is none: there is nothing to ${verb}`;
     throw new StepFailure('start', words, { blame: 'operator' });
   }
@@ -159,7 +161,8 @@ function isDone(
   { verb, reason, wasStopped }: Wanted,
 ): boolean {
   const { start, slot, instance } = target;
-  const status = () => askNow(driverFor(start).status(target));
+  const known = wasStopped ? 'stopped' : 'running';
+  const status = () => (start.type === 'none' ? known : askNow(driverFor(start).status(target)));
   const own = paths.app(app.app).instance(instance.name);
   const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
   if (verb === 'start') return isRight && status() === 'running';

@@ -125,7 +125,7 @@ export function endDeploy(
 ): void {
   killAll(() =>
     processesWhere((env) => {
-      if (env.RUNNER_DEPLOY_ID !== deployId) return false;
+      if (env.RUNNER_DEPLOY_ID !== deployId || env[JOB_RUN] !== undefined) return false;
       if (env.RUNNER_RELEASE === app) return true;
       const release = releaseIn(env, app);
       return release !== undefined && isWanted(release);

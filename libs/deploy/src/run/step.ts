@@ -35,6 +35,8 @@ export type Blame = 'commit' | 'server' | 'operator';
 export interface EndedStep {
   /** The command, for display. */
   readonly title: string;
+  /** What messages call it; absent: its stage. */
+  readonly label?: string | undefined;
   readonly exit: ProcessExit;
   readonly part: LogPart | undefined;
 }
@@ -195,7 +197,7 @@ export async function runStep(
   const isMissing = exit.startError !== undefined && existsSync(step.cwd);
   const ofServer = isMissing || step.serverFault?.test(output) || exit.isSandboxFailure;
   const blame = exit.interrupted ? 'operator' : ofServer ? 'server' : 'commit';
-  const ended = { title: step.title, exit, part: log.parts.at(-1) };
+  const ended = { title: step.title, label: step.label, exit, part: log.parts.at(-1) };
   const failure = new StepFailure(step.stage, headline, { blame, output, ended });
   // Nothing of the command ran, so this is bubblewrap's.
   const reason = exit.isSandboxFailure ? output.trim().split('\n').at(-1) : doubt;

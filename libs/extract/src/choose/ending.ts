@@ -5,6 +5,8 @@ import type { ErrorClass } from '../rules/rule.ts';
 export interface Ending {
   /** The step's name, as the runner calls it. */
   readonly step?: string;
+  /** What the words call it; absent: `step` and its name. */
+  readonly label?: string;
   readonly command?: string;
   readonly exit?: {
     readonly code?: number;
@@ -42,8 +44,8 @@ const STATUSES: Readonly<Record<number, readonly [words: string, kind: ErrorClas
 };
 
 /** The ending in words; null when nothing is known of it, or when it ended well. */
-export function explainEnding({ step, command, exit = {} }: Ending): Explanation | null {
-  const names = [step && `step ${step}`, command && `(${command})`];
+export function explainEnding({ step, label, command, exit = {} }: Ending): Explanation | null {
+  const names = [label ?? (step && `step ${step}`), command && `(${command})`];
   const subject = names.filter(Boolean).join(' ') || 'the command';
   const grave = (words: string, kind: ErrorClass) => ({
     words: `${subject} ${words}`,

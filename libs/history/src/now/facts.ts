@@ -1,6 +1,6 @@
 /** A snapshot in words, for terminals and pages; times are in UTC. */
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
-import type { JobSummary } from '@runner/common/apps/job-book';
+import { type JobSummary, nextOfJob } from '@runner/common/apps/job-book';
 import { operationWord } from '@runner/common/apps/progress';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import type { Snapshot } from './snapshot.ts';
@@ -78,8 +78,8 @@ function instanceFact(each: InstanceSummary): Fact {
   return [instance, parts.filter(Boolean).join(', ')];
 }
 
-function jobFact({ job, when, last, trouble, next, paused, running }: JobSummary): Fact {
+function jobFact(summary: JobSummary): Fact {
+  const { job, when, last, trouble } = summary;
   const went = trouble ?? (last ? `${last.outcome} ${minuteOf(last.at)}` : 'not run yet');
-  const then = paused ? 'paused' : running ? 'runs now' : next && `next ${minuteOf(next)}`;
-  return [`job ${job}`, [when, went, then].filter(Boolean).join(', ')];
+  return [`job ${job}`, [when, went, nextOfJob(summary, minuteOf)].filter(Boolean).join(', ')];
 }

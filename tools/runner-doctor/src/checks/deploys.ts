@@ -31,11 +31,11 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
   const view = await viewOf({ io, paths }, apps).catch(() => unlimited);
   const found = apps.flatMap((app) => {
     const summary = summaryOf(paths, app, view);
-    const jobs = summary.jobs.flatMap(({ job, trouble }) =>
-      trouble === null
-        ? []
-        : [problem(`${app.app}: ${trouble}`, `runner jobs log ${word(app.app)} ${word(job)}`)],
-    );
+    const jobs = summary.jobs.flatMap(({ job, trouble, missed }) => {
+      const verb = missed ? 'run' : 'log';
+      const fix = `runner jobs ${verb} ${word(app.app)} ${word(job)}`;
+      return trouble === null ? [] : [problem(`${app.app}: ${trouble}`, fix)];
+    });
     return [...stateOf(summary), ...jobs, ...leftovers({ io, paths }, app), ...links(paths, app)];
   });
   const ports = portClashes(paths, apps).map((clash) =>

@@ -1,5 +1,6 @@
-import { type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { isStopped, type JobEntry, presentJobs, readJobBook } from '@runner/common/apps/job-book';
 import { shortTime } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
@@ -16,13 +17,16 @@ interface ListedJob {
   readonly run: string;
   readonly when: string;
   readonly on: 'each' | 'one';
-  /** null: no time is due; it is paused, or runs after deploys. */
+  /** null: no time is due; it is paused, stopped with its app, or runs after deploys. */
   readonly next: string | null;
   readonly running: JobEntry['run'];
   readonly waiting: string | null;
   readonly paused: JobEntry['paused'];
+  readonly stopped: boolean;
   readonly trouble: JobEntry['trouble'];
   readonly last: JobEntry['runs'][number] | null;
+  /** The newest 20 that are over, the newest first. */
+  readonly runs: JobEntry['runs'];
   /** Of `on: one`: the newest time that another server has had. */
   readonly elsewhere: { readonly server: string; readonly due: string } | null;
 }
@@ -42,15 +46,17 @@ export const list = command({
   positionals: { app: { about: 'Name of the app [default: all]' } },
   examples: ['runner jobs', 'runner jobs shop --json'],
   async run({ io, paths, args }) {
-    const names = args.app === undefined ? appNames(paths) : [requireApp(paths, args.app).app];
+    const names = args.app === undefined ? appNames(paths) : [args.app];
     const jobs: ListedJob[] = [];
-    for (const app of names) {
-      const book = Object.entries(readJobBook(paths, app)?.jobs ?? {});
+    for (const name of names) {
+      const state = requireApp(paths, name);
+      const { app } = state;
+      const book = presentJobs(readJobBook(paths, app));
       if (book.length === 0) continue;
       // A command may contain a secret.
       const redact = await redactorForAny({ paths, env: io.env }, app);
       for (const [job, entry] of book)
-        jobs.push(cleanRecord({ ...listed(app, job, entry) }, redact));
+        jobs.push(cleanRecord({ ...listed(state, job, entry) }, redact));
     }
     return { value: { count: jobs.length, jobs } satisfies JobList };
   },
@@ -67,13 +73,15 @@ export const list = command({
   },
 });
 
-function listed(app: string, job: string, entry: JobEntry): ListedJob {
+function listed(state: AppState, job: string, entry: JobEntry): ListedJob {
   const { rules, instance, next, run, waiting, paused, trouble, runs, elsewhere = null } = entry;
   const { run: command_, when, on = 'each' } = rules;
   const last = runs[0] ?? null;
-  const about = { app, job, instance, run: command_, when, on };
-  const now = { next: paused ? null : next, running: run, waiting, paused, trouble };
-  return { ...about, ...now, last, elsewhere };
+  const about = { app: state.app, job, instance, run: command_, when, on };
+  const stopped = isStopped(state, entry);
+  const rests = paused !== null || stopped;
+  const now = { next: rests ? null : next, running: run, waiting, paused, stopped, trouble };
+  return { ...about, ...now, last, runs, elsewhere };
 }
 
 function lastWords({ running, last, trouble, elsewhere }: ListedJob): string {
@@ -86,8 +94,9 @@ function lastWords({ running, last, trouble, elsewhere }: ListedJob): string {
   return `${last.outcome} ${shortTime(last.at)}${took}`;
 }
 
-function nextWords({ paused, waiting, next }: ListedJob): string {
+function nextWords({ paused, stopped, waiting, next }: ListedJob): string {
   if (paused) return `paused by ${harmlessLine(paused.by)}`;
+  if (stopped) return 'stopped';
   if (waiting !== null) return 'waits';
   return next === null ? '-' : shortTime(next);
 }

@@ -3,8 +3,9 @@ import { command } from '@runner/common/cli/command';
 import { signalStatus, usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
+import { runByHand } from '@runner/deploy/jobs/by-hand';
 import { lookForAllJobs } from '@runner/deploy/jobs/look';
-import { carryRun, type JobEnd, runByHand } from '@runner/deploy/jobs/run';
+import { carryRun, type JobEnd } from '@runner/deploy/jobs/run';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 

@@ -7,7 +7,7 @@ const SHOWN = 60;
 
 export function jobRowsOf(apps: readonly AppSummary[] = []): Cut<JobRow> {
   const all = apps.flatMap(({ app: project, jobs }) =>
-    jobs.map(({ job, when, last, next, trouble }) => ({
+    jobs.map(({ job, when, last, next, stopped, trouble }) => ({
       project,
       job,
       when,
@@ -15,6 +15,7 @@ export function jobRowsOf(apps: readonly AppSummary[] = []): Cut<JobRow> {
       at: timeOfIso(last?.at ?? ''),
       ms: last?.ms ?? null,
       next: timeOfIso(next ?? ''),
+      stopped,
       trouble: trouble ?? '',
     })),
   );

@@ -117,6 +117,7 @@ export interface JobRow {
   readonly ms: number | null;
   /** NaN: no time is due. */
   readonly next: number;
+  readonly stopped: boolean;
   /** In words; empty if all is well. */
   readonly trouble: string;
 }

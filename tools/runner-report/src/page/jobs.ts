@@ -18,7 +18,7 @@ ${omitted > 0 ? html`<p class="more">and ${countOf(omitted)} more jobs</p>` : un
 </section>`;
 }
 
-function rowOf({ project, job, when, outcome, at, ms, next, trouble }: JobRow): Html {
+function rowOf({ project, job, when, outcome, at, ms, next, stopped, trouble }: JobRow): Html {
   const cell = (kind: string, content: Html) =>
     html`<td role="cell" class="${kind}">${content}</td>`;
   const timeOf = (time: number) => (Number.isNaN(time) ? html`–` : timeTag(time));
@@ -30,7 +30,7 @@ function rowOf({ project, job, when, outcome, at, ms, next, trouble }: JobRow): 
     cell('version', html`<code>${foreign(job, 63)}</code>`),
     cell('result', chip),
     cell('took', html`${ms === null ? '–' : lengthOf(ms)}`),
-    cell('by', timeOf(next)),
+    cell('by', stopped ? html`stopped` : timeOf(next)),
     cell(
       'text',
       html`${foreign(when, 80)}${trouble === '' ? undefined : html`<p class="soft">${foreign(trouble, 200)}</p>`}`,
