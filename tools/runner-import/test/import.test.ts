@@ -235,11 +235,14 @@ end
   );
   const unclear = 'its time is not one that import understands: write at, every or cron';
   const code = 'is code, which is not run: write what it schedules into jobs';
+  const unneeded = 'is not needed: runner runs a job in the release, and keeps its output';
   assert.equal(
     stderr.split('\n').filter((line) => line.startsWith('schedule.rb:')),
     [
+      `schedule.rb:1: set.output: ${unneeded}`,
       'schedule.rb:2: env.MAILTO: no mail is sent: a job that fails is announced in the chats',
       'schedule.rb:4: every.roles: runner works on one server: remove the jobs of other roles',
+      `schedule.rb:5: job.rake.output: ${unneeded}`,
       'schedule.rb:11: job.rake: is computed when the file runs: write the value into .deploy.yml yourself',
       `schedule.rb:13: every: ${unclear}`,
       `schedule.rb:13: every.at: ${unclear}`,

@@ -86,7 +86,9 @@ function isNever(pattern: string): boolean {
 /** Without what runner does anyway: enter the release, keep the output. */
 function commandOf(command: string, plan: Plan): string {
   const own = command.replace(/(?<![&\s])\s*&\s*$/, '').trim();
-  const run = own.replace(LOGGED, '');
+  if (own !== command.trim())
+    plan.notes.add('a & at the end is left out: runner waits for the end of a run');
+  const run = withoutLog(own);
   if (run !== own)
     plan.notes.add('output is kept: redirections to logs and /dev/null are left out');
   const [all = '', given = ''] = FOLDER.exec(run) ?? [];
@@ -95,6 +97,13 @@ function commandOf(command: string, plan: Plan): string {
   if (all !== '' && folder !== '.')
     plan.notes.add(`cd ${folder} is left out: jobs run in the folder of the active release`);
   return `${below === undefined ? '' : `cd ${word(below)} && `}${run.slice(all.length)}`.trim();
+}
+
+/** Without redirections to logs; `2>&1` stays beside one that stays. */
+function withoutLog(command: string): string {
+  const run = command.replace(LOGGED, '');
+  const isOnlyJoined = /^[\s12>&]*$/.test(command.slice(run.length));
+  return isOnlyJoined && run.includes('>') ? command : run;
 }
 
 /** Writes the settings of a job; its name. */

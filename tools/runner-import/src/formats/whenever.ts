@@ -1,7 +1,7 @@
 /** whenever: the jobs of a schedule.rb, which the gem would write into a crontab. */
 import type { SourceEntry } from '../plan/entry.ts';
 import { type Fate, left, type Plan, refusalOf, to } from '../plan/plan.ts';
-import { type ImportRule, none, type SourceFormat, stays } from '../plan/table.ts';
+import { type ImportRule, none, type SourceFormat } from '../plan/table.ts';
 import { wheneverEntries } from '../read/whenever.ts';
 import { addJob, variable } from './job.ts';
 import { patternsOf } from './whenever-time.ts';
@@ -30,7 +30,8 @@ const known =
   (place: string): ImportRule =>
   (entry) =>
     refusalOf(entry) ?? to(place);
-const unneeded = stays('not needed: runner runs a job in the release, and keeps its output');
+const unneeded = none('is not needed: runner runs a job in the release, and keeps its output');
+const UNUSED = left('is used by no command that became a job');
 
 function jobFor(entry: SourceEntry, plan: Plan, scope: Scope): Fate {
   const template = scope.templates.get(entry.path[1] ?? '');
@@ -91,10 +92,8 @@ export const whenever: SourceFormat = {
       none('runner works on one server: remove the jobs of other roles'),
     ],
     ['job.*.environment set.environment job_type.*', known('the commands of the jobs')],
-    [
-      `job.*.output job.*.output.** set.output set.output.** set.path set.bundle_command ${HOURS_24}`,
-      unneeded,
-    ],
+    [`job.*.output job.*.output.** set.output set.output.** set.path set.bundle_command`, unneeded],
+    [HOURS_24, known('the times of the jobs')],
     ['set.job_template', none('jobs run in sh, in the active release')],
     ['env.*', variable],
     ['code', none('is code, which is not run: write what it schedules into jobs')],
@@ -105,12 +104,19 @@ export const whenever: SourceFormat = {
     const zone = String(entries.find((each) => isZone(each) && isMapped(each))?.value ?? plan.zone);
     const templates = new Map(TYPES);
     let [environment, patterns] = ['production', undefined as readonly string[] | undefined];
+    let setter: SourceEntry | undefined;
+    const types = new Map<string, SourceEntry>();
+    const used = new Set<SourceEntry | undefined>();
     for (const [at, entry] of entries.entries()) {
       const { key, value, path } = entry;
-      if (key === 'set.environment' && isMapped(entry)) environment = String(value);
-      else if (path[0] === 'job_type') {
-        templates.delete(path[1] ?? '');
-        if (isMapped(entry)) templates.set(path[1] ?? '', String(value));
+      const type = path[1] ?? '';
+      if (key === 'set.environment' && isMapped(entry)) {
+        environment = String(value);
+        setter = entry;
+      } else if (path[0] === 'job_type') {
+        templates.delete(type);
+        types.set(type, entry);
+        if (isMapped(entry)) templates.set(type, String(value));
       } else if (key === 'every') patterns = blockAt(entries, at, plan);
       else if (path[0] === 'job' && path.length === 2) {
         const options = optionsAt(entries, at);
@@ -119,8 +125,14 @@ export const whenever: SourceFormat = {
         const isOwnTime = options.some((each) => each.path[2] === 'at');
         const fate = jobFor(entry, plan, { ...scope, patterns: isOwnTime ? undefined : patterns });
         plan.fates.set(entry, fate);
+        if (!('to' in fate)) continue;
+        used.add(types.get(type));
+        if (/:environment\b/.test(templates.get(type) ?? '')) used.add(own ?? setter);
       }
     }
+    for (const entry of entries)
+      if (/^(?:set\.environment|job_type\..*|job\.[^.]*\.environment)$/.test(entry.key))
+        if (isMapped(entry) && !used.has(entry)) plan.fates.set(entry, UNUSED);
     if (plan.settings.size > 0)
       plan.notes.add(
         'jobs run in sh, not in bash -l: RAILS_ENV, and the PATH of rbenv, rvm or nvm, come from the variables of the app',
