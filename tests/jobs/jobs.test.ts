@@ -92,6 +92,14 @@ test('a job that fails is reported once with its cause, and once when it works a
   const record = world.events().find(({ event_type: kind }) => kind === 'JobFailed');
   assert.match(String(record?.reason), /^job tick: `.*` ended with status 3$/s);
   assert.match(String(record?.cause), /ECONNREFUSED/);
+  const { root } = world;
+  const checked = await run('runner-status', ['--check'], { root });
+  assert.equal(
+    [checked.status, checked.stdout.slice(0, 30)],
+    [1, 'shop: job tick failed 2 times:'],
+  );
+  const shown = await run('runner-status', ['shop'], { root });
+  assert.match(shown.stdout, /^ *state: +ok, but in trouble: job tick$/m);
   const byHand = await world.jobs(['run', 'shop', 'tick']);
   assert.is(byHand.status, 3);
   assert.match(byHand.stdout, /^Failed: shop tick: `.* ended with status 3\n$/s);

@@ -108,4 +108,18 @@ test('a failure is recorded with the version that ran, also when the next one ha
   assert.is(world.entry('tick').run, null);
 });
 
+test('after a deploy, kill ends the run of the deploy before', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `while test ! -e '${gate}'; do sleep 0.05; done`;
+  const jobs = `jobs: { warm: { run: "${slow}", after: deploy, overlap: kill } }\n`;
+  await world.ship('v1', jobs);
+  await until(() => world.entry('warm').run?.version, 'no run has begun');
+  await world.ship('v2', jobs);
+  await until(() => world.entry('warm').run?.version === 'v2', 'no run has begun');
+  writeFileSync(gate, '');
+  await world.over('warm', 2);
+  const outcomes = world.entry('warm').runs.map(({ outcome, version }) => `${outcome} ${version}`);
+  assert.equal(outcomes, ['ok v2', 'ended v1']);
+});
+
 test.run();

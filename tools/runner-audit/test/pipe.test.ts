@@ -136,10 +136,11 @@ test('audit list takes several kinds of events', async () => {
 
 test('emit takes the same kinds as an argument and on standard input', async () => {
   for (const kind of EMITTED_TYPES) {
+    const [option, field] = kind.startsWith('Job') ? ['--job j', ',"job":"j"'] : ['', ''];
     const { status, stdout, stderr } = await shell(
       `set -e
-       runner-audit emit ${kind} --project shop --version v1 | jq -r .event_type
-       echo '{"event":"${kind}","app":"shop","version":"v1"}' | runner-audit emit | jq -r .event_type`,
+       runner-audit emit ${kind} --project shop --version v1 ${option} | jq -r .event_type
+       echo '{"event":"${kind}","app":"shop","version":"v1"${field}}' | runner-audit emit | jq -r .event_type`,
       { root },
     );
     assert.equal([status, stdout, stderr], [0, `${kind}\n${kind}\n`, '']);

@@ -60,6 +60,20 @@ test('where no timer serves the root, a line for cron is printed, and fixes it',
   }
 });
 
+test('without systemd, cron is advised for jobs where an app has some', async () => {
+  const root = await registered();
+  const env = { PATH: `${programs({ systemctl: 'exit 1' })}:${PATH}` };
+  const advice = async () => {
+    const { findings } = await examined(root, { env });
+    return findings.find(({ check }) => check === 'timers')?.message;
+  };
+  const words = 'systemd is not running here: use cron to run runner fetch --deploy';
+  assert.is(await advice(), words);
+  mkdirSync(join(root, 'apps/shop'), { recursive: true });
+  writeFileSync(join(root, 'apps/shop/jobs.json'), '{"of":"","jobs":{}}');
+  assert.is(await advice(), `${words} and runner jobs run --due`);
+});
+
 test('the timer of the digest is missed only where the digest is wanted', async () => {
   const root = await registered();
   const good = ['fetch', 'notify', 'tokens'].map((name) =>

@@ -6,7 +6,7 @@ import { nextOfJob } from '@runner/common/apps/job-book';
 import { type Paused, type Stopped, trafficHoldWords } from '@runner/common/apps/operator';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
-import type { AppSummary } from '@runner/common/apps/summary';
+import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { versionLabel } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -19,12 +19,13 @@ import { instanceRow, short } from './instance-lines.ts';
 export function unhealthyLine(summary: AppSummary): string {
   const { app, state, check_failed: failed, next } = summary;
   const troubles = summary.jobs.flatMap(({ trouble }) => trouble ?? []);
-  if (troubles.length > 0) return harmlessLine(`${app}: ${state}: ${troubles.join('; ')}`);
   const why =
     state === 'stale' && failed
       ? `fetch fails since ${utcText(failed.since)}: ${failed.message}`
       : next;
-  return harmlessLine(`${app}: ${state}: ${why}`);
+  // The state is that of the app without its jobs.
+  const own = isHealthy({ ...summary, jobs: [] }) ? [] : [`${state}: ${why}`];
+  return harmlessLine(`${app}: ${[...own, ...troubles].join('; ')}`);
 }
 
 /** Why the branch cannot be checked. */
@@ -134,9 +135,14 @@ function fileRow({ deploy_file: file, instances }: Detailed): [string, string[]]
   ];
 }
 
+function stateWords({ state, jobs }: Detailed): string {
+  const troubled = jobs.flatMap(({ job, trouble }) => (trouble === null ? [] : job));
+  return troubled.length === 0 ? state : `${state}, but in trouble: job ${troubled.join(', ')}`;
+}
+
 function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
-    ['state:', [app.state]],
+    ['state:', [stateWords(app)]],
     ['repo:', [repoLabel(app)]],
     app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
     ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),

@@ -1,6 +1,6 @@
 /** An event as it is written: checked strictly, and completed. */
 import { Failure } from '../foundation/failure.ts';
-import { isAppName } from '../foundation/names.ts';
+import { isAppName, isJobName } from '../foundation/names.ts';
 import { isObject } from '../text/json.ts';
 import { isUsualTime, timeOfIso } from '../text/time.ts';
 import {
@@ -60,7 +60,9 @@ export function completeEvent(input: unknown, completion: RecordDefaults): Deplo
   }
   const project = shortText(oneName(input.project, input.app, 'project', 'app'), 'project');
   if (!isAppName(project)) throw invalid('needs a project that is an app name');
-  const { timestamp, instance, deploy_id: id } = input;
+  const { timestamp, instance, deploy_id: id, job } = input;
+  if ((job !== undefined || /^Job/.test(String(kind))) && !isJobName(job))
+    throw invalid('needs a job that is the name of one');
   // A field without a value is no field.
   const done: DeployEvent = {
     timestamp: timestampOf(timestamp, () => completion.now()),

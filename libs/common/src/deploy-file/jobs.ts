@@ -1,5 +1,6 @@
 /** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
 import { type Network, networkIn, networkSchema } from '../config/network.ts';
+import { JOB_NAME } from '../foundation/names.ts';
 import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
 import { line } from './kinds.ts';
@@ -41,9 +42,6 @@ const MINUTE = 60_000;
 const DAY_LONG = 86_400_000;
 const DEFAULTS = { timeout: 3_600_000, zone: 'UTC' };
 
-/** Name of a job. */
-export const JOB_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
-
 export const JOBS_SCHEMA: Schema = {
   type: 'object',
   description: 'Commands that run in the active release at their times, by name',
@@ -56,6 +54,7 @@ export const JOBS_SCHEMA: Schema = {
       run: line('The command'),
       at: {
         type: 'array',
+        minItems: 1,
         description: 'Times of the day, such as 03:00, or mon-fri 03:00',
         items: {
           type: 'string',
@@ -124,6 +123,8 @@ export function jobsOf(
       throw wrong('instance', `there is no instance '${instance}'`);
     if (section.get('on') === 'one' && section.has('after'))
       throw wrong('on', 'does not work with after: each server has deploys of its own');
+    if (section.has('catch_up') && section.has('after'))
+      throw wrong('catch_up', 'does not work with after: no deploy is missed');
     if (section.get('on') === 'one' && section.get('overlap') === 'kill')
       throw wrong(
         'overlap',
@@ -179,5 +180,12 @@ function scheduleOf(
 /** `mon-fri 03:00` as cron writes it. */
 function patternOf(text: string): string {
   const [, days = '*', hour, minute] = TIME.exec(text) ?? [];
-  return `${Number(minute)} ${Number(hour)} * * ${days}`;
+  return `${Number(minute)} ${Number(hour)} * * ${days.replace(/(\w+)-(\w+)/g, daysBetween)}`;
+}
+
+/** cron has no range over the end of a week. */
+function daysBetween(range: string, first: string, last: string): string {
+  const names = DAY.split('|');
+  const [from, to] = [names.indexOf(first), names.indexOf(last)];
+  return from <= to ? range : [...names.slice(from), ...names.slice(0, to + 1)].join(',');
 }

@@ -4,6 +4,9 @@ import { Failure } from './failure.ts';
 /** 63 characters, the limit of a DNS label. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
+/** Names of jobs, as a pattern. */
+export const JOB_NAME = NAME.source;
+
 /** `locks/registry.lock` is the registry's lock. */
 const RESERVED = 'registry';
 
@@ -29,6 +32,11 @@ export function appName(text: string): string {
 /** Whether a file name without its ending can be an app's name. */
 export function isAppName(text: string): boolean {
   return NAME.test(text) && !text.includes('..') && text !== RESERVED;
+}
+
+/** Whether a job of `.deploy.yml` can have this name. */
+export function isJobName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name);
 }
 
 /** Of which app a name is a preview: `shop` for `shop--pr-7`. Other apps cannot have such names. */

@@ -1,4 +1,5 @@
 import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
+import { nextTimes } from '@runner/common/deploy-file/schedule';
 import { HOOKS } from '@runner/common/deploy-file/schema';
 import { Failure } from '@runner/common/foundation/failure';
 import fc from 'fast-check';
@@ -503,6 +504,17 @@ test('any file is accepted, or refused with its own code', () => {
   );
 });
 
+test('a range of days may go over the end of a week', () => {
+  const next = (at: string) => {
+    const [job] = read(`jobs: { a: { run: a, at: "${at}" } }\n`).jobs;
+    const times = job ? nextTimes(job.schedule, new Date('2026-01-05T00:00:00Z'), 8) : [];
+    return times.map((time) => time.getUTCDay());
+  };
+  assert.equal(next('fri-mon 07:30'), [1, 5, 6, 0, 1, 5, 6, 0]);
+  assert.equal(next('sun-tue,thu 07:30'), [1, 2, 4, 0, 1, 2, 4, 0]);
+  assert.equal(next('mon-sun 07:30'), [1, 2, 3, 4, 5, 6, 0, 1]);
+});
+
 test('what is wrong with a job is named with line and key', () => {
   const problems = {
     '{ run: a }': ': needs one of at, every, cron and after',
@@ -511,6 +523,9 @@ test('what is wrong with a job is named with line and key', () => {
     '{ run: a, cron: "0 0 0 * * *" }':
       ".cron: '0 0 0 * * *' is not a schedule of cron's five fields",
     '{ run: a, cron: "0 0 31 2 *" }': ".cron: '0 0 31 2 *' is never due",
+    '{ run: a, at: [] }': '.at: must not be an empty list',
+    '{ run: a, after: deploy, catch_up: true }':
+      '.catch_up: does not work with after: no deploy is missed',
     '{ run: a, every: 90s }': '.every: must be whole minutes, from 1m to 24h',
     '{ run: a, every: 1m, zone: UTC }': '.zone: only works with at and cron',
     '{ run: a, at: "03:00", zone: Mars/Base }':

@@ -39,6 +39,7 @@ const FIELDS = {
   'duration-ms': { placeholder: 'N', about: 'Duration in milliseconds' },
   source: { placeholder: 'TOOL', about: 'The tool that deployed [default: emit]' },
   domain: { placeholder: 'NAME', about: 'Domain of the instance' },
+  job: { placeholder: 'NAME', about: 'Job, of JobFailed, JobMissed, JobRecovered and JobSlow' },
   stage: { placeholder: 'STAGE', about: 'Stage that failed' },
   reason: { placeholder: 'TEXT', about: 'Reason for a rollback' },
   error: {

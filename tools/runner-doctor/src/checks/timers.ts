@@ -61,7 +61,10 @@ export async function timers(context: CheckContext): Promise<readonly CheckResul
   const { io, paths } = context;
   const names = neededNames(context);
   const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
-  if (!unit) return [ok('systemd is not running here: use cron to run runner fetch --deploy')];
+  if (!unit) {
+    const jobs = names.includes('runner-jobs.timer') ? ' and runner jobs run --due' : '';
+    return [ok(`systemd is not running here: use cron to run runner fetch --deploy${jobs}`)];
+  }
   const { apps } = listApps(paths);
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const service = unit(SERVICE);

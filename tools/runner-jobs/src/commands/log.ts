@@ -23,13 +23,14 @@ interface JobLog {
 export const log = command({
   name: 'log',
   about: 'Show what the newest run of a job has printed',
-  details: 'The logs of the newest 20 runs of a job are kept.',
+  details:
+    'The logs of the newest 20 runs of a job are kept, also once no release has it any more.',
   positionals: {
     app: { required: true, about: 'Name of the app' },
     job: { required: true, about: 'Name of the job' },
   },
   options: {
-    run: { placeholder: 'ID', about: 'Of this run; the IDs are in runner jobs --json' },
+    run: { placeholder: 'ID', about: 'Of this run; the IDs are in runs of runner jobs --json' },
   },
   examples: ['runner jobs log shop nightly'],
   async run({ io, paths, args, options }) {
