@@ -110,10 +110,7 @@ test('a start that fails is answered with 503 and not repeated for each request'
   assert.is(startsOf(world), 'xx');
   assert.is(world.live(), 'a.asleep');
   const other = await askHost(world.proxy, 'pr-8.preview.example.org');
-  assert.equal(
-    [other.status, other.text],
-    [404, 'No preview on this server has this name.\n'],
-  );
+  assert.equal([other.status, other.text], [404, 'No preview on this server has this name.\n']);
   const twice = await askHost(world.proxy, 'bad host\r\nhost: x').catch(() => undefined);
   assert.is(twice, undefined);
 });

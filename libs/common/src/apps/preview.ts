@@ -1,5 +1,4 @@
 /** Previews: apps of their own, made of an open pull request or a branch of another app. */
-import type { AppState } from './state.ts';
 
 /** When previews sleep. */
 export interface PreviewSleep {
@@ -120,11 +119,4 @@ export function branchKey(branch: string): string {
 /** Whether the commit that the host has is the one that a preview may deploy. */
 export function isCommitOf({ commit }: Pick<PreviewMark, 'commit'>, found: string): boolean {
   return commit.length >= 12 && found.startsWith(commit);
-}
-
-/** Its address; null for a preview that was built and serves nothing. */
-export function previewUrl({ preview, instances }: AppState): string | null {
-  const active = Object.values(instances).flatMap(({ current }) => current ?? []);
-  const isServed = active.length === 0 || active.some(({ url }) => url);
-  return preview && isServed ? `https://${preview.domain}` : null;
 }

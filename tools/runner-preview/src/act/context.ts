@@ -1,6 +1,6 @@
 /** What the steps of previews have at hand, and what they all do. */
 import { changeApp } from '@runner/common/apps/change';
-import { type PreviewMark, previewUrl } from '@runner/common/apps/preview';
+import type { PreviewMark } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
@@ -11,6 +11,7 @@ import { recordAnyway } from '@runner/deploy/journal/events';
 import type { Reporter } from '@runner/deploy/report/reporter';
 import { PAGE_LIMIT } from '../host/pages.ts';
 import { showPreview } from '../host/show.ts';
+import { previewUrl } from '../plan/address.ts';
 import { dueOf } from '../plan/reconcile.ts';
 
 /** Who works on previews. */

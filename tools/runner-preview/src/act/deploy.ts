@@ -4,7 +4,6 @@ import { changeRegistry } from '@runner/common/apps/change';
 import {
   type PreviewMark,
   type PreviewSettings,
-  previewUrl,
   type SeenPreview,
   sleepOf,
 } from '@runner/common/apps/preview';
@@ -16,6 +15,7 @@ import { appName } from '@runner/common/foundation/names';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { deploy } from '@runner/deploy/pipeline/deploy';
 import type { PreviewCandidate } from '../host/pulls.ts';
+import { previewUrl } from '../plan/address.ts';
 import { domainFor } from '../plan/reconcile.ts';
 import { changePreview, nameOf, type PreviewContext, recordPreview, show } from './context.ts';
 

@@ -1,4 +1,4 @@
-import { type PreviewSettings, previewUrl, type WaitingPreview } from '@runner/common/apps/preview';
+import type { PreviewSettings, WaitingPreview } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { appNames, findApp, previewNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
@@ -6,6 +6,7 @@ import { table } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { previewUrl } from '../plan/address.ts';
 
 /** A preview, as `--json` prints it. */
 interface ListedPreview {

@@ -1,10 +1,5 @@
 import { changeApp } from '@runner/common/apps/change';
-import {
-  branchKey,
-  type PreviewMark,
-  previewUrl,
-  type SeenPreview,
-} from '@runner/common/apps/preview';
+import { branchKey, type PreviewMark, type SeenPreview } from '@runner/common/apps/preview';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
@@ -15,6 +10,7 @@ import { deploy } from '@runner/deploy/pipeline/deploy';
 import { changePreview, nameOf, type PreviewContext, show } from '../act/context.ts';
 import { removePreview } from '../act/remove.ts';
 import { lockPreviews, syncLocked } from '../act/sync.ts';
+import { previewUrl } from '../plan/address.ts';
 import { working } from './work.ts';
 
 /** How long another process may work on the previews, in seconds. */
