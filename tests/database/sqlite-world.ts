@@ -48,6 +48,7 @@ interface Shipped {
   /** More keys of the section. */
   readonly more?: string;
   readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
 }
 
 export async function ship({
@@ -57,6 +58,7 @@ export async function ship({
   migrations = {},
   more = '',
   args,
+  env,
 }: Shipped) {
   const files = Object.entries(migrations).map(([name, text]) => [`migrations/${name}.sql`, text]);
   const deploy = deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
@@ -71,7 +73,7 @@ export async function ship({
       ...Object.fromEntries(files),
     },
   });
-  return world.deploy(args);
+  return world.deploy(args, env);
 }
 
 export const rollback = ({ root }: World, ...args: string[]): Promise<Ended> =>

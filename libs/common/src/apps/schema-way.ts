@@ -29,7 +29,8 @@ export function migrationWords({
   verdict,
   reasons,
 }: Pick<Migration, 'verdict'> & { readonly reasons: readonly string[] }): string {
-  const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SAID).join('; ')}`;
+  const of = verdict === 'proven' ? '; for older ones:' : ':';
+  const why = reasons.length === 0 ? '' : `${of} ${reasons.slice(0, SAID).join('; ')}`;
   const has = verdict === 'unknown' ? 'may have' : 'has';
   return `the database ${has} changed, ${SCHEMA_WORDS[verdict]}${why}`;
 }

@@ -19,10 +19,12 @@ export function stepFor(
   { op, target, rules }: Pick<MigrationContext, 'op' | 'target' | 'rules'>,
   command: string,
   more: Record<string, string> = {},
+  /** A further folder in which it may write. */
+  copy?: string,
 ) {
   const folder = target.release;
   const env = { ...target.env, ...hookEnvironment(op, target), RUNNER_RELEASE: folder, ...more };
-  const confinement = target.confine('hook');
+  const confinement = target.confine('hook', undefined, copy);
   const { timeout } = rules;
   return shellStep({ stage: 'migrate', command, cwd: folder, env, timeout, confinement });
 }

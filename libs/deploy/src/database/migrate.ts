@@ -126,7 +126,7 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
     const { size, words } = isFull ? await sizeWords(op.app, address) : { size: 0, words: '' };
     if (address.kind === 'sqlite') requireSpace(temporary, size);
     const what = isFull ? `full copy: ${words}` : 'copy of the schema';
-    const about = { address, temporary, run, signal: op.signal, ...trialOf(context) };
+    const about = { address, temporary, run, signal: op.signal, ...trialOf(context, temporary) };
     return await reported(op.reporter, `rehearse on a ${what}`, () =>
       rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) }),
     );
@@ -136,7 +136,7 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
 }
 
 /** How the version that runs now is tried on a copy: by its own command, in its own folder. */
-function trialOf({ op, target, rules }: MigrationContext) {
+function trialOf({ op, target, rules }: MigrationContext, copy: string) {
   const { name } = target.instance;
   const current = op.app.instances[name]?.current;
   const old = current && keptTarget(op, name, current);
@@ -144,7 +144,7 @@ function trialOf({ op, target, rules }: MigrationContext) {
   if (!old || command === undefined) return {};
   const { database } = old.file.migrate as MigrationRules;
   const check = async (url: string) => {
-    const step = stepFor({ op, target: old, rules }, command, { [database]: url });
+    const step = stepFor({ op, target: old, rules }, command, { [database]: url }, copy);
     const { exit } = await tryStep(op.log, op.signal, { ...step, label: 'check' });
     const words = `the check of ${current.version} fails on the migrated copy: \`${command}\` ${describeExit(exit, rules.timeout)}`;
     return { ok: succeeded(exit), words };

@@ -66,8 +66,8 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
     release: folder,
     start: file.start,
     stop: file.stop,
-    confine: (profile, network) =>
-      op.sandbox.confine(profile, { ...foldersOf(folder, paths, slot), network }),
+    confine: (profile, network, copy) =>
+      op.sandbox.confine(profile, { ...foldersOf(folder, paths, slot), network, copy }),
     env: {
       ...outerEnv,
       HOME: appPaths.home,

@@ -64,6 +64,8 @@ export interface Folders {
   readonly shared: string;
   /** Where an app with slots makes its socket. */
   readonly slot?: string | undefined;
+  /** A further folder below the releases. */
+  readonly copy?: string | undefined;
   /** Whether a command has the network, or what carries it; absent: it has. */
   readonly network?: boolean | NetworkGuard | undefined;
 }
@@ -164,7 +166,8 @@ function root(
     ...[dir, releases, instances],
   ]).filter((folder) => !isWithin(real, folder));
   const slot = profile === 'app' ? folders.slot : undefined;
-  const own = [folders.release, folders.shared, ...(slot ? [slot] : [])];
+  const more = [slot, folders.copy].filter((each) => each !== undefined);
+  const own = [folders.release, folders.shared, ...more];
   for (const folder of [...own, home]) refuseDetour({ paths, app }, folder);
   const layer = isBuild ? bind(scratch().home, at(home)) : empty(at(home));
   return [

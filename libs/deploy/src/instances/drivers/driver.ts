@@ -37,8 +37,8 @@ export interface Target<S extends Start = Start> {
   readonly signal: AbortSignal;
   /** The environment of programs that are not the repository's choice. */
   readonly outerEnv: Readonly<Record<string, string>>;
-  /** How the commands that the repository decides are confined; undefined if they are not. */
-  confine(profile: Profile, network?: Folders['network']): Confinement | undefined;
+  /** How the commands that the repository decides are confined; undefined if they are not. `copy` they may write, too. */
+  confine(profile: Profile, network?: Folders['network'], copy?: string): Confinement | undefined;
 }
 
 /** What a start left running. */
