@@ -363,8 +363,24 @@ const OTHERS = [
   },
 ];
 
-/** Migrations that look as if they only filled a new column. They are `unknown`, and count in no share. */
+/** Migrations that look as if they only added something. They are `unknown`, and count in no share. */
 const TRICKS = [
+  {
+    name: 'a sequence that begins again',
+    sql: { postgres: 'ALTER SEQUENCE tags_id_seq RESTART' },
+  },
+  { name: 'a sequence that is set', sql: { postgres: "SELECT setval('tags_id_seq', 1)" } },
+  {
+    name: 'a table that hides another',
+    sql: {
+      postgres: 'CREATE SCHEMA app; CREATE TABLE app.tags (id bigserial PRIMARY KEY, word text)',
+    },
+  },
+  {
+    name: 'an event',
+    sql: { mysql: 'CREATE EVENT gone ON SCHEDULE EVERY 1 HOUR DO DELETE FROM tags' },
+  },
+  { name: 'a versioned table', sql: { mysql: 'ALTER TABLE tags ADD SYSTEM VERSIONING' } },
   all(
     'rows that are filled and changed',
     "ALTER TABLE {parent} ADD COLUMN nick text; UPDATE {parent} SET nick = name, age = 3 WHERE name = 'Ann'",

@@ -12,11 +12,15 @@ rel AS (SELECT c.*, q || relname AS full_name FROM pg_class c JOIN ns ON ns.oid 
 typ AS (SELECT t.*, q || typname AS full_name FROM pg_type t JOIN ns ON ns.oid = typnamespace)
 SELECT CASE WHEN relkind IN ('v', 'm') THEN 'view' WHEN relkind = 'c' THEN 'type' ELSE 'table' END, '',
   full_name, CASE WHEN relkind IN ('v', 'm') THEN md5(pg_get_viewdef(oid)) ELSE concat_ws(' ', relkind,
-  relpersistence, relrowsecurity, relforcerowsecurity, relowner, relacl) END, 'f', '', relfilenode::text
+  relpersistence, relrowsecurity, relforcerowsecurity, relowner, relacl) END, 'f',
+  CASE WHEN pg_table_is_visible(oid) THEN 'visible' ELSE '' END, relfilenode::text
   FROM rel WHERE relkind IN ('r', 'p', 'f', 'v', 'm', 'c')
 UNION ALL SELECT 'sequence', '', full_name, concat_ws(' ', format_type(seqtypid, NULL), seqincrement, seqcycle),
   'f', '', '' FROM rel JOIN pg_sequence ON seqrelid = oid
   WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = rel.oid AND deptype = 'i')
+UNION ALL SELECT 'counter', '', full_name, '', 'f', '', (sign(seqincrement)
+  * coalesce(pg_sequence_last_value(oid), seqstart - seqincrement))::text FROM rel JOIN pg_sequence ON seqrelid = oid
+  WHERE NOT seqcycle AND has_sequence_privilege(oid, 'SELECT, USAGE')
 UNION ALL SELECT 'column', full_name, attname, format_type(atttypid, atttypmod) || CASE WHEN attcollation
   NOT IN (0, (SELECT typcollation FROM pg_type WHERE pg_type.oid = atttypid))
   THEN ' collate ' || attcollation::regcollation ELSE '' END, attnotnull::text,
@@ -55,7 +59,8 @@ const OF_SCHEMA = (schema: string) => `${schema} = DATABASE()`;
 const MYSQL = `
 SET SESSION group_concat_max_len = 65536;
 SELECT IF(TABLE_TYPE = 'VIEW', 'view', IF(TABLE_TYPE = 'SEQUENCE', 'sequence', 'table')), '', TABLE_NAME,
-  IF(TABLE_TYPE = 'VIEW', '', COALESCE(ENGINE, '')), 'f', '', ''
+  IF(TABLE_TYPE = 'VIEW', '', CONCAT(COALESCE(ENGINE, ''), IF(TABLE_TYPE = 'SYSTEM VERSIONED', ' versioned', ''),
+  IF(CREATE_OPTIONS LIKE '%partitioned%', ' partitioned', ''))), 'f', '', ''
   FROM information_schema.TABLES WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
 UNION ALL SELECT 'column', TABLE_NAME, COLUMN_NAME, CONCAT(COLUMN_TYPE, IF(COLLATION_NAME IS NULL, '',
   CONCAT(' collate ', COLLATION_NAME))), IF(IS_NULLABLE = 'NO', 't', 'f'),
@@ -65,7 +70,7 @@ UNION ALL SELECT 'view text', TABLE_NAME, '', MD5(REPLACE(VIEW_DEFINITION, CONCA
   'f', '', '' FROM information_schema.VIEWS WHERE ${OF_SCHEMA('TABLE_SCHEMA')}
 UNION ALL SELECT IF(INDEX_NAME = 'PRIMARY', 'primary key', IF(NON_UNIQUE, 'index', 'unique')), TABLE_NAME,
   INDEX_NAME, CONCAT('(', GROUP_CONCAT(CONCAT(COLUMN_NAME, IF(SUB_PART IS NULL, '', CONCAT('[', SUB_PART, ']')))
-  ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')'), 'f', '', '' FROM information_schema.STATISTICS
+  ORDER BY SEQ_IN_INDEX SEPARATOR ', '), ')'), 'f', '', 'hint' FROM information_schema.STATISTICS
   WHERE ${OF_SCHEMA('TABLE_SCHEMA')} GROUP BY TABLE_NAME, INDEX_NAME, NON_UNIQUE
 UNION ALL SELECT 'foreign key', k.TABLE_NAME, k.CONSTRAINT_NAME, CONCAT('FOREIGN KEY (', GROUP_CONCAT(COLUMN_NAME
   ORDER BY ORDINAL_POSITION SEPARATOR ', '), ') REFERENCES ', MAX(k.REFERENCED_TABLE_NAME), '(',
@@ -80,6 +85,8 @@ UNION ALL SELECT 'check', TABLE_NAME, t.CONSTRAINT_NAME, CONCAT('CHECK ', CHECK_
   WHERE ${OF_SCHEMA('CONSTRAINT_SCHEMA')} AND CONSTRAINT_TYPE = 'CHECK'
 UNION ALL SELECT 'trigger', EVENT_OBJECT_TABLE, TRIGGER_NAME, MD5(CONCAT(ACTION_TIMING, EVENT_MANIPULATION,
   ACTION_STATEMENT)), 'f', '', '' FROM information_schema.TRIGGERS WHERE ${OF_SCHEMA('TRIGGER_SCHEMA')}
+UNION ALL SELECT 'event', '', EVENT_NAME, MD5(CONCAT_WS(' ', EVENT_DEFINITION, INTERVAL_VALUE, INTERVAL_FIELD, EXECUTE_AT,
+  STATUS)), 'f', '', '' FROM information_schema.EVENTS WHERE ${OF_SCHEMA('EVENT_SCHEMA')}
 UNION ALL SELECT 'function', '', ROUTINE_NAME, MD5(CONCAT(ROUTINE_TYPE, DTD_IDENTIFIER, ROUTINE_DEFINITION)),
   'f', '', '' FROM information_schema.ROUTINES WHERE ${OF_SCHEMA('ROUTINE_SCHEMA')}`;
 

@@ -13,9 +13,9 @@ export interface CatalogueEntry {
   /** The type of a column, the definition of anything else or its hash. */
   readonly text: string;
   readonly isNotNull: boolean;
-  /** The default of a column; empty without one. */
+  /** The default of a column; empty without one. Of a table of PostgreSQL whether its mere name means it. */
   readonly fallback: string;
-  /** Of a column how it is generated; of a table of PostgreSQL the number of its file. */
+  /** Of a column how it is generated; of a table of PostgreSQL the number of its file, of a counter where it is. */
   readonly made: string;
 }
 
@@ -23,6 +23,10 @@ export interface CatalogueEntry {
 export interface Catalogue {
   readonly entries: readonly CatalogueEntry[];
 }
+
+/** A schema as a text that differs if it does: where sequences are does not count. */
+export const schemaText = ({ entries }: Catalogue): string =>
+  JSON.stringify(entries.filter(({ kind }) => kind !== 'counter'));
 
 /** Of the text of a table the part in brackets that begins at `from`; quoted brackets do not count. */
 function bracketsAt(text: string, from: number): string {

@@ -37,8 +37,15 @@ const TYPE_CHANGES: Readonly<Record<TypeChange, SchemaVerdict['verdict']>> = {
   other: 'broken',
 };
 
+/** Without the casts of PostgreSQL, which follow the type of the column. */
+const plainDefault = ({ fallback }: CatalogueEntry) => fallback.replace(/::[\w. "]+(?:\[\])?/g, '');
+
 function changed(old: CatalogueEntry, now: CatalogueEntry): Found[] {
   const name = full(old);
+  if (old.kind === 'counter')
+    return Number(now.made) < Number(old.made) ? [['unknown', `sets sequence ${name} back`]] : [];
+  if (old.kind !== 'column' && old.fallback !== now.fallback)
+    return [['unknown', `changes which ${old.kind} the name ${name} means`]];
   if (old.kind !== 'column')
     return old.text === now.text || old.kind === 'enum value'
       ? []
@@ -59,16 +66,26 @@ function changed(old: CatalogueEntry, now: CatalogueEntry): Found[] {
     ]);
   else if (isNeeded && old.isNotNull && (old.fallback || old.made))
     found.push(['broken', `column ${name} is NOT NULL without a default`]);
+  else if (plainDefault(old) !== plainDefault(now) && old.made === now.made)
+    found.push(['unknown', `changes the default of ${name}`]);
   // The old version may read a NULL of the new one that it does not know.
   if (!now.isNotNull && old.isNotNull) found.push(['unknown', `column ${name} may be NULL`]);
   return found;
 }
 
+/** A statement may name an index of MySQL, but hardly that of a foreign key, which goes once a longer one is there. */
+const isHinted = ({ owner, text, made }: CatalogueEntry, after: Side) =>
+  made === 'hint' &&
+  ![...after.values()].some(
+    (each) => each.owner === owner && each.text.startsWith(text.replace(/\)$/, ', ')),
+  );
+
 function removed(old: CatalogueEntry, after: Side): Found[] {
   const { kind, owner, text } = old;
   if (owner !== '' && !ownerOf(after, old) && kind !== 'enum value') return [];
   const name = full(old);
-  if (kind === 'index') return [];
+  if (kind === 'counter') return [];
+  if (kind === 'index') return isHinted(old, after) ? [['unknown', `removes index ${name}`]] : [];
   // Statements of the old version may work on a view too.
   if (kind === 'table' && after.has(keyOf({ ...old, kind: 'view' })))
     return [['unknown', `makes a view of table ${name}`]];
@@ -78,6 +95,7 @@ function removed(old: CatalogueEntry, after: Side): Found[] {
   // Values or duplicates may come that the old version does not know; an upsert needs its unique index.
   if (CONSTRAINTS.has(kind) || ['trigger', 'policy', 'collation'].includes(kind))
     return [['unknown', `removes ${kind} ${owner} ${old.name || text}`]];
+  if (kind === 'event') return [['unknown', `removes event ${name}`]];
   return [['broken', `removes ${kind} ${name}`]];
 }
 
@@ -109,6 +127,7 @@ function added(
       [...before.values()].some((old) => old.kind === kind && old.owner === owner)
       ? [['unknown', `adds value ${now.name} to ${owner}, which the old version does not know`]]
       : [];
+  if (kind === 'event') return [['unknown', `adds event ${now.name}`]];
   if (owner === '') return [];
   if (!ownerOf(before, now)) {
     // Its rows keep the old version from deleting theirs.

@@ -19,9 +19,14 @@ interface LastLook extends SchemaLook {
 
 /** Keeps how it is now. */
 export function keepLook({ paths, app }: Operation, address: DatabaseAddress, look: SchemaLook) {
-  const kept: LastLook = { ...look, database: address.fingerprint };
-  if (!look.catalogue) forgetLook({ paths, app });
-  else writeWhole(paths.app(app.app).schema, JSON.stringify(kept));
+  if (!look.catalogue) {
+    forgetLook({ paths, app });
+    return;
+  }
+  // The app itself may have set a sequence back by then.
+  const entries = look.catalogue.entries.filter(({ kind }) => kind !== 'counter');
+  const kept: LastLook = { ...look, catalogue: { entries }, database: address.fingerprint };
+  writeWhole(paths.app(app.app).schema, JSON.stringify(kept));
 }
 
 /** What follows is no one else's change. */

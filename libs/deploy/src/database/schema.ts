@@ -2,7 +2,7 @@
 import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import type { DatabaseAddress } from './address.ts';
-import { type Catalogue, readCatalogue } from './catalogue.ts';
+import { type Catalogue, readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
 import { isBookkeeping } from './scratch.ts';
 import { quoted } from './seed.ts';
@@ -35,7 +35,7 @@ export async function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook
       entries: entries.map((each) => (each.kind === 'table' ? { ...each, made: '' } : each)),
     };
     const notes = await notesIn(address, catalogue);
-    return { catalogue, text: JSON.stringify(catalogue), notes };
+    return { catalogue, text: schemaText(catalogue), notes };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { text: error.message, notes: '' };
@@ -54,7 +54,8 @@ export function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding 
   if (!before.catalogue || !after.catalogue)
     return { verdict: 'unknown', reasons: [before.catalogue ? after.text : before.text] };
   const found = compareCatalogues(before.catalogue, after.catalogue, []);
-  return { ...found, isSame: before.text === after.text && before.notes === after.notes };
+  const isSame = before.text === after.text && before.notes === after.notes;
+  return { ...found, isSame: isSame && found.reasons.length === 0 };
 }
 
 const ORDER: readonly SchemaWay[] = ['additive', 'unknown', 'broken'];

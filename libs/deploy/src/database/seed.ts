@@ -34,6 +34,9 @@ function seedValue({ text }: CatalogueEntry, { entries }: Catalogue): string {
   return /^(inet|cidr)/.test(type) ? "'127.0.0.1'" : "'1'";
 }
 
+const MOVE_SEQUENCES =
+  "SELECT nextval(oid::regclass), nextval(oid::regclass) FROM pg_class WHERE relkind = 'S';";
+
 /** Puts a row into each table, so that a migration that goes through rows finds one. Best effort. */
 export async function seed(address: DatabaseAddress, before: Catalogue, limits: ToolLimits) {
   const { kind } = address;
@@ -53,8 +56,9 @@ export async function seed(address: DatabaseAddress, before: Catalogue, limits: 
     const from = kind === 'mysql' ? 'FROM DUAL ' : '';
     return `INSERT INTO ${name} (${names}) SELECT ${values.join(', ')} ${from}WHERE NOT EXISTS (SELECT 1 FROM ${name});`;
   });
-  const off = kind === 'mysql' ? ['SET foreign_key_checks = 0;'] : [];
-  // A row comes after those that it points to.
-  const all = [...off, ...(kind === 'mysql' ? inserts : [inserts, inserts, inserts].flat())];
+  const off = ['SET foreign_key_checks = 0;'];
+  // A row comes after those that it points to. Sequences move: then one that is set back is seen.
+  const all =
+    kind === 'mysql' ? [...off, ...inserts] : [inserts, inserts, inserts, MOVE_SEQUENCES].flat();
   await query(address, all.join('\n'), { ...limits, isForced: true });
 }

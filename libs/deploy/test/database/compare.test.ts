@@ -19,6 +19,7 @@ const OLD = [
   entry('column', 'orders.id', 'bigint', { isNotNull: true, fallback: 'nextval()' }),
   entry('column', 'orders.note', 'varchar(20)'),
   entry('index', 'orders.by_note', '(note)'),
+  entry('counter', 'orders_seq', '', { made: '7' }),
 ];
 const without = (name: string) => OLD.filter((each) => each.name !== name);
 const verdict = (now: readonly CatalogueEntry[], rows: string[] | 'unknown' = []) => {
@@ -65,6 +66,36 @@ test('what depends on the rows or on the app is unknown', () => {
     'unknown',
     'adds trigger orders.t',
   ]);
+  assert.equal(verdict([...OLD, entry('event', 'nightly')]), ['unknown', 'adds event nightly']);
+  const open = entry('column', 'orders.note', 'varchar(20)', { fallback: "'open'::text" });
+  assert.equal(verdict([...without('note'), open]), [
+    'unknown',
+    'changes the default of orders.note',
+  ]);
+  const hidden = entry('table', 'orders', '', { fallback: 'visible' });
+  assert.equal(verdict([...without('orders'), hidden]), [
+    'unknown',
+    'changes which table the name orders means',
+  ]);
+});
+
+test('a sequence is set back if it is lower than before, and an index of MySQL may be named', () => {
+  const at = (made: string) => [
+    ...without('orders_seq'),
+    entry('counter', 'orders_seq', '', { made }),
+  ];
+  assert.equal(verdict(at('8')), ['additive']);
+  assert.equal(verdict(at('6')), ['unknown', 'sets sequence orders_seq back']);
+  assert.equal(verdict(without('orders_seq')), ['additive']);
+  const of = (name: string, text: string) =>
+    entry('index', `orders.${name}`, text, { made: 'hint' });
+  const compared = (old: CatalogueEntry, now: CatalogueEntry[]) =>
+    compareCatalogues({ entries: [...OLD, old] }, { entries: [...OLD, ...now] }, []).reasons;
+  const old = of('own', '(total)');
+  assert.equal(compared(old, []), ['removes index orders.own']);
+  assert.equal(compared(old, [of('other', '(total)')]), ['removes index orders.own']);
+  // MySQL drops that of a foreign key itself.
+  assert.equal(compared(old, [of('longer', '(total, note)')]), []);
 });
 
 test('types: what is wider, what depends on the driver, and what is another', () => {
