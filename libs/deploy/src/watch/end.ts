@@ -2,7 +2,9 @@
 import type { AppState, WatchEnd, WatchState } from '@runner/common/apps/state';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
+import { wayBackTo } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { changeOwnState, writeEnd } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
@@ -11,11 +13,15 @@ import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import { recordEnd } from '../operation/conclude.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
 import { heldNotifier, startNotifier } from '../report/notifier.ts';
+import { planRollback } from '../rollback/plan.ts';
 import { rollBack } from '../rollback/rollback.ts';
 import type { Judgement } from './source.ts';
 
 /** Longest wait for another command of the app, in ms: one that changes it ends the watch. */
 const PATIENCE = 600_000;
+
+/** Reasons of a migration that are named. */
+const SHOWN = 3;
 
 /** What ends a watch. */
 export type WatchRequest = Omit<OperationRequest, 'trigger' | 'notify'>;
@@ -46,8 +52,8 @@ export async function endWatch(
       const held = heldNotifier(() => startNotifier(op.io, op.paths.root, channels));
       op.notifier = held;
       const goesBack = verdict === 'bad' && policy === 'rollback';
-      say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${words}`);
-      const end = { verdict, reason: words };
+      const end = { verdict, reason: goesBack ? withStay(op, watch, words) : words };
+      say(op, `watch of ${watch.version}: ${verdict.replace('_', ' ')}: ${end.reason}`);
       try {
         // From the record the next watcher sees what is left to do after a kill.
         const written = eventsOfDeploy(op.paths, watch.deploy_id);
@@ -78,19 +84,35 @@ function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchSt
   return current ? fileOfRelease(paths, app.app, current)?.notify : undefined;
 }
 
+/** Why it is bad and, if the database keeps the release from going back, that it stays and what brings both back. */
+function withStay(op: Operation, watch: WatchState, words: string): string {
+  const plan = unlessFailure(() => planRollback(op.paths, op.app, targetOf(op, watch)), undefined);
+  const ways = plan?.moves.flatMap(({ to }) => wayBackTo(op, to) ?? []) ?? [];
+  const way = ways.find(({ verdict }) => verdict === 'broken');
+  if (!way) return words;
+  const why = way.reasons.length === 0 ? '' : `: ${way.reasons.slice(0, SHOWN).join('; ')}`;
+  const fix = way.fix ? `${way.fix.does}: ${way.fix.command}` : 'there is no backup of it';
+  const stay = `${watch.version} stays: ${way.words}${why}; ${fix}`;
+  // After a kill the record has said so.
+  return words.includes(stay) ? words : `${words}; ${stay}`;
+}
+
+/** All instances, or the one that is watched. */
+function targetOf({ app }: Operation, { instances }: WatchState) {
+  const isAll = Object.keys(app.instances).length === instances.length;
+  return { to: undefined, instance: isAll ? undefined : instances[0] };
+}
+
 /** Goes back to the version before, of which the links are all that changes while it still runs. */
 async function leave(op: Operation, watch: WatchState, watched: WatchEnd): Promise<void> {
-  const [only] = watch.instances;
-  const isAll = Object.keys(op.app.instances).length === watch.instances.length;
   // There is no way back: it is not tried again at each fetch.
   const stay = (why: string) => {
     say(op, `${watch.version} stays: ${why}`);
     changeOwnState(op, (now) => ({ ...now, watch: null, watched }));
   };
   try {
-    const target = { to: undefined, instance: isAll ? undefined : only };
     const { error } = await rollBack(op, {
-      ...target,
+      ...targetOf(op, watch),
       force: true,
       reason: `watch: ${watched.reason}`,
     });
