@@ -169,8 +169,33 @@ test('a script that migrates is named, and else what would migrate', async () =>
   const rails = await init(laidOut(files), ['--no-prove']);
   assert.match(
     rails.stdout,
-    '# Note: migrations are not run: once DATABASE_URL is set, add migrate: bin/rails db:migrate.',
+    '# Note: migrations are not run: once DATABASE_URL is set, add migrate: bin/rails db:migrate (it must use that variable: docs/database.md).',
   );
+  const go = (driver: string) => ({
+    'go.mod': `module shop\nrequire ${driver} v1.0.0\n`,
+    'main.go': 'package main\nfunc main() {}\n',
+    'db/migrations/001_a.sql': '-- +goose Up\n',
+  });
+  const node = { 'package.json': { scripts: { start: 'node a.js' } }, 'a.js': server('/') };
+  for (const [own, command] of [
+    [
+      go('github.com/jackc/pgx/v5'),
+      'GOOSE_DRIVER=postgres GOOSE_DBSTRING="$DATABASE_URL" goose -dir db/migrations up',
+    ],
+    [
+      go('modernc.org/sqlite'),
+      'GOOSE_DRIVER=sqlite3 GOOSE_DBSTRING="${DATABASE_URL#sqlite:}" goose',
+    ],
+    [go('github.com/go-sql-driver/mysql'), 'a script that sets GOOSE_DRIVER=mysql'],
+    [{ ...node, 'flyway.conf': '' }, 'a script that sets FLYWAY_URL, FLYWAY_USER and'],
+    [
+      { ...node, 'db/migrations/001.sql': 'select 1;' },
+      'a script that runs each file of db/migrations once',
+    ],
+  ] as const) {
+    const { stdout: shown } = await init(laidOut(own), ['--no-prove']);
+    assert.ok(shown.includes(`add migrate: ${command}`), shown);
+  }
   const web = 'web: bin/rails db:migrate && bin/rails server\n';
   const procfile = await init(laidOut({ ...files, Procfile: web }), ['--no-prove']);
   assert.match(procfile.stdout, 'too: Procfile: web has `bin/rails db:migrate`.');

@@ -1,6 +1,9 @@
 /** What migrates a database, by the files of its tool, where the stack itself has nothing. */
 import type { Clue } from './stack.ts';
 
+const SQL_FILES = /^(?<dir>(?:\w+\/)?migrations)\/[^/]+\.sql$/;
+const GOOSE: Clue = { path: SQL_FILES, text: /^-- \+goose Up/m };
+
 export const MIGRATORS: readonly { readonly run: string; readonly when: readonly Clue[] }[] = [
   { run: '{run} db:migrate', when: [{ script: 'db:migrate' }] },
   { run: '{run} migrate', when: [{ script: 'migrate' }] },
@@ -8,9 +11,24 @@ export const MIGRATORS: readonly { readonly run: string; readonly when: readonly
   { run: 'npx drizzle-kit migrate', when: [{ path: /^drizzle\.config\.\w{2,4}$/ }] },
   { run: 'npx knex migrate:latest', when: [{ path: /^knexfile\.\w{2,4}$/ }] },
   { run: '.venv/bin/alembic upgrade head', when: [{ path: 'alembic.ini' }] },
-  { run: 'flyway migrate', when: [{ path: /^flyway\.(?:conf|toml)$/ }] },
   {
-    run: 'goose -dir migrations postgres "$DATABASE_URL" up',
-    when: [{ path: /^migrations\/[^/]+\.sql$/, text: /^-- \+goose Up/m }],
+    run: 'a script that sets FLYWAY_URL, FLYWAY_USER and FLYWAY_PASSWORD from it and runs flyway migrate',
+    when: [{ path: /^flyway\.(?:conf|toml)$|\/db\/migration\/V[^/]+\.sql$/ }],
+  },
+  {
+    run: 'GOOSE_DRIVER=sqlite3 GOOSE_DBSTRING="${DATABASE_URL#sqlite:}" goose -dir {dir} up',
+    when: [GOOSE, { path: 'go.mod', text: /modernc\.org\/sqlite|mattn\/go-sqlite3/ }],
+  },
+  {
+    run: 'a script that sets GOOSE_DRIVER=mysql and GOOSE_DBSTRING from it and runs goose -dir {dir} up',
+    when: [GOOSE, { path: 'go.mod', text: /go-sql-driver\/mysql/ }],
+  },
+  {
+    run: 'GOOSE_DRIVER=postgres GOOSE_DBSTRING="$DATABASE_URL" goose -dir {dir} up',
+    when: [GOOSE],
+  },
+  {
+    run: 'a script that runs each file of {dir} once',
+    when: [{ path: SQL_FILES }],
   },
 ];

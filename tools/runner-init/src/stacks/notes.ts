@@ -26,7 +26,9 @@ export function notesOf(
     ...(migration
       ? [`migrations run, in the proof too: ${migration.where} has \`${migration.text}\``]
       : migrate && !release
-        ? [`migrations are not run: once DATABASE_URL is set, add migrate: ${migrate}`]
+        ? [
+            `migrations are not run: once DATABASE_URL is set, add migrate: ${migrate} (it must use that variable: docs/database.md)`,
+          ]
         : []),
     ...notes,
     ...(worker ? [`not started: the Procfile's worker, ${worker}`] : []),

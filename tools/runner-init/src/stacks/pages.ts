@@ -94,7 +94,7 @@ const PHP: readonly Stack[] = [
     port: 8000,
     health: { run: '/up', when: [{ path: 'bootstrap/app.php', text: /health: ['"]\/up/ }] },
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads, logs and SQLite' }],
-    migrate: 'php artisan migrate --force',
+    migrate: 'DB_URL="$DATABASE_URL" php artisan migrate --force',
   },
   {
     name: 'Laravel',
@@ -103,7 +103,7 @@ const PHP: readonly Stack[] = [
     build: ['{install}', ...VITE],
     output: 'public',
     shared: [ENV_FILE, { path: 'storage/', why: 'uploads and logs' }],
-    migrate: 'php artisan migrate --force',
+    migrate: 'DB_URL="$DATABASE_URL" php artisan migrate --force',
   },
   {
     name: 'Symfony',
