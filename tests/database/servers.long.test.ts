@@ -63,7 +63,7 @@ async function check(databases: TestDatabases): Promise<void> {
     const five = 'alter table orders add column mail varchar(20);';
     const all = { '1.sql': one, '2.sql': two, '3.sql': three, '4.sql': four, '5.sql': five };
     await ship('v4.1', all, full);
-    const six = 'alter table orders drop column mail;';
+    const six = "update orders set paid = 'no';";
     const sixth = await ship('v4.2', { ...all, '6.sql': six }, full);
     assert.is(migrationOf(), 'proven', sixth.stderr);
     assert.is(databases.sql('shop', 'select count(*) from orders').stdout.trim(), '1');
@@ -77,6 +77,16 @@ async function check(databases: TestDatabases): Promise<void> {
     const failing = await ship('v5', { '8.sql': 'alter table nothing add column a int;' });
     assert.is(failing.status, 1);
     assert.is(await world.page(), 'v4.3');
+    const [wide, what] =
+      databases.kind === 'postgres'
+        ? ['alter role app set search_path = nowhere;', 'the setting search_path of role app']
+        : ['set global max_statement_time = 0.001;', 'the variable MAX_STATEMENT_TIME'];
+    const widely = await ship('v6', { '9.sql': wide });
+    assert.is(widely.status, 1);
+    assert.match(
+      widely.stderr,
+      new RegExp(`its rehearsal on a copy changed the server itself: ${what}; undo that`, 'i'),
+    );
     said.push(
       ...[first, second, third, fourth, sixth, seventh, failing].flatMap((each) => [
         each.stdout,
@@ -132,7 +142,7 @@ async function checkTwo(databases: TestDatabases): Promise<void> {
     assert.is(readFileSync(log, 'utf8'), 'begin\nend\n'.repeat(4));
     assert.match(
       done.map(({ stderr }) => stderr).join(''),
-      /the database is being migrated: a deploy on another server; waiting/,
+      /the database is being migrated: another server, or another app with another URL of it; waiting/,
     );
     for (const { root } of worlds) {
       const refused = await run('runner-rollback', ['shop'], { root });

@@ -28,6 +28,8 @@ export interface MigrationRules {
 
 const DEFAULTS = { database: 'DATABASE_URL', timeout: 600_000 };
 
+const BACKUP_FORMS = 'auto, a command, or false';
+
 export const MIGRATE_SCHEMA: Schema = {
   description: 'How a release migrates its database, once for each deploy, before the switch',
   anyOf: [
@@ -45,9 +47,15 @@ export const MIGRATE_SCHEMA: Schema = {
           wanted: 'the name of a variable',
           description: 'Variable that has the URL of the database [default: DATABASE_URL]',
         },
-        backup: line(
-          'auto: sealed, beside the releases; or a command, whose last line says how to restore it',
-        ),
+        backup: {
+          type: 'string',
+          minLength: 1,
+          mayBeBoolean: true,
+          refused: [['^true$', `must be ${BACKUP_FORMS}`]],
+          wanted: BACKUP_FORMS,
+          description:
+            'auto: sealed, beside the releases; or a command, whose last line says how to restore it; false: none [default: false]',
+        },
         rehearse: {
           type: 'string',
           enum: ['schema', 'full', 'false'],

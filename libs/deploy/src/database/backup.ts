@@ -14,7 +14,7 @@ import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { changeOwnState } from '../journal/journal.ts';
-import type { Operation } from '../journal/operation.ts';
+import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
@@ -41,9 +41,8 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
   const { migrations = [] } = app;
   const began = op.io.elapsed();
   const at = op.io.now().toISOString();
-  const bytes = await reported(op.reporter, `back up the database: ${words}`, () =>
-    write(op, source),
-  );
+  say(op, `a backup of the database: ${words}`);
+  const bytes = await reported(op.reporter, 'back up the database', () => write(op, source));
   const backup: DatabaseBackup = {
     deploy_id,
     at,

@@ -39,7 +39,7 @@ export async function lockDatabase(
         op,
         until,
         async () => ((await session.isTaken()) ? undefined : true),
-        () => 'a deploy on another server',
+        () => 'another server, or another app with another URL of it',
       );
   } catch (error) {
     release();

@@ -26,11 +26,14 @@ import { keepLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
+import { lookAtServer, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { lineToNow } from './way-back.ts';
 
 /** Characters of the line that says how to restore. */
 const RESTORE_MAX = 300;
+/** Changes of a server that are named. */
+const CHANGES_MAX = 5;
 /** Migrations that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;
 
@@ -68,7 +71,7 @@ async function migrate(
 async function migrateLocked(context: MigrationContext): Promise<void> {
   const { op, rules, address } = context;
   const before = await lookAtSchema(address);
-  const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
+  const expected = rules.isRehearsed ? await onCopyAlone(context) : NOT_REHEARSED;
   if (expected.isSameSchema && (await lookAtSchema(address)).text !== before.text)
     throw new StepFailure(
       'migrate',
@@ -96,8 +99,10 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     throw new StepFailure('migrate', headline, { blame, output, ended: { title, exit, part } });
   };
   const found = await reported(op.reporter, title, run);
-  if (!found.isSame)
-    say(op, migrationWords({ ...found, ...(found.isProven && { verdict: 'proven' }) }));
+  if (found.isSame) return;
+  say(op, migrationWords({ ...found, ...(found.isProven && { verdict: 'proven' }) }));
+  if (rules.backup === undefined && found.verdict !== 'additive' && !found.isProven)
+    say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 
 /** At the first deploy of the app, `first` if there is one. */
@@ -112,6 +117,20 @@ const NOT_REHEARSED: RehearsalResult = {
   rewrites: [],
 };
 
+/** Rehearses it. Throws a StepFailure if that has changed more than the copy. */
+async function onCopyAlone(context: MigrationContext): Promise<RehearsalResult> {
+  const { address } = context;
+  const before = await lookAtServer(address).catch(() => undefined);
+  const result = await rehearse(context);
+  const changes = before ? serverChanges(before, await lookAtServer(address)) : [];
+  if (changes.length === 0) return result;
+  const what = harmlessLine(changes.slice(0, CHANGES_MAX).join(', '));
+  throw new StepFailure(
+    'migrate',
+    `migrate: its rehearsal on a copy changed the server itself: ${what}; undo that, and change it by hand or set rehearse: false`,
+  );
+}
+
 /** What the migration does to a copy, of the schema or of all. */
 async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
   const { op, target, rules, address } = context;
@@ -125,7 +144,8 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
     const { isFull, timeout } = rules;
     const { size, words } = isFull ? await sizeWords(op.app, address) : { size: 0, words: '' };
     if (address.kind === 'sqlite') requireSpace(temporary, size);
-    const what = isFull ? `full copy: ${words}` : 'copy of the schema';
+    if (isFull) say(op, `a full copy of the database: ${words}`);
+    const what = isFull ? 'full copy' : 'copy of the schema';
     const about = { address, temporary, run, signal: op.signal, ...trialOf(context, temporary) };
     return await reported(op.reporter, `rehearse on a ${what}`, () =>
       rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) }),

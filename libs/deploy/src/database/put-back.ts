@@ -1,6 +1,8 @@
 /** Puts a backup into its database, in place of all that is there. */
 import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { writeStream } from '@runner/backup/backup';
+import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
@@ -116,5 +118,9 @@ const INTO: Readonly<Record<DatabaseAddress['kind'], typeof intoPostgres>> = {
 
 /** Throws a Failure; then PostgreSQL and SQLite are as they were. */
 export function putBack(op: Operation, source: BackupSource, id: string): Promise<void> {
+  const { databaseBackups: folder } = op.paths.app(op.app.app);
+  // What a kill left there is not encrypted.
+  for (const name of namesIn(folder).filter((each) => !each.endsWith('.age')))
+    rmSync(join(folder, name), { force: true });
   return INTO[source.address.kind](op, source, id);
 }

@@ -216,7 +216,8 @@ const ASK = {
 };
 const BEFORE = {
   postgres: `SET client_min_messages = error; SET lock_timeout = ${LOCK_WAIT};\n`,
-  mysql: `SET SESSION lock_wait_timeout = ${LOCK_WAIT / 1_000};\n`,
+  // What limits the statements of the app is not for these.
+  mysql: `SET SESSION lock_wait_timeout = ${LOCK_WAIT / 1_000} /*M!100100 , SESSION max_statement_time = 0 */;\n`,
   sqlite: `.timeout ${LOCK_WAIT}\n`,
 };
 const STOP = { postgres: ['-v', 'ON_ERROR_STOP=1'], mysql: [], sqlite: ['-bail'] };

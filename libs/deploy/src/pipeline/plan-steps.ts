@@ -44,7 +44,9 @@ function migrationStep({ migrate }: DeployFile): string[] {
   const { run, database, isRehearsed, isFull, backup } = migrate;
   const first = isRehearsed ? `, first on a ${isFull ? 'full copy' : 'copy of its schema'}` : '';
   const saved =
-    backup === undefined ? [] : [`back up the database of ${database}, if it changes: ${backup}`];
+    backup === undefined
+      ? [`no backup of the database of ${database}: there will be no line that restores it`]
+      : [`back up the database of ${database}, if it changes: ${backup}`];
   return [...saved, `migrate the database of ${database}${first}: ${run}`];
 }
 
