@@ -414,6 +414,8 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
     ':2: watch.access_log: must be an absolute path',
   ],
   ['migrate: { backup: ./dump }\n', ':1: migrate: needs the key run'],
+  ['migrate: { run: x, backup: true }\n', ':1: migrate.backup: must be auto, a command, or false'],
+  ['migrate: { run: x, backup: 5 }\n', ':1: migrate.backup: must be auto, a command, or false'],
   [
     'migrate: { run: x, database: "my url" }\n',
     ':1: migrate.database: must be the name of a variable',

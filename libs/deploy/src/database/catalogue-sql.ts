@@ -20,7 +20,7 @@ UNION ALL SELECT 'sequence', '', full_name, concat_ws(' ', format_type(seqtypid,
   WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = rel.oid AND deptype = 'i')
 UNION ALL SELECT 'counter', '', full_name, '', 'f', '', (sign(seqincrement)
   * coalesce(pg_sequence_last_value(oid), seqstart - seqincrement))::text FROM rel JOIN pg_sequence ON seqrelid = oid
-  WHERE NOT seqcycle AND has_sequence_privilege(oid, 'SELECT, USAGE')
+  WHERE NOT seqcycle AND CASE relkind WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT, USAGE') END
 UNION ALL SELECT 'column', full_name, attname, format_type(atttypid, atttypmod) || CASE WHEN attcollation
   NOT IN (0, (SELECT typcollation FROM pg_type WHERE pg_type.oid = atttypid))
   THEN ' collate ' || attcollation::regcollation ELSE '' END, attnotnull::text,

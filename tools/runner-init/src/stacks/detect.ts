@@ -54,10 +54,11 @@ type ClueVariables = Readonly<Record<string, string>>;
 
 function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVariables): Detected {
   const installed = installerFor(stack.language, checkout, top);
-  const vars = { ...installed.vars, ...own };
+  const known: ClueVariables = { ...installed.vars, ...own };
   const unset: string[] = [];
-  const filled = (text: string) =>
+  const filled = (text: string, found: ClueVariables = {}) =>
     text.replace(/\{([\w:]+\.?)\}/g, (_, name: string) => {
+      const vars = { ...known, ...found };
       const value = name.endsWith('.') ? vars[name.slice(0, -1)]?.replaceAll('/', '.') : vars[name];
       if (value === undefined) unset.push(name);
       return value ?? '';
@@ -65,9 +66,11 @@ function detected(checkout: Checkout, top: Checkout, stack: Stack, own: ClueVari
   const holds = (clues: readonly Clue[]) => holding(checkout, stack.language, clues) !== undefined;
   const lines = (all: readonly CommandLine[] = []) =>
     all.flatMap((line) => {
-      if (typeof line !== 'string' && !holds(line.when)) return [];
-      const text = typeof line === 'string' ? line : line.run;
-      return text === '{install}' ? installed.install : [filled(text)];
+      if (typeof line === 'string')
+        return line === '{install}' ? installed.install : [filled(line)];
+      const found = holding(checkout, stack.language, line.when);
+      if (!found) return [];
+      return line.run === '{install}' ? installed.install : [filled(line.run, found)];
     });
   const start = stack.start && filled(stack.start);
   return {
