@@ -1,7 +1,8 @@
 // Runs the tests with the oldest supported Node, 22, 24 and the newest, each from a package of npm's
-// registry, kept in node_modules/.cache. `--smoke` runs a few tests and starts every executable.
+// registry, kept in node_modules/.cache. `--smoke` runs a few tests and starts every executable; with
+// `--turn NUMBER` only one of those between the oldest and the newest takes part, chosen by the number.
 //
-//   npm run matrix [-- --smoke] [part of a path …]
+//   npm run matrix [-- --smoke] [--turn NUMBER] [part of a path …]
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,15 +11,16 @@ import { checkout, childEnvironment, say } from '../tasks/checkout.mjs';
 import { findNode, versionOf } from './find-node.mjs';
 
 /** The oldest that is supported, the ones with long-term support, and the newest. */
-const versions = ['20.18', '22', '24', 'latest'];
+const [oldest, ...between] = ['20.18', '22', '24'];
 const smokeTests = ['common/test/cli/', 'common/test/http/', 'every-command/loading'];
 const dist = join(checkout, 'dist');
 const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean', default: false } },
+  options: { smoke: { type: 'boolean', default: false }, turn: { type: 'string' } },
 });
+const chosen = values.turn === undefined ? between : [between[values.turn % between.length]];
 
 /** Runs scripts/test/main.mjs, passes its output on and resolves the counts of its last line. */
 function runTests(node, env) {
@@ -56,7 +58,7 @@ function startExecutables(env) {
 }
 
 const sum = { passed: 0, failed: 0 };
-for (const wanted of versions) {
+for (const wanted of [oldest, ...chosen, 'latest']) {
   const node = findNode(wanted);
   if (node === undefined) {
     say(`FAIL  Node ${wanted} could not be fetched`);

@@ -2,31 +2,13 @@
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { deployed, diff } from './diff.ts';
 import { inWorld, type World } from './world.ts';
 
 const test = suite('the difference of two versions');
 
-const lockFile = (packages: Readonly<Record<string, string>>) =>
-  JSON.stringify({
-    lockfileVersion: 3,
-    packages: Object.fromEntries(
-      Object.entries(packages).map(([name, version]) => [`node_modules/${name}`, { version }]),
-    ),
-  });
-
-async function deployed(world: World, version: string, deploy: string, packages: object) {
-  const files = { 'package-lock.json': lockFile(packages as Record<string, string>) };
-  const commit = await world.push(version, { deploy, files });
-  const { status, stderr } = await world.deploy();
-  assert.is(status, 0, stderr);
-  return commit;
-}
-
 const set = (world: World, name: string, value: string) =>
   run('runner-env', ['set', 'shop', name, '--file', '-'], { root: world.root, stdin: value });
-
-const diff = (world: World, ...args: string[]) =>
-  run('runner-diff', ['shop', ...args], { root: world.root });
 
 test('names what changed in .deploy.yml, packages and secrets, and no value', () =>
   inWorld(async (world) => {
@@ -56,20 +38,6 @@ test('names what changed in .deploy.yml, packages and secrets, and no value', ()
     assert.equal(json.secrets, { added: [], removed: ['GONE'], changed: ['DATABASE_URL'] });
     assert.is(json.from.version, 'v1');
     assert.is(json.count, 1);
-  }));
-
-test('says of a version that is not kept what it cannot know', () =>
-  inWorld(async (world) => {
-    const bad = await diff(world);
-    assert.is(bad.status, 1);
-    assert.match(bad.stderr, /nothing of 'shop' is deployed yet: give two versions/);
-    await world.push('v1', { deploy: 'keep: 5\n' });
-    await deployed(world, 'v2', 'keep: 5\n', {});
-    const { status, stdout, stderr } = await diff(world, 'v1');
-    assert.is(status, 0, stderr);
-    assert.match(stdout, /^\.deploy\.yml: the same$/m);
-    assert.match(stdout, /^secrets: not known, a version is not kept$/m);
-    assert.is((await diff(world, 'nope')).status, 1);
   }));
 
 test.run();

@@ -1,110 +1,14 @@
 /** Wrong input, and outputs that take nothing, over all tools: one sentence, the right status. */
 import { chmodSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Ended, type RunOptions, run, shell, shellWord } from '@runner/testing/run';
-import { temporaryFolder, tree } from '@runner/testing/temp';
+import { run, shell, shellWord } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { allCommands, commandsIn } from './commands.ts';
-
-/** The status, and one line on stderr that is not a stack trace; its text. */
-function sentenceOf({ status, stderr }: Ended, wanted: number, what: string): string {
-  assert.is(status, wanted, `${what}: ${stderr}`);
-  assert.match(stderr, /^[^\n]+\n$/, `${what}: ${stderr}`);
-  assert.not.match(stderr, /\bat .*:\d+:\d+|this is a bug/, what);
-  return stderr.trimEnd();
-}
-
-/** Wrong usage of every command: what is typed behind it, and the sentence. */
-const WRONG: readonly (readonly [args: readonly string[], sentence: string])[] = [
-  [['--nonsense'], "unexpected argument '--nonsense' found"],
-  [['--josn'], "unexpected argument '--josn' found; a similar argument exists: '--json'"],
-  [['-Z'], "unexpected argument '-Z' found"],
-  [['--root'], "a value is required for '--root <DIR>' but none was supplied"],
-  [['--root='], "a value is required for '--root <DIR>' but none was supplied"],
-  [['--root', '--json'], "a value is required for '--root <DIR>' but none was supplied"],
-  [['--root=a', '--root=b'], "the argument '--root <DIR>' cannot be used multiple times"],
-  [['--json=yes'], "unexpected value for '--json' found; no more were expected"],
-  [['-o'], "a value is required for '--output <FORMAT>' but none was supplied"],
-  [
-    ['-o', 'xml'],
-    "invalid value 'xml' for '--output <FORMAT>' [possible values: human, json, yaml]",
-  ],
-  [['-oyaml', '--json'], "the argument '--json' cannot be used with '--output <FORMAT>'"],
-  [['--json', '-oyaml'], "the argument '--json' cannot be used with '--output <FORMAT>'"],
-  [
-    ['--color', 'sometimes'],
-    "invalid value 'sometimes' for '--color <WHEN>' [possible values: auto, always, never]",
-  ],
-  [['--no\u001b[31m\u202e'], "unexpected argument '--no\\x1b[31m\\u202e' found"],
-];
-
-/** Refuses these, and does nothing. */
-async function refuses(tool: string, words: readonly string[], wrong: typeof WRONG): Promise<void> {
-  const root = temporaryFolder('wrong');
-  const ended = await Promise.all(wrong.map(([args]) => run(tool, [...words, ...args], { root })));
-  for (const [index, [args, sentence]] of wrong.entries()) {
-    const what = [tool, ...words, ...args].join(' ');
-    const one = ended[index] as Ended;
-    assert.is(sentenceOf(one, 2, what), `error: ${sentence}`, what);
-    if (args.includes('--json'))
-      assert.equal(JSON.parse(one.stdout), { error: 'usage', message: sentence }, what);
-    else assert.is(one.stdout, '', what);
-  }
-  assert.equal(tree(root), {});
-}
+import { ANSWERING, each, madeRoot, refuses, sentenceOf, WRONG } from './bad-input.ts';
 
 test("wrong usage is refused in clap's words, with status 2", () =>
   refuses('runner-list', [], WRONG));
-
-test('every command refuses a wrong option', async () => {
-  const { commands } = await allCommands();
-  for (const [turn, { tool, words }] of commands.entries())
-    await refuses(tool, words, WRONG.slice(turn % WRONG.length).slice(0, 1));
-});
-
-test('a tool of several commands names them when none or an unknown one is given', async () => {
-  const { tools } = await allCommands();
-  for (const { tool, help } of tools) {
-    const names = commandsIn(help);
-    const [first] = names;
-    // These answer a call where no command is named.
-    if (first === undefined || ['runner-bell', 'runner-jobs', 'runner-preview'].includes(tool))
-      continue;
-    const list = `[subcommands: ${names.join(', ')}]`;
-    for (const [args, sentence] of [
-      [[], `'${tool.replace('-', ' ')}' requires a subcommand but one was not provided ${list}`],
-      [['nonsense-word'], `unrecognized subcommand 'nonsense-word' ${list}`],
-      [['--json'], `unexpected argument '--json' found before a subcommand ${list}`],
-      [['__proto__'], `unrecognized subcommand '__proto__' ${list}`],
-      [
-        [`${first}x`],
-        `unrecognized subcommand '${first}x'; a similar subcommand exists: '${first}'`,
-      ],
-    ] as const) {
-      const what = [tool, ...args].join(' ');
-      assert.is(sentenceOf(await run(tool, args), 2, what), `error: ${sentence}`, what);
-    }
-  }
-});
-
-/** A root with a new app, one with failures, and a log. */
-function madeRoot(): string {
-  const root = temporaryFolder('bad');
-  mkdirSync(join(root, 'state'));
-  mkdirSync(join(root, 'logs'));
-  const failures = { commit: 'c'.repeat(40), count: 1, last_at: 't', stage: 'build' };
-  for (const [app, more] of [
-    ['shop', { failures }],
-    ['blog', {}],
-  ] as const) {
-    const state = { version: 1, app, repo: `acme/${app}`, branch: 'main', ...more };
-    writeFileSync(join(root, 'state', `${app}.json`), JSON.stringify(state));
-  }
-  const failure = '{"event":"DeployFailure","app":"shop","version":"v1","error":"x"}\n';
-  writeFileSync(join(root, 'logs/deploy-events.jsonl'), failure);
-  return root;
-}
 
 /** Wrong texts of config.yml, and what the error says after the file's name. */
 const CONFIGS: readonly (readonly [text: string | Buffer, sentence: string])[] = [
@@ -152,15 +56,6 @@ test('a config.yml that is not a regular file is reported', async () => {
   }
 });
 
-/** Commands that answer on `madeRoot`, none of which reads config.yml. */
-const ANSWERING = [
-  ['runner-status', 'blog'],
-  ['runner-tokens', 'list'],
-  ['runner-debug', 'last-error', 'shop'],
-  ['runner-audit', 'tail'],
-  ['runner-audit', 'emit', 'DeployStarted', '--project', 'shop', '--version', 'v1'],
-] as const;
-
 test('a command that uses no configuration does not mind a malformed one', async () => {
   const root = madeRoot();
   writeFileSync(join(root, 'config.yml'), 'notify: [');
@@ -169,31 +64,6 @@ test('a command that uses no configuration does not mind a malformed one', async
     assert.equal([status, stderr.replace(/^.*without a token.*\n/, '')], [0, ''], tool);
   }
 });
-
-/** Every command line whose output is tried: the answers and every help. */
-async function printing(): Promise<(readonly string[])[]> {
-  const { tools } = await allCommands();
-  return [
-    ...ANSWERING,
-    ['runner-list'],
-    ['runner-list', '--json'],
-    ['runner-list', '-o', 'yaml'],
-    ...tools.map(({ tool }) => [tool, '--help']),
-  ];
-}
-
-/** Runs each on a root of its own with these options. */
-async function each(
-  lines: readonly (readonly string[])[],
-  options: RunOptions,
-): Promise<[what: string, ended: Ended][]> {
-  return Promise.all(
-    lines.map(async ([tool = '', ...args]): Promise<[string, Ended]> => {
-      const ended = await run(tool, args, { root: madeRoot(), ...options });
-      return [[tool, ...args].join(' '), ended];
-    }),
-  );
-}
 
 test('two options that both read standard input are refused', async () => {
   const lines = [
@@ -205,23 +75,6 @@ test('two options that both read standard input are refused', async () => {
   for (const [what, ended] of await each(lines, { stdin: 'ghp_0123456789abcdefghij\n' }))
     assert.match(sentenceOf(ended, 2, what), /both read standard input$/, what);
 });
-
-test('output that does not fit on a full disk is a failure with a clear error', async () => {
-  const full = openSync('/dev/full', 'w');
-  for (const [what, ended] of await each(await printing(), { fds: { 1: full } })) {
-    const told = sentenceOf({ ...ended, stderr: withoutNotes(ended.stderr) }, 1, what);
-    assert.match(
-      told,
-      /^runner [a-z -]+: cannot write to standard output: no space left on the disk \(output_failed\)$/,
-      what,
-    );
-  }
-});
-
-/** Apps without a token are no failure. */
-function withoutNotes(stderr: string): string {
-  return stderr.replace(/^runner tokens list: without a token: .*\n/, '');
-}
 
 test('an unwritable stderr does not change the status', async () => {
   const full = openSync('/dev/full', 'w');

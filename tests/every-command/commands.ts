@@ -1,14 +1,20 @@
 /** All executables and their commands, as the build and their own help list them. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder, run } from '@runner/testing/run';
+import { distFolder } from '@runner/testing/run';
+import { runLoading } from './loaded.ts';
 
-export interface CommandLine {
+export interface CommandName {
   /** The executable, such as `runner-tokens`. */
   readonly tool: string;
   /** The words that choose the command: none, or its name. */
   readonly words: readonly string[];
+}
+
+export interface CommandLine extends CommandName {
   readonly help: string;
+  /** What the help loaded beside the executable. */
+  readonly loaded: readonly string[];
 }
 
 /** The executables that Node runs. */
@@ -16,11 +22,20 @@ export function toolNames(): string[] {
   return readdirSync(join(distFolder(), 'bin')).filter((name) => name.startsWith('runner-'));
 }
 
-/** The help of a tool or of one of its commands. */
-async function helpOf(tool: string, ...words: string[]): Promise<string> {
-  const { status, stdout, stderr } = await run(tool, [...words, '--help']);
+/** Every command, as the built docs/commands.md lists them: no executable is asked. */
+export function commandNames(): CommandName[] {
+  const page = readFileSync(join(distFolder(), 'share/doc/runner/commands.md'), 'utf8');
+  return [...page.matchAll(/^## runner (\S+)(?: (\S+))?$/gm)].map(([, name, word]) => ({
+    tool: `runner-${name}`,
+    words: word === undefined ? [] : [word],
+  }));
+}
+
+/** A tool or one of its commands, asked for its help. */
+async function askedFor(tool: string, ...words: string[]): Promise<CommandLine> {
+  const { status, stdout, stderr, loaded } = await runLoading(tool, [...words, '--help']);
   if (status !== 0 || stderr !== '') throw new Error(`${tool} ${words.join(' ')}: ${stderr}`);
-  return stdout;
+  return { tool, words, help: stdout, loaded };
 }
 
 /** Names that stand in the section `Commands:` of a help; none for a tool of one command. */
@@ -44,16 +59,13 @@ export function allCommands(): Promise<All> {
 }
 
 async function askAll(): Promise<All> {
-  const tools = await Promise.all(
-    toolNames().map(async (tool) => ({ tool, words: [], help: await helpOf(tool) })),
-  );
+  const tools = await Promise.all(toolNames().map((tool) => askedFor(tool)));
   const nested = await Promise.all(
-    tools.map(async ({ tool, help }) => {
-      const names = commandsIn(help);
-      if (names.length === 0) return [{ tool, words: [], help }];
-      return Promise.all(
-        names.map(async (name) => ({ tool, words: [name], help: await helpOf(tool, name) })),
-      );
+    tools.map((line) => {
+      const names = commandsIn(line.help);
+      return names.length === 0
+        ? [line]
+        : Promise.all(names.map((name) => askedFor(line.tool, name)));
     }),
   );
   return { tools, commands: nested.flat() };

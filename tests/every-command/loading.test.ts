@@ -1,33 +1,11 @@
 /** What each command loads beside its executable: a slower start is found without a clock. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { distFolder, run } from '@runner/testing/run';
+import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { allCommands } from './commands.ts';
-
-const folder = temporaryFolder('loading');
-const hook = join(folder, 'hook.cjs');
-const result = join(folder, 'loaded.json');
-writeFileSync(
-  hook,
-  `process.on('exit', () => {
-  const files = Object.keys(require.cache).filter((file) => file.endsWith('.cjs') && file !== __filename);
-  require('node:fs').writeFileSync(process.env.LOADED_RESULT, JSON.stringify(files));
-});
-`,
-);
-const env = { NODE_OPTIONS: `--require=${JSON.stringify(hook)}`, LOADED_RESULT: result };
-
-/** The files of dist/lib that a command loads; it must succeed, so that the right path was taken. */
-async function loadedBy(tool: string, args: readonly string[], root: string): Promise<string[]> {
-  const { status, stderr } = await run(tool, args, { root, env });
-  assert.equal([status, stderr], [0, ''], `${tool} ${args.join(' ')}`);
-  const files: string[] = JSON.parse(readFileSync(result, 'utf8'));
-  rmSync(result);
-  return files.map((file) => file.replace(`${distFolder()}/lib/`, ''));
-}
+import { runLoading } from './loaded.ts';
 
 /** A root with an app that has a token, and a failure in the log. */
 async function madeRoot(): Promise<string> {
@@ -41,16 +19,6 @@ async function madeRoot(): Promise<string> {
   writeFileSync(join(root, 'config.yml'), 'notify: {}\n', { mode: 0o600 });
   return root;
 }
-
-test('help and version load nothing', async () => {
-  const { tools, commands } = await allCommands();
-  for (const { tool, words } of [...tools, ...commands]) {
-    for (const option of words.length === 0 ? ['--help', '--version'] : ['--help']) {
-      const title = `${tool} ${words} ${option}`;
-      assert.equal(await loadedBy(tool, [...words, option], folder), [], title);
-    }
-  }
-});
 
 for (const [command, files] of [
   ['list', []],
@@ -71,7 +39,10 @@ for (const [command, files] of [
 ] as const) {
   test(`runner ${command} loads ${files.join(', ') || 'nothing'}`, async () => {
     const [name = '', ...args] = command.split(' ');
-    assert.equal(await loadedBy(`runner-${name}`, args, await madeRoot()), files);
+    const root = await madeRoot();
+    const { status, stderr, loaded } = await runLoading(`runner-${name}`, args, { root });
+    // It must succeed, so that the right path was taken.
+    assert.equal([status, stderr, loaded], [0, '', files]);
   });
 }
 

@@ -1,63 +1,11 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { killApp } from '@runner/testing/app';
-import type { Manner } from '@runner/testing/traffic-app';
 import { startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeTrafficWorld, runningSlots, type TrafficWorld } from './world.ts';
+import { isOver, recordOf, shipWatched, watchSuite } from './watch.ts';
+import { runningSlots } from './world.ts';
 
-const test = suite<{ world: TrafficWorld }>('watch');
-
-test.before.each(async (context) => {
-  context.world = await makeTrafficWorld();
-});
-test.after.each(async ({ world }) => {
-  killApp(world.root, 'shop');
-  await world.close();
-});
-
-const TRAFFIC = 'traffic: { type: socket, drain: 500ms }\n';
-
-/** Ships `v1`, and `v2` which behaves in a way and is watched. */
-async function shipWatched(world: TrafficWorld, watch: string, manner: Manner = 'good') {
-  await world.ship('v1', 'good', TRAFFIC);
-  const done = await world.ship('v2', manner, `${TRAFFIC}watch: ${watch}\n`);
-  assert.is(done.status, 0, done.stderr);
-  return done;
-}
-
-const isOver = (world: TrafficWorld) => () => !world.state().watch;
-const watched = (world: TrafficWorld) =>
-  world.state().watched as Record<string, string> | undefined;
-const recordOf = (world: TrafficWorld, kind: string) =>
-  world.events().find(({ event_type: each }) => each === kind);
-
-test('a release that stays good passes; until then the version before is kept running', async ({
-  world,
-}) => {
-  const done = await shipWatched(world, '15s');
-  assert.match(done.stderr, 'the release is being watched: runner watch shop');
-  assert.equal(runningSlots(world), ['a', 'b']);
-  const shown = await world.runner('watch', 'shop');
-  assert.is(shown.status, 0, shown.stdout + shown.stderr);
-  assert.match(
-    shown.stdout,
-    /^shop v2 is watched until .* UTC, the version before is kept running/,
-  );
-  assert.match(shown.stdout, /good {2}health of default: \d+ of \d+ (?:good|failed)/);
-  assert.match(
-    shown.stdout,
-    /\nGood: shop v2: health of default: .*; process of default: runs; output/,
-  );
-  await until(() => runningSlots(world).length === 1, 'the version before still runs');
-  const passed = recordOf(world, 'WatchPassed');
-  assert.equal([passed?.version, passed?.verdict], ['v2', 'good']);
-  assert.is(world.state().held, null);
-  assert.is((await world.runner('audit', 'verify')).status, 0);
-});
+const test = watchSuite('watch');
 
 test('a release that dies is left for the version before, which kept running, and is held', async ({
   world,
@@ -91,88 +39,6 @@ test('a release that dies is left for the version before, which kept running, an
   assert.match(shown.stdout, /^Bad: shop v2: /);
   await until(() => runningSlots(world).length === 1, 'the bad version still runs');
   assert.is((await world.runner('audit', 'verify')).status, 0);
-});
-
-const line = (status: number, seconds = 0.02) =>
-  `10.0.0.1 - - [28/Nov/2026:08:00:00 +0000] "GET / HTTP/1.1" ${status} 12 "-" "-" ${seconds.toFixed(3)}\n`;
-
-test('errors in the access log beyond those of before are found; policy report leaves the release', async ({
-  world,
-}) => {
-  const log = join(world.root, '..', 'access.log');
-  writeFileSync(log, line(200).repeat(500) + line(502));
-  await shipWatched(world, `{ for: 5m, policy: report, access_log: "${log}" }`);
-  const timer = setInterval(
-    () => appendFileSync(log, line(200).repeat(20) + line(500).repeat(4)),
-    100,
-  );
-  await until(isOver(world), 'the watch does not end').finally(() => clearInterval(timer));
-  const failed = recordOf(world, 'WatchFailed');
-  assert.match(String(failed?.reason), /^requests: 5xx 0\.2 % → 1\d\.\d % of \d+$/);
-  const { current } = world.instance() as { current: { version: string } };
-  assert.is(current.version, 'v2');
-  assert.is(world.state().held, null);
-  assert.match((await world.runner('status', 'shop')).stdout, /watch: +v2, bad, /);
-});
-
-test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {
-  await shipWatched(world, '5m');
-  for (const [verb, args] of [
-    ['restart', ['shop']],
-    ['rollback', ['shop']],
-  ] as const) {
-    if (!world.state().watch) await world.ship('v3', 'good', `${TRAFFIC}watch: 5m\n`);
-    assert.ok(world.state().watch);
-    const done = await world.runner(verb, ...args);
-    assert.is(done.status, 0, done.stderr);
-    assert.is(world.state().watch, null);
-    assert.is(watched(world)?.reason, `ended early by a ${verb}`);
-    await until(() => runningSlots(world).length === 1, 'two versions run');
-    const shown = await world.runner('watch', 'shop');
-    assert.equal([shown.status, shown.stdout.split(':')[0]], [3, 'Not judged']);
-  }
-  const ended = world.kinds().filter((kind) => kind === 'WatchEnded');
-  assert.is(ended.length, 2);
-});
-
-function watcher(world: TrafficWorld): number {
-  const lock = join(world.root, 'locks/shop.watch');
-  return existsSync(lock) ? Number(/"pid":(\d+)/.exec(readFileSync(lock, 'utf8'))?.[1]) : 0;
-}
-
-test('a watcher that was killed is replaced by the next fetch, which finishes what it began', async ({
-  world,
-}) => {
-  const log = join(world.root, '..', 'access.log');
-  writeFileSync(log, line(200).repeat(500));
-  await shipWatched(world, `{ for: 5m, access_log: "${log}" }`);
-  await until(() => watcher(world) > 0, 'no watcher');
-  const first = watcher(world);
-  process.kill(first, 'SIGTERM');
-  await until(() => !existsSync(`/proc/${first}`), 'it ignores SIGTERM');
-  await world.runner('fetch', '--deploy');
-  await until(() => watcher(world) !== first, 'no other watcher');
-  process.kill(watcher(world), 'SIGKILL');
-  appendFileSync(log, (line(200).repeat(5) + line(500)).repeat(100));
-  assert.ok(world.state().watch);
-  await world.runner('fetch', '--deploy');
-  const timer = setInterval(() => appendFileSync(log, line(500)), 100);
-  await until(isOver(world), 'the watch does not end').finally(() => clearInterval(timer));
-  const { current } = world.instance() as { current: { version: string } };
-  assert.equal([current.version, watched(world)?.verdict], ['v1', 'bad']);
-  assert.is(world.kinds().filter((kind) => kind === 'WatchFailed').length, 1);
-});
-
-test('a release that follows at once is watched by the watcher of the one before', async ({
-  world,
-}) => {
-  await shipWatched(world, '5m');
-  const done = await world.ship('v3', 'good', `${TRAFFIC}watch: 5m\n`);
-  assert.is(done.status, 0, done.stderr);
-  assert.match(done.stderr, 'the release is being watched: runner watch shop');
-  const file = join(world.root, 'apps/shop/watch.json');
-  const version = () => (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-  await until(() => version() === 'v3', 'v3 is not watched');
 });
 
 test.run();

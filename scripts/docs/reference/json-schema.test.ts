@@ -1,61 +1,12 @@
 /** The published JSON Schemas and the checks at run time take and refuse the same files. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeHostOf } from '@runner/common/config/code-hosts';
-import { maxDeployRetries, notifySettingsOf } from '@runner/common/config/settings';
-import { readDeployFile } from '@runner/common/deploy-file/read';
-import { Failure } from '@runner/common/foundation/failure';
 import { readYaml } from '@runner/common/yaml/read';
 import type { Tree } from '@runner/common/yaml/schema';
-import { checkoutFolder, distFolder } from '@runner/testing/run';
-import { Ajv, type ValidateFunction } from 'ajv';
-import fc from 'fast-check';
+import { checkoutFolder } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-
-function compiled(name: string): ValidateFunction {
-  const path = join(distFolder(), 'share/runner/schemas', `${name}.schema.json`);
-  // Types are joined on purpose: a time is a text or a number.
-  const ajv = new Ajv({ allowUnionTypes: true, strictRequired: false, strictTypes: false });
-  return ajv.compile(JSON.parse(readFileSync(path, 'utf8')));
-}
-
-const deploySchema = compiled('deploy');
-const configSchema = compiled('config');
-
-/** JSON is YAML: what the run time says about a value, null when it takes it. */
-function refusal(read: (bytes: Buffer) => void, value: unknown): string | null {
-  try {
-    read(Buffer.from(JSON.stringify(value)));
-    return null;
-  } catch (error) {
-    if (error instanceof Failure) return error.message;
-    throw error;
-  }
-}
-
-const deployRefusal = (value: unknown) => refusal((bytes) => void readDeployFile(bytes), value);
-
-const configRefusal = (value: unknown) =>
-  refusal((bytes) => {
-    const file = { name: 'config.yml', code: 'config_invalid' } as const;
-    const config = { file, tree: readYaml(bytes, file) };
-    codeHostOf(config, {});
-    maxDeployRetries(config);
-    notifySettingsOf(config, {});
-  }, value);
-
-/** Rules that JSON Schema cannot say, by the words of the run time. */
-const BEYOND = [/ends before it begins$/, /which the env of .* does not set$/];
-/** Rules about addresses, whose problems name a place and not a key. */
-const ADDRESSES =
-  / is not an https address| must be https| must not contain a user name or password/;
-
-function agrees(schema: ValidateFunction, told: string | null, value: unknown, beyond: RegExp[]) {
-  const text = JSON.stringify(value);
-  if (told !== null && beyond.some((rule) => rule.test(told))) return;
-  assert.is(schema(value), told === null, `${text}: ${told ?? JSON.stringify(schema.errors)}`);
-}
+import { configRefusal, configSchema, deployRefusal, deploySchema } from './schema-files.ts';
 
 const DEPLOY_VALID: readonly unknown[] = [
   null,
@@ -234,113 +185,6 @@ test('what the documents show as examples is taken by both', () => {
     const validate = schema === 'deploy' ? deploySchema : configSchema;
     assert.ok(validate(value), JSON.stringify(validate.errors));
   }
-});
-
-/** Values that are near to what files hold. */
-const scalar = fc.oneof(
-  fc.constantFrom(
-    ...[
-      'make',
-      '',
-      '30s',
-      '5m',
-      '200-299',
-      '404',
-      'a:1',
-      'http://a/${PORT}',
-      'app.service',
-      'x/../y',
-    ],
-    ...[
-      'process',
-      'command',
-      'systemd',
-      'compose',
-      'pm2',
-      'none',
-      'telegram',
-      'both',
-      '@name',
-      '1:ab',
-    ],
-    ...['.env', 'uploads/', './a', 'a/b', '.git', '-x', '/x', 'a//', 'https://a.example/'],
-  ),
-  fc.constantFrom(0, 1, 5, 200, 599, 600, 1000, 1001, -7, 1.5, true, false, null),
-);
-const texts = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }));
-const some = <T>(keys: Record<string, fc.Arbitrary<T>>) => fc.record(keys, { requiredKeys: [] });
-const orScalar = (value: fc.Arbitrary<unknown>) => fc.oneof({ weight: 6, arbitrary: value }, texts);
-const names = fc.constantFrom('default', 'blue', 'PORT', '-x', 'a b');
-
-const deployFile = some<unknown>({
-  instances: orScalar(
-    fc.dictionary(
-      names,
-      orScalar(some<unknown>({ domain: scalar, env: fc.dictionary(names, scalar) })),
-      {
-        maxKeys: 2,
-      },
-    ),
-  ),
-  build: orScalar(some<unknown>({ run: texts, timeout: scalar })),
-  start: orScalar(
-    some<unknown>({
-      type: fc.constantFrom('process', 'command', 'systemd', 'compose', 'pm2', 'none', 'x', null),
-      run: scalar,
-      unit: scalar,
-      user: scalar,
-      file: scalar,
-      config: scalar,
-      timeout: scalar,
-    }),
-  ),
-  stop: scalar,
-  health: orScalar(
-    some<unknown>({ url: scalar, cmd: scalar, tcp: scalar, expect: scalar, within: scalar }),
-  ),
-  keep: scalar,
-  shared: texts,
-  hooks: orScalar(some<unknown>({ pre_build: texts, on_failure: texts, other: texts })),
-  notify: orScalar(some<unknown>({ channel: scalar })),
-  other: scalar,
-});
-
-const credentials = {
-  telegram_bot_token: scalar,
-  telegram_chat_id: scalar,
-  discord_webhook: scalar,
-};
-const template = orScalar(some<unknown>({ telegram: scalar, discord: scalar, other: scalar }));
-const configFile = some<unknown>({
-  ...credentials,
-  code_host_api_url: scalar,
-  max_deploy_retries: scalar,
-  notify: orScalar(
-    some<unknown>({
-      ...credentials,
-      channel: scalar,
-      telegram_thread_id: scalar,
-      telegram_api_url: scalar,
-      verbose_errors: scalar,
-      templates: orScalar(some<unknown>({ started: template, failure: template, other: template })),
-    }),
-  ),
-});
-
-test('any .deploy.yml is judged alike, the rules that JSON Schema cannot say aside', () => {
-  fc.assert(
-    fc.property(deployFile, (value) => agrees(deploySchema, deployRefusal(value), value, BEYOND)),
-    { numRuns: 5_000 },
-  );
-});
-
-test('any config.yml is judged alike, the rules about addresses aside', () => {
-  fc.assert(
-    fc.property(configFile, (value) =>
-      agrees(configSchema, configRefusal(value), value, [ADDRESSES]),
-    ),
-    { numRuns: 5_000 },
-  );
 });
 
 test.run();

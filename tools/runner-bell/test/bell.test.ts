@@ -1,30 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Webhooks } from '@octokit/webhooks';
-import { removeIfThere } from '@runner/common/files/read';
 import { freePort } from '@runner/testing/app';
 import { writeState } from '@runner/testing/app-states';
 import { cleanEnvironment, executable, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
-import { until } from '@runner/testing/until';
 import { Webhook } from 'standardwebhooks';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HOSTS, headersOf, rung, send, startBell, type TestBell } from './clients.ts';
-import { forge } from './forged.ts';
+import { BODY, bellSuite } from './bell.ts';
+import { HOSTS, headersOf, rung, send } from './clients.ts';
 
-const test = suite<{ bell: TestBell }>('bell');
-const BODY = JSON.stringify({ ref: 'refs/heads/main', after: 'f'.repeat(40) });
-
-test.before(async (context) => {
-  context.bell = await startBell();
-});
-test.after(({ bell }) => bell.close());
-test.before.each(({ bell }) => {
-  for (const host of HOSTS) removeIfThere(join(bell.dir, 'wake', host));
-});
+const test = bellSuite('bell');
 
 for (const host of HOSTS)
   test(`a call signed as ${host} documents it leaves word for a fetch`, async ({ bell }) => {
@@ -125,24 +113,6 @@ test('a call that ends early rings nothing', async ({ bell }) => {
     assert.not.match(await raw(bell.port, whole.slice(0, end)), / 202 /);
   assert.equal(rung(bell), []);
   assert.match(await raw(bell.port, whole), / 202 /);
-});
-
-test('1,000 forged calls start nothing and leak nothing', ({ bell }) => forge(bell, 1_000, 1));
-
-test('while eight calls hang, the next gets a request to retry, and then succeeds', async ({
-  bell,
-}) => {
-  const head = 'POST /github HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n';
-  const slow: Socket[] = [];
-  for (let each = 0; each < 8; each += 1)
-    slow.push(connect(bell.port, '127.0.0.1').on('error', () => {}));
-  for (const socket of slow) socket.write(head);
-  const headers = headersOf('github', bell.secrets.github, BODY);
-  const call = () => send(bell.port, { path: '/github', headers, body: BODY });
-  await until(async () => (await call()).status === 429, 'eight slow calls are no burden');
-  assert.is((await call()).headers['retry-after'], '5');
-  for (const socket of slow) socket.destroy();
-  await until(async () => (await call()).status === 202, 'it does not recover');
 });
 
 test('as systemd starts it, it answers the connection on standard input and ends', async ({

@@ -1,25 +1,10 @@
-import { type RunOptions, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
 import { tree } from '@runner/testing/temp';
-import { startOnTerminal } from '@runner/testing/terminal';
-import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CHAT_ID, type Chats, configOf, event, startChats } from './chats.ts';
+import { CHAT_ID, configOf, event } from './chats.ts';
+import { chats, preview, previewCommandSuite, records } from './preview-command.ts';
 
-let chats: Chats;
-test.before.each(async () => {
-  chats = await startChats();
-});
-test.after.each(() => chats.close());
-
-const preview = (args: readonly string[] = [], options: RunOptions = {}) =>
-  run('runner-notify', ['preview', ...args], { root: chats.root, ...options });
-
-const records = (text: string) =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+const test = previewCommandSuite();
 
 test('a preview of records is exactly what send sends', async () => {
   const lines = [
@@ -93,51 +78,6 @@ test('without records it shows a sample of every kind, and the long failure in t
   assert.is(shown[0].payload.chat_id, String(CHAT_ID));
 });
 
-test('on a terminal it shows the samples without waiting for input', async () => {
-  const session = startOnTerminal('runner-notify', ['preview', '--channel', 'discord'], {
-    root: chats.root,
-    columns: 240,
-  });
-  assert.is((await session.done).status, 0);
-  assert.match(
-    session.text(),
-    /discord POST webhook: DeployStarted \[[0-9a-f]{8}\]\r\n\{\r\n {2}"content"/,
-  );
-});
-
-test('no credentials are needed, and the channel is chosen by --channel', async () => {
-  chats.configure('');
-  assert.is(records((await preview(['--json'])).stdout).length, 6 * 25 - 1);
-  const shown = records((await preview(['--json', '--channel', 'telegram'])).stdout);
-  assert.equal([...new Set(shown.map(({ channel }) => channel))], ['telegram']);
-  assert.is(shown[0].payload.chat_id, undefined);
-});
-
-test('templates are used, and a wrong one is reported by name', async () => {
-  chats.configure(
-    configOf(chats.bot, chats.hook, 't', ['templates: {started: {telegram: "go ${PROJECT}"}}']),
-  );
-  const [first] = records((await preview(['--json'])).stdout);
-  assert.match(first.payload.text, /^go shop\n/);
-  chats.configure(
-    configOf(chats.bot, chats.hook, 't', ['templates: {started: {telegram: "${project}"}}']),
-  );
-  const ended = await preview();
-  assert.equal([ended.status, ended.stdout], [1, '']);
-  assert.match(
-    ended.stderr,
-    /notify\.templates\.started\.telegram: the template has the unknown variable \$\{project\} .*\(config_invalid\)\n$/,
-  );
-});
-
-test('a line that is not a record is reported by number, and the status is 1', async () => {
-  const stdin = `nonsense\n${JSON.stringify(event('DeployStarted'))}\n`;
-  const ended = await preview(['--channel', 'telegram'], { stdin });
-  assert.is(ended.status, 1);
-  assert.is(ended.stderr, 'runner notify preview: line 1: it is not a JSON object\n');
-  assert.match(ended.stdout, /^telegram sendMessage: DeployStarted \[a1b2c3d4\]\n\{\n/);
-});
-
 test('a secret in a record shows nowhere', async () => {
   const secret = chats.hook.token;
   const stdin = `${JSON.stringify(event('DeployFailure', { error: `curl ${chats.hook.webhook} failed` }))}\n`;
@@ -146,11 +86,6 @@ test('a secret in a record shows nowhere', async () => {
     assert.ok(stdout.includes('[REDACTED]'));
     assert.equal(findSecret(stdout, secret), []);
   }
-});
-
-test('records that are all of other kinds are no reason to show samples', async () => {
-  const ended = await preview([], { stdin: '{"event":"GuardBypassed","app":"shop"}\n' });
-  assert.equal([ended.status, ended.stdout, ended.stderr], [0, '', '']);
 });
 
 test.run();

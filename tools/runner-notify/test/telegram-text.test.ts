@@ -2,28 +2,15 @@ import { parseText } from '@runner/testing/telegram-parse';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import vectors from '../../../libs/testing/test/vectors/telegram-parse.json' with { type: 'json' };
+import vectors from '../../../libs/testing/test/vectors/telegram-parse.json';
 import { escapeValue, markdownV2 } from '../src/channels/telegram/message.ts';
 import { telegram } from '../src/channels/telegram/telegram.ts';
 import { noticeOf } from '../src/message/notice.ts';
 import type { Message } from '../src/service/contract.ts';
-import { hostileRecord, hostileText, longHostileText } from './hostile.ts';
+import { hostileText } from './hostile.ts';
 import { longestNotices, NOTICE, NOTICE_OPTIONS } from './notices.ts';
-import { arrives, plain, shown } from './telegram-shown.ts';
-
-const silent = () => {};
-
-test('whatever the record holds, Telegram takes every message and alters nothing in it', async () => {
-  await fc.assert(
-    fc.asyncProperty(hostileRecord, async (given) => {
-      const notice = await noticeOf(given as never, NOTICE_OPTIONS);
-      for (const message of telegram.messages(notice, undefined, silent)) {
-        assert.is(shown(message), arrives(plain(message)));
-      }
-    }),
-    { numRuns: 500 },
-  );
-});
+import { arrives, shown } from './telegram-shown.ts';
+import { silent } from './telegram-text.ts';
 
 test('the values of a failure stand in its message as they are', async () => {
   await fc.assert(
@@ -47,16 +34,6 @@ test('the longest values and a log of back-ticks and backslashes keep within the
       for (const message of messages) shown(message);
     }
   }
-});
-
-test('hostile text of 100 KB becomes two messages that Telegram takes', async () => {
-  const error = fc.sample(longHostileText, { seed: 7, numRuns: 200 }).join('\n').slice(0, 100_000);
-  assert.is(error.length, 100_000);
-  const notice = await noticeOf(
-    { kind: 'DeployFailure', project: 'shop', fields: { error } },
-    NOTICE_OPTIONS,
-  );
-  assert.is(telegram.messages(notice, undefined, silent).map(shown).length, 2);
 });
 
 test("every text of Telegram's own vectors survives escaping in text, code, fence and link", () => {

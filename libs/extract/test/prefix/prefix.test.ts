@@ -2,21 +2,8 @@
 import { extractError } from '@runner/extract/extract';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { alone, inPairs, rightBare, share } from './matrix.ts';
 import { PLATFORMS } from './platforms.ts';
 import { type Prefixing, prefixed } from './prefixing.ts';
-
-const sample = rightBare(90);
-
-test('of logs in one prefix at least 98 % are answered right', () => {
-  const rows = alone(sample);
-  assert.ok(share(rows) >= 0.98, rows.map(({ name, wrong }) => `${name}: ${wrong}`).join('\n'));
-});
-
-test('of logs in two prefixes over each other at least 98 % are answered right', () => {
-  const rows = inPairs(sample);
-  assert.ok(share(rows) >= 0.98, rows.map(({ name, wrong }) => `${name}: ${wrong}`).join('\n'));
-});
 
 const LOG = 'compiling\n  a.c\n\n  b.c\nlinking\nb.c:3:1: error: no pool\n  3 | pool();\n';
 

@@ -1,0 +1,145 @@
+/** A release migrates its database, and a rollback knows what that means. */
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import * as assert from 'uvu/assert';
+import { deployFile } from '../deploys/world.ts';
+import { own, test } from './migrate.ts';
+import { rollback, ship, sql, TOOL } from './sqlite-world.ts';
+
+test('a rollback over what removes is refused with the way to restore, unless it is accepted', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const copy = join(world.root, '..', 'copy.db');
+  const migrations = { '001': 'alter table orders drop column note;' };
+  const more = `, backup: "sqlite3 ${database} '.backup ${copy}' && echo cp ${copy} ${database}"`;
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /a version from before does not work with it: removes column orders\.note/,
+  );
+  assert.is(sql(copy, 'select note from orders'), 'first');
+  const refused = await rollback(world);
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /^runner rollback: v1 does not work with the database that v2 has changed: removes column orders\.note; to restore what was before: cp \S+copy\.db \S+shop\.db; to go back anyway: runner rollback shop --accept-schema v1 \(schema_changed\)\n$/,
+  );
+  assert.is(await world.page(), 'v2');
+  assert.is((await rollback(world, '--accept-schema', 'v2')).status, 1);
+  const accepted = await rollback(world, '--accept-schema', 'v1');
+  assert.is(accepted.status, 0, accepted.stderr);
+  assert.is(await world.page(), 'v1');
+});
+
+test('what was not rehearsed is not known, and what the tool has not run changes nothing', async ({
+  world,
+  database,
+}) => {
+  const more = ', rehearse: false';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': "update orders set note = 'second';" };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /the database may have changed, whether a version from before works with it is not known: it was not rehearsed/,
+  );
+  assert.is(world.events().at(-1)?.migration, 'unknown');
+  const again = await ship({ world, database, version: 'v3', migrations, more });
+  assert.is(again.status, 0, again.stderr);
+  assert.not.match(again.stderr, /may have changed/);
+  assert.is(world.events().at(-1)?.migration, undefined);
+  assert.is((await rollback(world, '--to', 'v2')).status, 0);
+  const refused = await rollback(world, '--to', 'v1');
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, /runner rollback shop --accept-schema v1 \(schema_changed\)/);
+});
+
+test('a command that does not use the variable is found in its rehearsal', async ({
+  world,
+  database,
+}) => {
+  const deploy = deployFile(
+    world.port,
+    `migrate: "sqlite3 ${database} 'create table extra(a)'"\n`,
+  ).replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+  await world.push('v1', { deploy });
+  const done = await world.deploy();
+  assert.is(done.status, 1);
+  assert.match(done.stderr, /migrate: the command does not use DATABASE_URL: its rehearsal/);
+});
+
+test('a migration that was killed is not run again until someone says whether it is in', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const [there, go] = ['there', 'go'].map((name) => join(world.root, '..', name)) as [
+    string,
+    string,
+  ];
+  const hold = `.shell touch ${there}; until test -e ${go}; do sleep 0.05; done\n`;
+  const migrations = { '001': `alter table orders add column paid text;\n${hold}` };
+  const more = ', rehearse: false';
+  await world.push('v2', {
+    deploy: deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
+      'env: { ',
+      `env: { DATABASE_URL: "sqlite:${database}", `,
+    ),
+    files: { 'migrate.sh': TOOL, 'migrations/001.sql': migrations['001'] },
+  });
+  const killed = start('runner-deploy', ['shop'], { root: world.root });
+
+  await until(() => existsSync(there), 'the migration does not begin');
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  const refused = await world.deploy();
+  assert.is(refused.status, 1);
+  assert.match(
+    refused.stderr,
+    /migrate: the migration of v2 of shop, begun at \S+, was killed: look into the database, then runner deploy shop --migrated yes\|no/,
+  );
+  assert.is(await world.page(), 'v1');
+  // The timer builds nothing and records nothing again.
+  const { length } = world.events();
+  const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
+  assert.is(fetched.status, 0, fetched.stderr);
+  assert.is(world.events().length, length);
+  assert.is((await world.deploy(['--migrated', 'perhaps'])).status, 2);
+  writeFileSync(go, '');
+  const yes = await world.deploy(['--migrated', 'yes']);
+  assert.is(yes.status, 0, yes.stderr);
+  assert.is(await world.page(), 'v2');
+  assert.is(world.events().at(-1)?.migration, 'unknown');
+  assert.match(
+    (await rollback(world)).stderr,
+    /whether v1 works with the database that v2 has changed is not known/,
+  );
+});
+
+test('a migration that fails leaves the version before, and says which statement', async ({
+  world,
+  database,
+}) => {
+  await ship({ world, database, version: 'v1' });
+  const migrations = { '001': 'alter table carts add column paid text;' };
+  const done = await ship({ world, database, version: 'v2', migrations });
+  assert.is(done.status, 1);
+  assert.is(await world.page(), 'v1');
+  const failure = world.events().at(-1);
+  assert.equal([failure?.event_type, failure?.stage], ['DeployFailure', 'migrate']);
+  assert.match(String(failure?.cause), /no such table: carts/);
+  const none = deployFile(world.port, 'migrate: sh migrate.sh\n');
+  await world.push('v3', { deploy: none, files: { 'migrate.sh': TOOL } });
+  const unset = await world.deploy();
+  assert.is(unset.status, 1);
+  assert.match(unset.stderr, /migrate: DATABASE_URL is not set: runner env set shop DATABASE_URL/);
+});
+
+own.run();

@@ -1,0 +1,141 @@
+/** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as assert from 'uvu/assert';
+import { deployFile } from '../deploys/world.ts';
+import { rollback, ship, sql, TOOL } from './sqlite-world.ts';
+import { own, test } from './way-back.ts';
+
+test('a version that is not healthy after a restore leaves database and version as they were', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v2', migrations, more });
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  sql(database, 'insert into orders values (2, 20)');
+  const [release = ''] = readdirSync(join(world.root, 'apps/shop/releases')).sort();
+  writeFileSync(join(world.root, 'apps/shop/releases', release, 'server.js'), 'process.exit(7)');
+  const failed = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(failed.status, 1, failed.stderr);
+  assert.match(failed.stderr, /(ok +restore the database as of .+Z .*\n(.*\n)*){2}/);
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v2', '1|10\n2|20']);
+  assert.is(world.state().migrating, null);
+});
+
+test('the version before, tried on a full copy by its own check, says whether it works', async ({
+  world,
+  database,
+}) => {
+  const file = '${DATABASE_URL#sqlite:}';
+  const check = (words: string) => `, rehearse: full, check: 'sqlite3 -bail "${file}" "${words}"'`;
+  const writing = check('insert into orders(id, total) values (null, 1)');
+  await ship({ world, database, version: 'v1', more: writing });
+  const migrations = { '001': "update orders set note = 'second';" };
+  // The sandbox shows the version before no other release to write to.
+  const env = { RUNNER_SANDBOX: 'auto' };
+  const proven = await ship({ world, database, version: 'v2', migrations, more: writing, env });
+  assert.is(proven.status, 0, proven.stderr);
+  assert.match(
+    proven.stderr,
+    /a full copy of the database: [\d.]+ KiB, about 1\.0 s\nok +rehearse on a full copy \(/,
+  );
+  assert.match(
+    proven.stderr,
+    /the version before was tried on a copy and works with it; for older ones: changes rows of orders\n/,
+  );
+  assert.is(world.events().at(-1)?.migration, 'proven');
+  assert.is(sql(database, 'select count(*) from orders'), '1');
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  assert.match(
+    back.stderr,
+    /the database stays as v2 has made it, on a copy of which v1 was tried\n/,
+  );
+  const more = check('select * from orders');
+  const text = 'alter table orders add column paid text; alter table orders drop column note;';
+  const reading = { ...migrations, '002': text };
+  const missed = await ship({ world, database, version: 'v3', migrations: reading, more });
+  assert.match(
+    missed.stderr,
+    /a version from before does not work with it: removes column orders\.note; the check of the version before still passes\n/,
+  );
+  assert.is(world.events().at(-1)?.migration, 'broken');
+  const unproven = { ...reading, '003': 'alter table orders drop column paid;' };
+  const read = await ship({ world, database, version: 'v4', migrations: unproven, more: writing });
+  assert.match(read.stderr, /the check of the version before writes nothing: it proves nothing/);
+  assert.is(world.events().at(-1)?.migration, 'broken');
+  const renamed = { ...unproven, '004': 'alter table orders rename to purchases;' };
+  const failed = await ship({ world, database, version: 'v5', migrations: renamed, more });
+  assert.is(failed.status, 0, failed.stderr);
+  assert.match(failed.stderr, /the check of v4 fails on the migrated copy: `sqlite3 .+ status 1/);
+  assert.is(world.events().at(-1)?.migration, 'broken');
+});
+
+test('a contract runs once, when no version from before is kept', async ({ world, database }) => {
+  const file = '${DATABASE_URL#sqlite:}';
+  const more = `, rehearse: false, backup: auto, contract: 'sqlite3 -bail "${file}" "alter table orders drop column note"'`;
+  const keeping = async (version: string, with_ = '') => {
+    const deploy = deployFile(world.port, `keep: 2\nmigrate: { run: sh migrate.sh${with_} }\n`);
+    const of = deploy.replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+    const files = { 'migrate.sh': TOOL, 'migrations/000.sql': 'select 1;\n' };
+    await world.push(version, { deploy: of, files });
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+    return done.stderr;
+  };
+  const columns = () => sql(database, "select group_concat(name) from pragma_table_info('orders')");
+  await keeping('v1');
+  assert.not.match(await keeping('v2', more), /contract/);
+  assert.is(columns(), 'id,note,total');
+  const third = await keeping('v3', more);
+  assert.match(third, /ok +contract of v2: sqlite3/);
+  assert.match(
+    third,
+    /to restore what was before the contract: runner rollback shop --to v3 --database [0-9a-f]{8}-contract\n/,
+  );
+  assert.is(columns(), 'id,total');
+  const back = await rollback(world);
+  assert.is(back.status, 0, back.stderr);
+  // That of v2, which is kept, has run.
+  assert.not.match(await keeping('v4', more), /contract/);
+  // It fails now: the column is gone.
+  assert.match(
+    await keeping('v5', more),
+    /the deploy succeeded, but contract of v4: sqlite3 .+ ended with status 1/,
+  );
+  // Those of the last deploy and of its contract: the others no version is from before.
+  assert.is(readdirSync(join(world.root, 'apps/shop/database')).length, 2);
+});
+
+test('a deploy that fails after its migration names the way back to what still runs', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const deploy = deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`)
+    .replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `)
+    .replace('exec node server.js', 'exit 7');
+  const files = {
+    'migrate.sh': TOOL,
+    'migrations/000.sql': 'select 1;\n',
+    'migrations/001.sql': 'alter table orders drop column note;\n',
+  };
+  await world.push('v2', { deploy, files });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1);
+  const [, id = ''] =
+    /removes column orders\.note; to restore what was before: runner rollback shop --to v1 --database ([0-9a-f]{8})/.exec(
+      failed.stderr,
+    ) ?? [];
+  assert.is.not(id, '', failed.stderr);
+  assert.is(sql(database, 'select * from orders'), '1|10');
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
+});
+
+own.run();

@@ -1,0 +1,34 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { init } from './init.ts';
+import { inWorld } from './world.ts';
+
+test("the commit's own file is compared, and with --force the operator's wins over it", () =>
+  inWorld(async (world) => {
+    await world.push('v1', { files: { 'package.json': null } });
+    const refused = await init(world, ['--no-prove', '--yes']);
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, /\n-health: .*\n/);
+    assert.match(refused.stderr, 'is there already: --force replaces it (force_needed)');
+    assert.equal(world.state().deploy_file, undefined);
+    assert.is((await init(world, ['--no-prove', '--yes', '--force'])).status, 0);
+    assert.is((world.state().deploy_file as { wins?: boolean }).wins, true);
+  }));
+
+test('a build of a proof sees nothing of the root', () =>
+  inWorld(async (world) => {
+    const spy = `try { console.log(require('fs').readdirSync('${world.root}').length) } catch { console.log('gone') }`;
+    const scripts = { build: 'node spy.js', start: 'node server.js' };
+    await world.push('v1', {
+      files: {
+        'package.json': JSON.stringify({ scripts }),
+        'spy.js': `${spy}\nprocess.exit(7);\n`,
+        '.deploy.yml': null,
+      },
+    });
+    const { stderr } = await init(world, ['--verbose']);
+    assert.ok(/^(?:0|gone)$/m.test(stderr), stderr);
+    assert.match(stderr, 'Not proven: build: `npm run build` ended with status 7');
+  }));
+
+test.run();

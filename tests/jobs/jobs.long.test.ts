@@ -1,0 +1,291 @@
+/** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
+import { killApp } from '@runner/testing/app';
+import { run } from '@runner/testing/run';
+import { findBytes } from '@runner/testing/secret-search';
+import { until } from '@runner/testing/until';
+import * as assert from 'uvu/assert';
+import { DAY, dailyAt, jobsSuite, MINUTE, NOW, newsOf } from './jobs.ts';
+
+const test = jobsSuite('jobs');
+
+test('schedule and release change together, also back', async ({ world }) => {
+  await world.ship('v1', 'jobs: { a: { run: "true", every: 1m } }\n');
+  await world.ship('v2', 'jobs: { b: { run: "true", at: "03:00", zone: Europe/Berlin } }\n');
+  const names = async () =>
+    JSON.parse((await world.jobs(['--json'])).stdout).jobs.map(({ job }: { job: string }) => job);
+  assert.equal(await names(), ['b']);
+  await world.ship('v3', '');
+  assert.equal(await names(), []);
+  const back = await run('runner-rollback', ['shop', '--to', 'v1'], { root: world.root });
+  assert.is(back.status, 0, back.stderr);
+  assert.equal(await names(), ['a']);
+});
+
+test('a job gets the secrets of the app, and nothing that it prints shows them', async ({
+  world,
+}) => {
+  const { root } = world;
+  const secret = 'k3y-of-the-mail-0123456789';
+  const args = ['set', 'shop', 'MAIL_KEY', '--file', '-'];
+  await run('runner-env', args, { root, stdin: secret });
+  const command = `printf %s $MAIL_KEY | wc -c; echo Error: refused $MAIL_KEY; exit 1`;
+  await world.ship('v1', `jobs: { mail: { run: "${command}", ${NOW} } }\n`);
+  const byHand = await world.jobs(['run', 'shop', 'mail']);
+  assert.match(byHand.stderr, new RegExp(`\\b${secret.length}\\b`));
+  world.since('mail', 30 * MINUTE);
+  await world.look();
+  await world.over('mail', 2);
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const shown = [byHand, await world.jobs(['log', 'shop', 'mail']), await world.jobs(['--json'])];
+  for (const { stdout, stderr } of shown) assert.not.match(stdout + stderr, secret);
+  assert.equal(findBytes(root, secret), []);
+});
+
+test('times that were missed are reported in one record, and made up for only where it says so', async ({
+  world,
+}) => {
+  const rules = `run: "true", ${dailyAt(3)}`;
+  await world.ship('v1', `jobs: { a: { ${rules} }, b: { ${rules}, catch_up: true } }\n`);
+  for (const job of ['a', 'b']) world.since(job, 3 * DAY);
+  await world.look();
+  await world.over('b', 1);
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const record = world.events().find(({ event_type: kind }) => kind === 'JobMissed');
+  assert.match(
+    String(record?.reason),
+    /^job a was due 3 times from .* to .*: runner jobs run shop a$/,
+  );
+  assert.equal(newsOf(world), ['JobMissed a']);
+  // When it was due, not when that was found.
+  const due = String(/3 times from (\S+) to/.exec(String(record?.reason))?.[1]);
+  assert.is(world.entry('a').trouble?.since, due);
+  const listed = await world.jobs(['shop']);
+  assert.ok(listed.stdout.includes(`missed ${due.slice(0, 16).replace('T', ' ')} UTC`));
+  const { stdout } = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.match(stdout, /job a was missed\n +→? ?runner jobs run shop a\n/);
+});
+
+test('a run that goes on is not begun a second time, or is waited for, or ended', async ({
+  world,
+}) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `while test ! -e '${gate}'; do sleep 0.05; done`;
+  const rules = ['skip', 'wait', 'kill'];
+  const lines = rules.map((rule) => `${rule}: { run: "${slow}", ${NOW}, overlap: ${rule} }`);
+  await world.ship('v1', `jobs: { ${lines.join(', ')} }\n`);
+  for (let look = 0; look < 2; look += 1) {
+    for (const rule of rules) world.since(rule, 30 * MINUTE);
+    await world.look();
+    await until(() => rules.every((rule) => world.entry(rule).run?.version), 'no run has begun');
+  }
+  const outcomes = (rule: string) => world.entry(rule).runs.map(({ outcome }) => outcome);
+  assert.equal(outcomes('skip'), ['skipped']);
+  assert.equal(outcomes('wait'), []);
+  const { jobs } = JSON.parse((await world.jobs(['shop', '--json'])).stdout);
+  const [{ runs }] = jobs.filter(({ job }: { job: string }) => job === 'skip');
+  assert.equal(runs, world.entry('skip').runs);
+  await until(() => outcomes('kill').includes('ended'), 'the run before was not ended');
+  writeFileSync(gate, '');
+  await world.over('skip', 2);
+  await world.over('wait', 2);
+  await world.over('kill', 2);
+  assert.equal(rules.map(outcomes), [
+    ['ok', 'skipped'],
+    ['ok', 'ok'],
+    ['ok', 'ended'],
+  ]);
+  assert.equal(newsOf(world), []);
+});
+
+test('a deploy waits for a job, or ends it and has it run once more', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.$RUNNER_JOB.$RUNNER_VERSION; while test ! -e '${gate}'; do sleep 0.05; done`;
+  const jobs = `jobs: { wait: { run: "${slow}", ${NOW}, during_deploy: wait }, kill: { run: "${slow}", ${NOW}, during_deploy: kill } }\n`;
+  await world.ship('v1', jobs);
+  for (const job of ['wait', 'kill']) world.since(job, 30 * MINUTE);
+  await world.look();
+  const has = (name: string) => existsSync(`${gate}.${name}`);
+  await until(() => has('wait.v1') && has('kill.v1'), 'no run has begun');
+  const shipping = world.ship('v2', jobs);
+  await until(() => world.entry('kill').runs.length > 0, 'it is not ended');
+  assert.is(await world.page(), 'v1');
+  writeFileSync(gate, '');
+  assert.is((await shipping).status, 0);
+  await world.over('kill', 2);
+  const runs = world.entry('kill').runs.map(({ outcome, version }) => `${outcome} ${version}`);
+  assert.equal(runs, ['ok v2', 'ended v1']);
+  assert.equal(newsOf(world), []);
+});
+
+test('a deploy, a restart and a stop leave a run alone, and its release is kept', async ({
+  world,
+}) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; cat VERSION`;
+  const jobs = `jobs: { tick: { run: "${slow}", ${NOW} } }\nkeep: 1\n`;
+  await world.ship('v1', jobs);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${gate}.begun`), 'no run has begun');
+  for (const version of ['v2', 'v3']) assert.is((await world.ship(version, jobs)).status, 0);
+  for (const tool of ['runner-restart', 'runner-stop'])
+    assert.is((await run(tool, ['shop'], { root: world.root })).status, 0);
+  writeFileSync(gate, '');
+  await world.over('tick', 1);
+  const [{ outcome, version } = {}] = world.entry('tick').runs;
+  assert.equal([outcome, version, newsOf(world)], ['ok', 'v1', []]);
+});
+
+test('a job that a deploy removes while it runs is not run again', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; rm ${gate}.begun`;
+  const other = `other: { run: "true", ${NOW} }`;
+  await world.ship('v1', `jobs: { tick: { run: "${slow}", ${NOW} }, ${other} }\n`);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${gate}.begun`), 'no run has begun');
+  assert.is((await world.ship('v2', `jobs: { ${other} }\n`)).status, 0);
+  for (const job of ['tick', 'other']) world.since(job, 30 * MINUTE);
+  await world.look();
+  writeFileSync(gate, '');
+  await world.over('other', 1);
+  await until(() => !existsSync(`${gate}.begun`), 'the run goes on');
+  world.since('other', 30 * MINUTE);
+  await world.look();
+  await world.over('other', 2);
+  assert.equal([world.entry('tick').run, newsOf(world)], [null, []]);
+});
+
+test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
+  const jobs = 'jobs: { clean: { run: "true", after: deploy } }\n';
+  await world.ship('v1', jobs);
+  await world.over('clean', 1);
+  await world.ship('v2', jobs);
+  await world.over('clean', 2);
+  await run('runner-rollback', ['shop'], { root: world.root });
+  await world.look();
+  assert.equal(
+    world.entry('clean').runs.map(({ version }) => version),
+    ['v2', 'v1'],
+  );
+});
+
+test('a stopped app and a paused job rest, and what passed then is not missed', async ({
+  world,
+}) => {
+  await world.ship('v1', `jobs: { tick: { run: "true", ${NOW} } }\n`);
+  await run('runner-stop', ['shop'], { root: world.root });
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  const [listed] = JSON.parse((await world.jobs(['--json'])).stdout).jobs;
+  assert.equal([listed.next, listed.stopped], [null, true]);
+  for (const tool of ['runner-jobs', 'runner-status'])
+    assert.match((await run(tool, ['shop'], { root: world.root })).stdout, /tick.*[, ]stopped\n/);
+  await run('runner-start', ['shop'], { root: world.root });
+  assert.is(
+    (await world.jobs(['pause', 'shop', 'tick'])).stdout,
+    'Paused shop tick until runner jobs resume\n',
+  );
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  assert.is((await world.jobs(['resume', 'shop', 'tick'])).status, 0);
+  await world.look();
+  assert.equal([world.entry('tick').runs, newsOf(world)], [[], []]);
+});
+
+test('an app that starts nothing can be stopped for its jobs, and is started for them', async ({
+  world,
+}) => {
+  const { root } = world;
+  const jobs = `jobs: { tick: { run: "true", ${NOW} } }\n`;
+  await world.push('v1', { deploy: `start: { type: none }\n${jobs}` });
+  assert.is((await world.deploy()).status, 0);
+  const stopped = await run('runner-stop', ['shop'], { root });
+  assert.equal([stopped.status, stopped.stdout], [0, 'Stopped shop v1 (default)\n']);
+  assert.match((await run('runner-stop', ['shop'], { root })).stdout, /^Stopped already: /);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  assert.equal([world.entry('tick').run, world.entry('tick').runs], [null, []]);
+  assert.is((await run('runner-start', ['shop'], { root })).stdout, 'Started shop v1 (default)\n');
+  assert.match((await run('runner-start', ['shop'], { root })).stdout, /^Runs already: /);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await world.over('tick', 1);
+  const restarted = await run('runner-restart', ['shop'], { root });
+  assert.match(restarted.stdout, /there is nothing to restart/);
+});
+
+test('after a restore the jobs count from the first deploy on, and a pause stays', async ({
+  world,
+}) => {
+  const { root } = world;
+  const rules = `run: "true", ${dailyAt(3)}`;
+  await world.ship('v1', `jobs: { a: { ${rules} }, b: { ${rules} } }\n`);
+  await world.jobs(['pause', 'shop', 'b']);
+  for (const job of ['a', 'b']) world.since(job, 3 * DAY);
+  const [file, fresh] = [join(root, '../backup.age'), join(root, '../fresh')];
+  const identity = join(root, '../identity');
+  writeFileSync(identity, IDENTITY);
+  const to = ['--to', file, '--recipient', RECIPIENT];
+  assert.is((await run('runner-backup', to, { root })).status, 0);
+  await run('runner-stop', ['shop'], { root });
+  const restored = await run('runner-restore', [file, '--identity', identity], { root: fresh });
+  assert.is(restored.status, 0, restored.stderr);
+  assert.is((await run('runner-jobs', ['run', '--due'], { root: fresh })).status, 0);
+  const deployed = await run('runner-deploy', ['shop'], { root: fresh });
+  assert.is(deployed.status, 0, deployed.stderr);
+  await run('runner-jobs', ['run', '--due'], { root: fresh });
+  const { jobs } = JSON.parse((await run('runner-jobs', ['--json'], { root: fresh })).stdout);
+  const shown = jobs.map(
+    ({ job, paused, last }: { job: string; paused: unknown; last: unknown }) => [
+      job,
+      paused !== null,
+      last,
+    ],
+  );
+  assert.equal(shown, [
+    ['a', false, null],
+    ['b', true, null],
+  ]);
+  assert.not.match(readFileSync(join(fresh, 'logs/deploy-events.jsonl'), 'utf8'), /JobMissed/);
+  killApp(fresh, 'shop');
+});
+
+test('a job that fails is reported once with its cause, and once when it works again', async ({
+  world,
+}) => {
+  const flag = join(world.root, '..', 'fixed');
+  const command = `test -e '${flag}' || { echo 'Error: connect ECONNREFUSED 127.0.0.1:5432' >&2; exit 3; }`;
+  await world.ship('v1', `jobs: { tick: { run: "${command}", ${NOW} } }\n`);
+  for (const count of [1, 2]) {
+    world.since('tick', 30 * MINUTE);
+    await world.look();
+    await world.over('tick', count);
+  }
+  await until(() => newsOf(world).length > 0, 'nothing is recorded');
+  const record = world.events().find(({ event_type: kind }) => kind === 'JobFailed');
+  assert.match(String(record?.reason), /^job tick: `.*` ended with status 3$/s);
+  assert.match(String(record?.cause), /ECONNREFUSED/);
+  const { root } = world;
+  const checked = await run('runner-status', ['--check'], { root });
+  assert.equal(
+    [checked.status, checked.stdout.slice(0, 30)],
+    [1, 'shop: job tick failed 2 times:'],
+  );
+  const shown = await run('runner-status', ['shop'], { root });
+  assert.match(shown.stdout, /^ *state: +ok, but in trouble: job tick$/m);
+  const byHand = await world.jobs(['run', 'shop', 'tick']);
+  assert.is(byHand.status, 3);
+  assert.match(byHand.stdout, /^Failed: shop tick: `.* ended with status 3\n$/s);
+  writeFileSync(flag, '');
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await world.over('tick', 4);
+  await until(() => newsOf(world).length > 1, 'it is not recorded that it works again');
+  assert.equal(newsOf(world), ['JobFailed tick', 'JobRecovered tick']);
+});
+
+test.run();

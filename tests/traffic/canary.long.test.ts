@@ -1,0 +1,64 @@
+/** A release gets a share of the requests first: it is promoted, or only its share ever met it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
+import * as assert from 'uvu/assert';
+import { begin, CANARY, canarySuite, nextOf, shareOf, sharesOf } from './canary.ts';
+import { runningSlots } from './world.ts';
+
+const test = canarySuite('canary');
+
+test('a release gets 5 %, then 25 %, then all of the requests, and none is lost', async ({
+  world,
+  proxy,
+}) => {
+  assert.is((await world.ship('v1', 'good', CANARY)).status, 0);
+  assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
+  const deploy = await begin(world, 'v2');
+  for (const [count, percent] of [
+    [1, 5],
+    [5, 25],
+  ] as const) {
+    await until(() => sharesOf(world) === count, `no ${percent} %`);
+    assert.not.equal(nextOf(world), world.live());
+    assert.equal(await shareOf(proxy.port, 'v2'), { share: percent, lost: 0 });
+    const { deploying } = world.state() as { deploying: { stage: string } };
+    assert.is(deploying.stage, 'canary');
+  }
+  const done = await deploy.done;
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /ok +5 % of the requests to default for 10 s/);
+  assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
+  assert.equal(await shareOf(proxy.port, 'v2'), { share: 100, lost: 0 });
+  const doctor = await world.runner('doctor', '--offline');
+  assert.not.match(doctor.stdout, /share|next/);
+  const status = await world.runner('status', 'shop');
+  assert.match(status.stdout, /watch: +v2 is watched until .* UTC\n +runner watch shop\n/);
+  assert.is((await world.runner('rollback', 'shop')).status, 0);
+  assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
+  assert.equal(await shareOf(proxy.port, 'v1'), { share: 100, lost: 0 });
+});
+
+test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, proxy }) => {
+  await world.ship('v1', 'good', CANARY);
+  const live = world.live();
+  const killed = await begin(world, 'v2');
+  await until(() => sharesOf(world) === 1, 'no share');
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  assert.is(sharesOf(world), 1);
+  assert.is((await world.runner('deploy', 'shop', '--ref', 'nothing')).status, 1);
+  assert.equal([world.live(), sharesOf(world), nextOf(world)], [live, 0, live]);
+  assert.equal(runningSlots(world), [live]);
+  const again = start('runner-deploy', ['shop'], { root: world.root });
+  await until(() => sharesOf(world) === 1, 'no share');
+  const cancelled = await world.runner('cancel', 'shop');
+  assert.match(cancelled.stdout, /^Cancelled the deploy of shop v2 at canary/);
+  assert.is((await again.done).status, 130);
+  assert.equal([world.live(), sharesOf(world), nextOf(world)], [live, 0, live]);
+  assert.equal(await shareOf(proxy.port, 'v1'), { share: 100, lost: 0 });
+  assert.ok(existsSync(join(world.dir, 'share')));
+});
+
+test.run();
