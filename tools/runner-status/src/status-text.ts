@@ -97,8 +97,12 @@ function certificatesRow({ certificates }: Detailed): [string, string[]][] {
 }
 
 /** What has changed the database last. */
-function databaseRow({ migration }: Detailed): [string, string[]][] {
-  return migration ? [['database:', migrationLines(migration)]] : [];
+function databaseRow({ migration, migration_left: left }: Detailed): [string, string[]][] {
+  const lines = [
+    ...(left === null ? [] : [`a migration was killed, and may be in: ${left}`]),
+    ...(migration ? migrationLines(migration) : []),
+  ];
+  return lines.length > 0 ? [['database:', lines]] : [];
 }
 
 /** Each job: how it went last, and when it runs next. */

@@ -47,12 +47,12 @@ const COMMANDS: Partial<Record<StateWord, string>> = {
 
 /** At most two commands; `log` shows the output of the failure that explains the state. */
 export function commandsFor(shown: AppSummary, log: string | null): string[] {
-  const { app, state, instances, watched } = shown;
-  const command = COMMANDS[state];
+  const { app, state, instances, watched, migration_left: left } = shown;
+  const command = left ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
   return [
     ...(log === null ? [] : [log]),
     ...repairsOf(app, instances),
-    ...(command === undefined ? [] : [`runner ${command} ${app}`]),
+    ...(command === undefined ? [] : [command]),
     ...(watched?.verdict === 'bad' ? [`runner watch ${app}`] : []),
   ].slice(0, 2);
 }

@@ -8,6 +8,7 @@ import { knownAge } from './package-age.ts';
 import { operationWord } from './progress.ts';
 import { ranWords, returnCommand, returnsOf } from './restored.ts';
 import { leftAlone, retryWait } from './retries.ts';
+import { leftMigration } from './schema-way.ts';
 import type { AppState } from './state.ts';
 import { headFailures, type StateWord } from './state-word.ts';
 import { versionArgument } from './versions.ts';
@@ -61,6 +62,8 @@ export function nextOf(
   };
   const restored = restoredNext(app, state, retries.max);
   if (restored) return restored;
+  const left = leftMigration(app);
+  if (left && state !== 'deploying') return `${left.words}: ${left.hint}`;
   switch (state) {
     case 'deploying':
       return `a ${operationWord(app.deploying ?? {})} is running`;

@@ -1,6 +1,7 @@
 /** How a version from before a migration gets on with the database, in words. */
+import { word } from '../text/shell.ts';
 import { utcText } from '../text/time.ts';
-import type { Migration, SchemaWay } from './state.ts';
+import type { AppState, Migration, SchemaWay } from './state.ts';
 
 export const SCHEMA_WORDS: Readonly<Record<SchemaWay, string>> = {
   proven: 'the version before was tried on a copy and works with it',
@@ -38,4 +39,35 @@ export function migrationWords({
 /** Of a rollback that brought the database back, too. */
 export function restoredWords(backup: string): string {
   return `restored from the backup ${backup}`;
+}
+
+/** The command that goes back to a version and to a backup. */
+export function restoreLine({ app }: Pick<AppState, 'app'>, version: string, id: string): string {
+  return `runner rollback ${word(app)} --to ${word(version)} --database ${word(id)}`;
+}
+
+/** A migration that was killed: what is known of it, the only way on, and its command alone. */
+export interface LeftMigration {
+  readonly words: string;
+  readonly hint: string;
+  readonly command: string;
+}
+
+/** undefined: none was killed, or it still runs. `asks`: whether `applied` can say if it is in. */
+export function leftMigration(
+  { app, migrating }: Pick<AppState, 'app' | 'migrating'>,
+  asks = migrating?.asks === true,
+): LeftMigration | undefined {
+  if (!migrating) return undefined;
+  const { version, at, backup, contract, ended = 'was killed' } = migrating;
+  const what = contract ? 'contract' : backup === undefined ? 'migration' : 'restore';
+  const words = `the ${what} of ${version} of ${app}, begun at ${at}, ${ended}`;
+  if (backup !== undefined) {
+    const command = restoreLine({ app }, version, backup);
+    return { words, hint: `run it once more: ${command}`, command };
+  }
+  const deploy = `runner deploy ${word(app)}`;
+  if (asks) return { words, hint: `\`applied\` says whether it is in: ${deploy}`, command: deploy };
+  const command = `${deploy} --migrated yes|no`;
+  return { words, hint: `look into the database, then ${command}`, command };
 }

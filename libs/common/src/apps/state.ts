@@ -228,6 +228,12 @@ export interface StartedMigration extends RanVersion {
   at: string;
   /** The backup that is being restored; absent: it is a migration. */
   backup?: string;
+  /** How its command was ended, in words; absent: it runs, or runner was killed. */
+  ended?: string;
+  /** `applied` can say whether it is in. */
+  asks?: true;
+  /** It is `first`. */
+  first?: true;
   /** It is the `contract` of its deploy. */
   contract?: true;
 }
@@ -244,6 +250,8 @@ export interface Migration extends RanVersion {
   /** Of `proven`: the commit of the version that was tried, and what counts for others. */
   tried?: string;
   otherwise?: SchemaWay;
+  /** There was no version before it. */
+  first?: true;
   /** When a restore took it away, in ISO 8601. */
   gone?: string;
 }
@@ -352,6 +360,8 @@ export interface AppState {
   traffic_hold?: TrafficHold | null;
   /** Set while a migration runs: after a kill no one knows whether it is in. */
   migrating?: StartedMigration | null;
+  /** The deploy whose `first` has succeeded: it is not run again. */
+  first_run?: string;
   /** What has changed the database, the oldest first. */
   migrations?: Migration[];
   /** The deploy whose `contract` was run last. */

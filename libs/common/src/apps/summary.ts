@@ -8,6 +8,7 @@ import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import { isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
 import type { PreviewMark } from './preview.ts';
+import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
 import type {
   AppState,
@@ -59,6 +60,8 @@ export interface AppSummary
   /** The release that is being judged, and how the newest watch ended. */
   watch: WatchState | null;
   watched: WatchEnd | null;
+  /** The command that goes on after a migration that was killed; null: none was. */
+  migration_left: string | null;
   /** The newest migration that is in the database. */
   migration: Migration | null;
   /** Those of its active releases. */
@@ -140,7 +143,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     certificates: app.certificates ?? {},
     watch: app.watch ?? null,
     watched: app.watched ?? null,
-    migration: app.migrations?.findLast(({ gone }) => !gone) ?? null,
+    migration_left: (state !== 'deploying' && leftMigration(app)?.command) || null,
+    migration: app.migrations?.findLast(({ gone, first }) => !gone && !first) ?? null,
     jobs: jobSummaries(paths, app),
     plans,
     check_failed: app.check_failed ?? null,

@@ -15,6 +15,7 @@ import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { keptVersions } from './kept.ts';
+import { isEnded, notedEnd } from './killed.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
@@ -59,16 +60,15 @@ async function contract(
     changeOwnState(op, (app) => ({ ...app, migrating: { ...started, deploy_id } }));
     const title = `contract of ${version}: ${command}`;
     await reported(op.reporter, title, async () => {
-      const { exit } = await tryStep(op.log, op.signal, stepFor(context, command));
+      const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
       const isDone = succeeded(exit);
       forgetLook(op);
-      // What was ended half way may be in.
-      if (!exit.timedOut && !exit.interrupted)
-        changeOwnState(op, (app) => ({
-          ...app,
-          migrating: null,
-          ...(isDone && { contracted: deploy_id }),
-        }));
+      if (isEnded(exit)) throw notedEnd(context, exit, { title, output });
+      changeOwnState(op, (app) => ({
+        ...app,
+        migrating: null,
+        ...(isDone && { contracted: deploy_id }),
+      }));
       if (!isDone)
         throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);
     });

@@ -1,14 +1,13 @@
 /** A migration that was killed: it is never run again blindly. */
-import type { AppState, StartedMigration } from '@runner/common/apps/state';
+import { type LeftMigration, leftMigration } from '@runner/common/apps/schema-way';
+import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { word } from '@runner/common/text/shell';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
-import { describeExit } from '../run/child.ts';
+import { describeExit, type ProcessExit } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
 import { type MigrationContext, stepFor } from './context.ts';
-import { restoreLine } from './way-back.ts';
 
 /** What an operator says of one that was killed: it is in, or it is not. */
 export type KilledAnswer = 'yes' | 'no';
@@ -22,70 +21,79 @@ export async function leftByAKill(
   answer: KilledAnswer | undefined,
 ): Promise<string | undefined> {
   const { op, address } = context;
-  const left = startedOn(context, address.fingerprint);
-  if (!left) return undefined;
-  const [app, started] = left;
-  const what = wordsOf(app.app, started);
+  const app = startedOn(context, address.fingerprint);
+  if (!app?.migrating) return undefined;
+  const { contract: isContract, deploy_id } = app.migrating;
   // Only its own app can answer.
-  if (app.app !== op.app.app) throw unanswered(what, app.app, started);
-  const found = answer ?? (await askApplied(context, started, what));
-  const isContract = started.contract === true;
+  if (app.app !== op.app.app) throw unanswered(app);
+  const found = answer ?? (await askApplied(context, app));
   if (found === 'no' || isContract) {
-    const contracted = { ...(isContract && found === 'yes' && { contracted: started.deploy_id }) };
+    const contracted = { ...(isContract && found === 'yes' && { contracted: deploy_id }) };
     changeOwnState(op, (state) => ({ ...state, migrating: null, ...contracted }));
     return undefined;
   }
-  return `${what}; ${answer ? 'an operator' : 'applied'} says that it is in`;
+  const words = leftMigration(app)?.words;
+  return `${words}; ${answer ? 'an operator' : 'applied'} says that it is in`;
 }
 
 /** The same before anything is built, for an app that no command can answer for; undefined: it may go on. */
 export function undecided(
-  { app, migrating }: AppState,
+  app: AppState,
   { migrate }: DeployFile,
   answer: KilledAnswer | undefined,
 ): StepFailure | undefined {
+  const { migrating } = app;
   if (!migrating || !migrate || answer) return undefined;
   const isAsked = !migrating.backup && !migrating.contract;
   if (migrate.applied !== undefined && isAsked) return undefined;
-  return unanswered(wordsOf(app, migrating), app, migrating);
+  return unanswered(app, false);
 }
 
-const wordsOf = (app: string, { version, at, backup, contract }: StartedMigration) =>
-  `the ${contract ? 'contract' : backup === undefined ? 'migration' : 'restore'} of ${version} of ${app}, begun at ${at}, was killed`;
-
-function unanswered(what: string, app: string, started: StartedMigration): StepFailure {
-  const { version, backup } = started;
-  const hint =
-    backup === undefined
-      ? `look into the database, then runner deploy ${word(app)} --migrated yes|no`
-      : `run it once more: ${restoreLine({ app }, version, backup)}`;
-  return new StepFailure('migrate', `migrate: ${what}: ${hint}`, { blame: 'operator' });
+/** Whether no one knows what a command has done: it was ended, by a signal or as a shell says that it was. */
+export function isEnded({ code, signal, timedOut, interrupted }: ProcessExit): boolean {
+  return timedOut || interrupted || signal !== null || (code !== null && code > 128 && code < 160);
 }
 
-function startedOn(
-  { op }: MigrationContext,
-  database: string,
-): [AppState, StartedMigration] | undefined {
-  for (const app of listApps(op.paths).apps)
-    if (app.migrating?.database === database) return [app, app.migrating];
-  return undefined;
+/** Notes how a command was ended half way: what it did may be in. Returns what that means. */
+export function notedEnd(
+  { op, rules }: MigrationContext,
+  exit: ProcessExit,
+  { title, output }: { readonly title: string; readonly output: string },
+): StepFailure {
+  const ended = describeExit(exit, rules.timeout);
+  const app = changeOwnState(op, (state) => ({
+    ...state,
+    ...(state.migrating && { migrating: { ...state.migrating, ended } }),
+  }));
+  const step = { title, exit, part: op.log.parts.at(-1) };
+  // What `applied` answers for is tried again, but not for ever.
+  const blame = app.migrating?.asks && !exit.interrupted ? 'commit' : 'operator';
+  return new StepFailure('migrate', wordsOf(app), { blame, output, ended: step });
+}
+
+function wordsOf(app: AppState, asks?: false, asked = ''): string {
+  const { words, hint } = leftMigration(app, asks) as LeftMigration;
+  return `migrate: ${words}${asked}: ${hint}`;
+}
+
+function unanswered(...about: Parameters<typeof wordsOf>): StepFailure {
+  return new StepFailure('migrate', wordsOf(...about), { blame: 'operator' });
+}
+
+function startedOn({ op }: MigrationContext, database: string): AppState | undefined {
+  return listApps(op.paths).apps.find(({ migrating }) => migrating?.database === database);
 }
 
 /** Asks the command that looks into the tool's own table. */
-async function askApplied(
-  context: MigrationContext,
-  started: StartedMigration,
-  what: string,
-): Promise<KilledAnswer> {
+async function askApplied(context: MigrationContext, app: AppState): Promise<KilledAnswer> {
   const { op, rules } = context;
   const { applied } = rules;
-  if (applied === undefined || started.backup !== undefined || started.contract)
-    throw unanswered(what, op.app.app, started);
+  if (applied === undefined || app.migrating?.backup !== undefined || app.migrating?.contract)
+    throw unanswered(app, false);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),
   );
   if (exit.code === 0) return 'yes';
   if (exit.code === 1) return 'no';
-  const asked = `\`${applied}\` ${describeExit(exit, rules.timeout)}`;
-  throw unanswered(`${what}; ${asked}`, op.app.app, started);
+  throw unanswered(app, false, `; \`${applied}\` ${describeExit(exit, rules.timeout)}`);
 }

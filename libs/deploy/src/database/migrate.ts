@@ -21,11 +21,11 @@ import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
-import { type KilledAnswer, leftByAKill } from './killed.ts';
+import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
 import { keepLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
-import { lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
+import { lookAtSchema, type SchemaFinding, sinceLook, worseOf } from './schema.ts';
 import { lookAtServer, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { lineToNow } from './way-back.ts';
@@ -61,7 +61,7 @@ async function migrate(
     const isIn = await leftByAKill(context, answer);
     if (isIn) {
       keepLook(op, address, await lookAtSchema(address));
-      remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined);
+      remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined, true);
     } else await migrateLocked(context);
   } finally {
     lock.release();
@@ -81,34 +81,45 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const { commit, version, deployId: deploy_id } = op;
   const started = { deploy_id, commit, version, database: address.fingerprint };
   const at = op.io.now().toISOString();
-  changeOwnState(op, (app) => ({ ...app, migrating: { ...started, at } }));
   const command = commandOf(context);
+  const more = {
+    ...(rules.applied !== undefined && { asks: true as const }),
+    ...(isFirst(context) && { first: true as const }),
+  };
+  changeOwnState(op, (app) => ({ ...app, migrating: { ...started, at, ...more } }));
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
+    if (isEnded(exit)) throw notedEnd(context, exit, { title, output });
     const after = await lookAtSchema(address);
     const own = worseOf(expected, before, after);
     const found = withOthers(op, address, before, own);
     keepLook(op, address, after);
-    // What was ended half way may be in.
-    if (!exit.timedOut && !exit.interrupted) remember(context, found, restore);
+    // A transaction that was undone has changed nothing.
+    const isUndone =
+      !succeeded(exit) && expected.verdict === 'additive' && sinceLook(before, after).isSame;
+    remember(context, { ...found, ...(isUndone && { isSame: true }) }, restore, succeeded(exit));
     if (succeeded(exit)) return found;
     const headline = `${title} ${describeExit(exit, rules.timeout)}`;
     const part = op.log.parts.at(-1);
-    const blame = exit.interrupted ? 'operator' : 'commit';
-    throw new StepFailure('migrate', headline, { blame, output, ended: { title, exit, part } });
+    throw new StepFailure('migrate', headline, { output, ended: { title, exit, part } });
   };
   const found = await reported(op.reporter, title, run);
-  if (found.isSame) return;
+  if (found.isSame || !hasVersion(op)) return;
   say(op, migrationWords({ ...found, ...(found.isProven && { verdict: 'proven' }) }));
   if (rules.backup === undefined && found.verdict !== 'additive' && !found.isProven)
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 
-/** At the first deploy of the app, `first` if there is one. */
-function commandOf({ op, rules: { run, first } }: MigrationContext): string {
-  const isFirst = Object.values(op.app.instances).every(({ current }) => !current);
-  return isFirst ? (first ?? run) : run;
+const hasVersion = ({ app }: Deploy) => Object.values(app.instances).some(({ current }) => current);
+
+/** At the first deploy of the app, until it has succeeded. */
+const isFirst = ({ op, rules }: MigrationContext) =>
+  rules.first !== undefined && !hasVersion(op) && op.app.first_run === undefined;
+
+function commandOf(context: MigrationContext): string {
+  const { run, first = run } = context.rules;
+  return isFirst(context) ? first : run;
 }
 
 const NOT_REHEARSED: RehearsalResult = {
@@ -192,6 +203,7 @@ function remember(
   { op, target }: MigrationContext,
   { verdict, reasons, isSame, isProven }: SchemaFinding,
   restore: string | undefined,
+  isIn: boolean,
 ): void {
   const { commit, version, deployId: deploy_id } = op;
   const at = op.io.now().toISOString();
@@ -202,11 +214,13 @@ function remember(
       : { verdict }),
     reasons: reasons.map(op.redact),
     ...(restore && { restore }),
+    ...(!hasVersion(op) && { first: true as const }),
   };
   const migration: Migration = { deploy_id, commit, version, at, ...own };
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,
+    ...(isIn && app.migrating?.first && { first_run: deploy_id }),
     ...(!isSame && {
       migrations: [...(app.migrations ?? []), migration].slice(-REMEMBERED),
     }),

@@ -1,4 +1,5 @@
 /** Whether a kept version works with the database as it is now, and the commands that bring it back. */
+import { restoreLine } from '@runner/common/apps/schema-way';
 import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
 import { versionArgument } from '@runner/common/apps/versions';
 import { isThere } from '@runner/common/files/read';
@@ -19,11 +20,6 @@ export interface WayBack {
   readonly reasons: readonly string[];
   /** The command after which it works, and what that does; null: no one knows one. */
   readonly fix: { readonly does: string; readonly command: string } | null;
-}
-
-/** The command that goes back to a version and to a backup. */
-export function restoreLine({ app }: Pick<AppState, 'app'>, version: string, id: string): string {
-  return `runner rollback ${word(app)} --to ${word(version)} --database ${word(id)}`;
 }
 
 /** The same, to what runs now; undefined before the first deploy. */

@@ -1,6 +1,8 @@
 /** What is printed on stderr after a failed deploy. */
+import { leftMigration } from '@runner/common/apps/schema-way';
+import { findApp } from '@runner/common/apps/store';
 import type { Style } from '@runner/common/cli/output';
-import type { Io } from '@runner/common/foundation/io';
+import type { Server } from '@runner/common/foundation/paths';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
 import type { DeployOutcome } from './outcome.ts';
@@ -13,7 +15,7 @@ const LINE_MAX = 400;
 
 /** Prints the end of the output, where the rest is, and what to type next. */
 export function explainFailure(
-  { io, errStyle }: { io: Io; errStyle: Style },
+  { io, paths, errStyle }: Server & { errStyle: Style },
   { app, version, error, cause, log }: DeployOutcome,
 ): void {
   const [headline = '', ...output] = (error ?? '').split('\n');
@@ -31,11 +33,13 @@ export function explainFailure(
     const lines = cause.split('\n').map((line) => `  ${harmless(line)}\n`);
     io.stderr.write(`${errStyle.bold('Why:')}\n${lines.join('')}`);
   }
-  printNextSteps(io, app, version);
+  printNextSteps({ io, paths }, app, version);
 }
 
 /** What to type after a failed deploy. */
-export function printNextSteps(io: Io, app: string, version: string): void {
-  const steps = `  runner debug last-error ${app}\n  runner rollback ${app}\n`;
+export function printNextSteps({ io, paths }: Server, app: string, version: string): void {
+  const state = findApp(paths, app);
+  const way = (state && leftMigration(state)?.command) ?? `runner rollback ${app}`;
+  const steps = `  runner debug last-error ${app}\n  ${way}\n`;
   io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${steps}`);
 }

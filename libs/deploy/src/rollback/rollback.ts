@@ -2,6 +2,7 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
+import { restoreLine } from '@runner/common/apps/schema-way';
 import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
@@ -9,7 +10,6 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { admit, begin, end } from '../approval/admit.ts';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
-import { restoreLine } from '../database/way-back.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { startsBeside } from '../instances/place.ts';

@@ -78,7 +78,7 @@ export const fetch = command({
           progress.end();
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)
-            printNextSteps(io, result.app, result.version ?? follows);
+            printNextSteps(context, result.app, result.version ?? follows);
         },
         onFailure: (outcome) => {
           progress.end();
