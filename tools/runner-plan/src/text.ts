@@ -23,6 +23,7 @@ export function stateWords({ approvals, applied, ended, ...plan }: PlanView, now
   if (ended) return ended.why;
   if (applied) return `applied by ${applied.by} as ${applied.deploy_id}`;
   if (!isOpen(stored, now)) return `expired at ${utcText(plan.expires)}`;
+  if (plan.summary.problems.length > 0) return 'cannot be applied: it has a problem';
   return isApproved(stored) ? `ready: runner apply ${plan.id}` : waitsWords(stored);
 }
 
@@ -52,6 +53,9 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
       ? labelled('files:', [`${files.count} changed`, ...files.paths.slice(0, SHOWN)])
       : []),
     ['database:', summary.database],
+    ...(view.accept_schema
+      ? [['accepts:', `the database as it is, for ${view.accept_schema}`] as PlanRow]
+      : []),
     ...(summary.contract
       ? [['contract:', 'runs if no kept release needs what it removes'] as PlanRow]
       : []),

@@ -46,6 +46,9 @@ export interface CommandPlan {
   to: string | null;
   instance: string | null;
   reason: string | null;
+  /** Of a rollback: the backup that it restores, and the version that it accepts; absent in older plans. */
+  database?: string | null;
+  accept_schema?: string | null;
   /** Of a deploy: the commit and its version. Of a rollback: those it goes to. */
   commit: string | null;
   version: string;

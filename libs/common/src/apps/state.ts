@@ -242,6 +242,8 @@ export interface StartedMigration extends RanVersion {
 export interface Migration extends RanVersion {
   deploy_id: string;
   at: string;
+  /** Fingerprint of the database. */
+  database?: string;
   verdict: SchemaWay;
   /** In words. */
   reasons: string[];
@@ -268,7 +270,7 @@ export interface DatabaseBackup {
   size: number;
   bytes: number;
   ms: number;
-  /** The migrations that were in, by their deploys. */
+  /** The migrations that were in, also those of other apps, by their deploys. */
   migrations: string[];
 }
 
@@ -360,6 +362,8 @@ export interface AppState {
   traffic_hold?: TrafficHold | null;
   /** Set while a migration runs: after a kill no one knows whether it is in. */
   migrating?: StartedMigration | null;
+  /** Fingerprint of the database that it migrated last. */
+  database?: string;
   /** The deploy whose `first` has succeeded: it is not run again. */
   first_run?: string;
   /** What has changed the database, the oldest first. */

@@ -17,6 +17,7 @@ const SHOWN = [
   ...['instances', 'failures', 'attempts', 'held', 'last_failure', 'last_rollback_failure'],
   ...['deploying', 'last_checked', 'head', 'check_failed', 'require_checks', 'stopped', 'paused'],
   ...['require_signed', 'accepted', 'restored', 'watch', 'watched', 'migrating', 'migrations'],
+  'database',
   'database_backups',
   'contracted',
   'package_age',

@@ -41,6 +41,7 @@ export const FAILURE_CODES = [
   'commit_disagrees',
   'commit_not_signed',
   'config_invalid',
+  'database_in_use',
   'delivery_failed',
   'deploy_file_invalid',
   'deploy_not_found',

@@ -26,6 +26,8 @@ export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoi
   readonly ref?: string | undefined;
   readonly to?: string | undefined;
   readonly instance?: string | undefined;
+  readonly database?: string | undefined;
+  readonly acceptSchema?: string | undefined;
   /** Where a rollback goes. */
   readonly goals?: CommandPlan['facts'];
 }
@@ -74,6 +76,8 @@ function ready(
     command.verb === 'deploy' && plan.commit !== command.ref,
     (plan.to ?? undefined) !== command.to,
     (plan.instance ?? undefined) !== command.instance,
+    (plan.database ?? undefined) !== command.database,
+    (plan.accept_schema ?? undefined) !== command.acceptSchema,
   ].some(Boolean);
   if (isOther)
     throw new Failure(

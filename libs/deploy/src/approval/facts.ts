@@ -10,6 +10,7 @@ import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/
 import { readIfThere } from '@runner/common/files/read';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Tree } from '@runner/common/yaml/schema';
+import { migrationsOn } from '../database/sharing.ts';
 
 /** Facts by their names. */
 export type PlanFacts = CommandPlan['facts'];
@@ -42,7 +43,7 @@ export function factsOf(
       ...(kept ? [[`.deploy.yml of ${name}`, hashed(kept.toString('latin1'))]] : []),
     ] as [string, string][];
   });
-  const { stopped, held, failures, migrations = [], migrating, contracted = null } = app;
+  const { stopped, held, failures, migrating, contracted = null } = app;
   const {
     repo,
     host,
@@ -55,6 +56,7 @@ export function factsOf(
   } = app;
   const pause = pauseOf(app, io.now());
   const isBlocked = failures && failures.count >= retryPolicyOf(config).max;
+  const migrations = migrationsOn({ paths, app });
   const newest = migrations.findLast(({ gone }) => !gone);
   const schema = [newest?.deploy_id, newest?.verdict, migrating?.at, contracted, migrations.length];
   return {

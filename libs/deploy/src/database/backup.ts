@@ -18,6 +18,7 @@ import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { migrationsOn } from './sharing.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { query, runTool } from './tools.ts';
 
@@ -38,7 +39,6 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
   const { size, words } = await sizeWords(app, address);
   makeFolder(own.databaseBackups, 0o700);
   requireSpace(own.databaseBackups, size);
-  const { migrations = [] } = app;
   const began = op.io.elapsed();
   const at = op.io.now().toISOString();
   say(op, `a backup of the database: ${words}`);
@@ -51,7 +51,9 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
     size,
     bytes,
     ms: Math.round(op.io.elapsed() - began),
-    migrations: migrations.filter(({ gone }) => !gone).map((each) => each.deploy_id),
+    migrations: migrationsOn({ paths, app: { ...app, database: address.fingerprint } })
+      .filter(({ gone }) => !gone)
+      .map((each) => each.deploy_id),
   };
   changeOwnState(op, (now) => {
     const kept = (now.database_backups ?? []).filter(

@@ -79,14 +79,15 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     );
   const restore = expected.isSame ? undefined : await backUp(context);
   const { commit, version, deployId: deploy_id } = op;
-  const started = { deploy_id, commit, version, database: address.fingerprint };
+  const database = address.fingerprint;
+  const started = { deploy_id, commit, version, database };
   const at = op.io.now().toISOString();
   const command = commandOf(context);
   const more = {
     ...(rules.applied !== undefined && { asks: true as const }),
     ...(isFirst(context) && { first: true as const }),
   };
-  changeOwnState(op, (app) => ({ ...app, migrating: { ...started, at, ...more } }));
+  changeOwnState(op, (app) => ({ ...app, database, migrating: { ...started, at, ...more } }));
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
@@ -200,7 +201,7 @@ export async function backUp(context: MigrationContext): Promise<string | undefi
 
 /** Notes what a migration has done; one that changed nothing is forgotten. */
 function remember(
-  { op, target }: MigrationContext,
+  { op, target, address: { fingerprint: database } }: MigrationContext,
   { verdict, reasons, isSame, isProven }: SchemaFinding,
   restore: string | undefined,
   isIn: boolean,
@@ -216,7 +217,7 @@ function remember(
     ...(restore && { restore }),
     ...(!hasVersion(op) && { first: true as const }),
   };
-  const migration: Migration = { deploy_id, commit, version, at, ...own };
+  const migration: Migration = { deploy_id, commit, version, at, database, ...own };
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,

@@ -1,14 +1,22 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
+import { changeApp } from '@runner/common/apps/change';
 import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import type { Target } from '../instances/drivers/driver.ts';
 import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState, noteRestore } from '../journal/journal.ts';
-import { type Journal, type Operation, uninterrupted, type Version } from '../journal/operation.ts';
+import {
+  type Journal,
+  type Operation,
+  say,
+  uninterrupted,
+  type Version,
+} from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
@@ -17,6 +25,7 @@ import { type BackupSource, makeBackup } from './backup.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { putBack } from './put-back.ts';
+import { refuseInUse, restoredMigration, sharingApps } from './sharing.ts';
 
 /** Longest time for a dump or for putting it back, in ms: longer than anyone waits. */
 const PATIENCE = 6 * 3_600_000;
@@ -52,6 +61,7 @@ async function restore(
   backup: DatabaseBackup,
 ): Promise<void> {
   await onDatabase(op, target, backup, async (source) => {
+    refuseInUse(op, op.app.app, backup.database);
     await makeBackup(op, source);
     noteRestore(op, backup.deploy_id);
     await replace(op, source, { to, backup });
@@ -95,7 +105,7 @@ async function replace(
   source: BackupSource,
   { to: { version, commit }, backup }: { readonly to: Version; readonly backup: DatabaseBackup },
 ): Promise<void> {
-  const { deploy_id: id, database, migrations: known } = backup;
+  const { deploy_id: id, database } = backup;
   const at = op.io.now().toISOString();
   const started = { deploy_id: op.deployId, commit, version, at, database, backup: id };
   changeOwnState(op, (app) => ({ ...app, migrating: started }));
@@ -107,13 +117,23 @@ async function replace(
     const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
     throw new StepFailure('migrate', words, { blame: 'server' });
   }
-  forgetLook(op);
-  changeOwnState(op, (app) => ({
+  const { io, paths } = op;
+  const after = (app: AppState, migrations = app.migrations ?? []): AppState => ({
     ...app,
-    migrating: null,
     contracted: null,
-    migrations: (app.migrations ?? []).map(({ gone, ...each }) =>
-      known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at },
+    migrations: migrations.map((each) =>
+      (each.database ?? database) === database ? restoredMigration(each, backup, at) : each,
     ),
-  }));
+  });
+  for (const app of sharingApps(op, op.app.app, database)) {
+    forgetLook({ paths, app });
+    const now = changeApp({ io, paths, command: 'rollback', app: app.app }, after);
+    const isLess = now.migrations?.some(
+      (each, index) => each.gone && !app.migrations?.[index]?.gone,
+    );
+    const next = isLess ? `: its migrations since are gone: runner deploy ${word(app.app)}` : '';
+    say(op, `${app.app} uses this database, too${next}`);
+  }
+  forgetLook(op);
+  changeOwnState(op, (app) => ({ ...after(app), migrating: null }));
 }

@@ -5,6 +5,7 @@ import { versionArgument } from '@runner/common/apps/versions';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
+import { migrationsOn } from './sharing.ts';
 
 /** The app, and where its backups are. */
 export interface MigratedApp {
@@ -33,7 +34,7 @@ export function lineToNow(app: AppState, id: string): string | undefined {
 export function wayBackTo(
   own: MigratedApp,
   to: Deployed,
-  all: readonly Migration[] = own.app.migrations ?? [],
+  all: readonly Migration[] = migrationsOn(own),
 ): WayBack | undefined {
   const { version, commit } = to;
   const lost = lackedBy(all, to);

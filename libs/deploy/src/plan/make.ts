@@ -14,18 +14,20 @@ import { channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { usage } from '@runner/common/foundation/failure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
 import { factsOf, hideIn } from '../approval/facts.ts';
 import { keptVersions } from '../database/kept.ts';
-import { wayBackTo } from '../database/way-back.ts';
+import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { underLock } from '../journal/lock.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { activeCommit, type DeployRequest } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
+import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { authorPrints } from './authors.ts';
 import { broughtCommits } from './commits.ts';
@@ -33,9 +35,10 @@ import { broughtCommits } from './commits.ts';
 /** What is to be planned, and by whom. */
 export interface PlanRequest
   extends Pick<
-    DeployRequest,
-    'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal' | 'ref' | 'instance'
-  > {
+      DeployRequest,
+      'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal' | 'ref' | 'instance'
+    >,
+    Pick<SchemaChoice, 'database' | 'acceptSchema'> {
   readonly verb: CommandPlan['verb'];
   readonly to?: string | undefined;
   readonly reason?: string | undefined;
@@ -59,6 +62,7 @@ export function makePlan(request: PlanRequest): Promise<StoredPlan> {
 /** The same under a lock that is held. */
 export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
   const { io, paths, verb, ref = null, to = null, instance = null, reason = null } = request;
+  const { database = null, acceptSchema: accept_schema = null } = request;
   const { by, grant = null, length, least = 0 } = request;
   const app = requireApp(paths, request.app);
   const rule = approvalRuleOf(readConfig(paths), app.app);
@@ -76,6 +80,8 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
     to,
     instance,
     reason,
+    database,
+    accept_schema,
     by,
     grant,
     made: made.toISOString(),
@@ -133,7 +139,9 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
 }
 
 async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
-  const { paths, verb, to, instance } = request;
+  const { io, paths, verb, to, instance, database } = request;
+  if (database !== undefined && instance !== undefined)
+    throw usage('the database is of all instances: leave out --instance');
   const rollback = verb === 'rollback' ? planRollback(paths, app, { to, instance }) : undefined;
   const moves =
     rollback?.moves ??
@@ -145,7 +153,8 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
   const [first] = moves;
   const goal = first?.to;
   const file = goal && fileOfRelease(paths, app.app, goal);
-  const way = goal && verb === 'rollback' ? wayBackTo({ paths, app }, goal) : undefined;
+  const met = rollback ? metSchemas({ io, paths, app }, rollback.moves, request) : [];
+  const backup = database === undefined ? undefined : requireBackup(paths, app, database);
   const back = { start: 'stop', stop: 'start', restart: 'restart' };
   return {
     commit: goal?.commit ?? null,
@@ -161,13 +170,25 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       })),
       changes: null,
       files: null,
-      database: way ? [way.words, ...way.reasons].join('; ') : 'not changed',
+      ...(backup && { gap: 'from the stop of all instances until the new one answers' }),
+      database:
+        [
+          ...(backup
+            ? [
+                `replaced by its backup ${backup.deploy_id} as of ${backup.at}: what was written since is lost, but for a backup that is made first`,
+              ]
+            : []),
+          ...met.map(({ words }) => words),
+        ].join('; ') || 'not changed',
       contract: false,
-      undo:
-        verb === 'rollback'
+      undo: backup
+        ? 'the command that its answer ends with'
+        : verb === 'rollback'
           ? `runner deploy ${word(app.app)} --ref ${first?.from.commit}`
           : `runner ${back[verb as keyof typeof back]} ${word(app.app)}`,
-      problems: way?.verdict === 'broken' ? [way.words] : [],
+      problems: met
+        .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
+        .map(({ refusal }) => refusal),
       warnings: [],
     },
   };

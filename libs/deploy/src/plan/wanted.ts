@@ -51,6 +51,8 @@ export async function approvalFor(
   const facts = { ...factsOf({ io, paths }, app, verb), ...goals };
   const isStill = ({ plan }: StoredPlan) =>
     (verb === 'rollback' ? plan.to === (to ?? null) : plan.commit === commit) &&
+    !plan.database &&
+    !plan.accept_schema &&
     changedFacts(plan.facts, facts).length === 0;
   const unused = known.filter((each) => !each.applied && isStill(each));
   const open = unused.filter((each) => isOpen(each, io.now()));

@@ -1,8 +1,9 @@
 /** A rollback over migrations: the database is not rolled back, so the version must work with it. */
-import type { Migration } from '@runner/common/apps/state';
+import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { requireBackup } from '../database/restore.ts';
+import { migrationsOn, refuseInUse } from '../database/sharing.ts';
 import { wayBackTo } from '../database/way-back.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
 import { type Operation, say } from '../journal/operation.ts';
@@ -17,46 +18,66 @@ export interface SchemaChoice {
   confirm?(words: string): boolean;
 }
 
+/** What a version that a rollback goes to meets in the database. */
+interface MetSchema {
+  readonly verdict: SchemaWay;
+  readonly words: string;
+  readonly isAccepted: boolean;
+  /** The same with the ways on. */
+  readonly refusal: string;
+}
+
 /** Reasons that are shown. */
 const SHOWN = 5;
 
-/** Throws `schema_changed`, with the way to restore the database; `backup_unreadable`. */
+/** Throws `schema_changed`, with the way to restore the database, and what `metSchemas` throws. */
 export function refuseSchema(
   op: Operation,
   moves: readonly KeptMove[],
-  { acceptSchema, database, confirm }: SchemaChoice,
+  choice: SchemaChoice,
 ): void {
-  const all = migrationsIn(op, database);
-  for (const move of moves) {
-    const { version, release, commit } = move.to;
-    if (isRestart(move) && database === undefined) continue;
-    const way = wayBackTo(op, move.to, all);
-    if (way === undefined) continue;
-    const { verdict, reasons, fix } = way;
-    const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SHOWN).join('; ')}`;
-    const words = `${way.words}${why}`;
-    const isAccepted =
-      acceptSchema !== undefined &&
-      (acceptSchema === version || acceptSchema === release || isCommit(acceptSchema, commit));
-    if (verdict === 'proven' || verdict === 'additive' || isAccepted) say(op, words);
-    else if (verdict === 'unknown' && (op.trigger === 'watch' || confirm?.(words))) say(op, words);
-    else {
-      const first = fix === null ? '' : `; ${fix.does}: ${fix.command}`;
-      const anyway = `runner rollback ${word(op.app.app)} --accept-schema ${word(version)}`;
-      throw new Failure('schema_changed', `${words}${first}; to go back anyway: ${anyway}`);
-    }
+  for (const { verdict, words, isAccepted, refusal } of metSchemas(op, moves, choice)) {
+    const isOpen = verdict === 'proven' || verdict === 'additive' || isAccepted;
+    const isTried = verdict === 'unknown' && (op.trigger === 'watch' || choice.confirm?.(words));
+    if (!isOpen && !isTried) throw new Failure('schema_changed', refusal);
+    say(op, words);
   }
 }
 
-/** Those that are in the database, or will be once a backup is restored; the others are gone. */
-function migrationsIn({ paths, app }: Operation, database: string | undefined): Migration[] {
-  const { migrations = [] } = app;
-  if (database === undefined) return migrations;
-  const known = requireBackup(paths, app, database).migrations;
-  const now = new Date().toISOString();
-  return migrations.map(({ gone, ...each }) =>
-    known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? now },
-  );
+/**
+ * For each version with migrations between it and the database. Throws `backup_unreadable`,
+ * `database_in_use`, `version_not_found`.
+ */
+export function metSchemas(
+  about: Pick<Operation, 'io' | 'paths' | 'app'>,
+  moves: readonly KeptMove[],
+  { acceptSchema: accepted, database }: SchemaChoice,
+): MetSchema[] {
+  const { paths, app } = about;
+  const isAccepted = ({ version, release, commit }: KeptMove['to']) =>
+    accepted !== undefined &&
+    (accepted === version || accepted === release || isCommit(accepted, commit));
+  if (accepted !== undefined && !moves.some(({ to }) => isAccepted(to))) {
+    const goals = [...new Set(moves.map(({ to }) => to.version))].join(', ');
+    throw new Failure(
+      'version_not_found',
+      `--accept-schema ${accepted.slice(0, 80)} is not the version that this goes to: ${goals}`,
+    );
+  }
+  const backup = database === undefined ? undefined : requireBackup(paths, app, database);
+  if (backup) refuseInUse(about, app.app, backup.database);
+  const all = migrationsOn(about, backup);
+  return moves.flatMap((move) => {
+    const way = isRestart(move) && !backup ? undefined : wayBackTo(about, move.to, all);
+    if (way === undefined) return [];
+    const { verdict, reasons, fix } = way;
+    const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SHOWN).join('; ')}`;
+    const words = `${way.words}${why}`;
+    const first = fix === null ? '' : `; ${fix.does}: ${fix.command}`;
+    const anyway = `runner rollback ${word(app.app)} --accept-schema ${word(move.to.version)}`;
+    const refusal = `${words}${first}; to go back anyway: ${anyway}`;
+    return [{ verdict, words, isAccepted: isAccepted(move.to), refusal }];
+  });
 }
 
 function isCommit(text: string, commit: string): boolean {

@@ -47,13 +47,15 @@ export const apply = command({
   },
 });
 
-function argumentsOf({ app, verb, commit, to, instance, reason }: CommandPlan): string[] {
-  const option = (name: string, value: string | null) =>
-    value === null ? [] : [`--${name}=${value}`];
+function argumentsOf({ app, verb, commit, to, instance, reason, ...more }: CommandPlan): string[] {
+  const option = (name: string, value: string | null | undefined) =>
+    value === null || value === undefined ? [] : [`--${name}=${value}`];
   return [
     ...[app, ...option('instance', instance)],
     ...(verb === 'deploy' ? option('ref', commit) : []),
     ...(verb === 'rollback' ? option('to', to) : ['--wait', '10m']),
+    ...option('database', more.database),
+    ...option('accept-schema', more.accept_schema),
     ...(verb === 'stop' ? option('reason', reason) : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { isOpen, listPlans, type PlannedVerb } from '@runner/common/apps/plans';
 import { command } from '@runner/common/cli/command';
 import { personOf } from '@runner/common/files/person';
-import { Failure, invalidValue } from '@runner/common/foundation/failure';
+import { EXIT, Failure, invalidValue } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { durationOf } from '@runner/common/text/time';
 import { leastApprovals, requireProposer } from '@runner/deploy/approval/grants';
@@ -34,6 +34,14 @@ const OWN = {
   },
   rollback: {
     to: { placeholder: 'VERSION', about: 'Version or commit [default: the previous one]' },
+    database: {
+      placeholder: 'BACKUP',
+      about: 'Bring the database back, too: stops the app and restores this backup',
+    },
+    'accept-schema': {
+      placeholder: 'VERSION',
+      about: 'Go back to this version although the database has changed since',
+    },
   },
   restart: {},
   start: {},
@@ -50,7 +58,10 @@ export const planning = (verb: PlannedVerb) =>
       'exactly what it says, or refuses and says what has changed.',
     positionals: { app: { required: true, about: 'Name of the app' } },
     options: { ...OWN[verb], ...OPTIONS },
-    exits: [[75, 'A deploy or another command of the app is running; --wait waits for it']],
+    exits: [
+      [1, 'Refused, or a problem keeps it from being applied'],
+      [75, 'A deploy or another command of the app is running; --wait waits for it'],
+    ],
     examples: [`runner plan ${verb} shop`],
     async run(context) {
       const { io, paths, args } = context;
@@ -78,15 +89,18 @@ export const planning = (verb: PlannedVerb) =>
           to: text('to'),
           instance: text('instance'),
           reason: text('reason'),
+          database: text('database'),
+          acceptSchema: text('accept-schema'),
           length: timeOf('for', text('for') ?? '', LONGEST) ?? DAY,
           wait: timeOf('wait', text('wait'), DAY),
           ...(grant
             ? { by: `grant ${grant.name}`, grant: grant.name, least: leastApprovals(grant, verb) }
             : { by: personOf(io) }),
         });
-        if (stored.plan.needs.count > 0)
+        const isUseless = stored.plan.summary.problems.length > 0;
+        if (stored.plan.needs.count > 0 && !isUseless)
           await announceWanted({ io, paths, reporter, notify: !options['no-notify'] }, stored);
-        return { value: viewOf(stored) };
+        return { value: viewOf(stored), status: isUseless ? EXIT.failed : EXIT.ok };
       } finally {
         progress.end();
         interruption.remove();

@@ -1,0 +1,85 @@
+/** Apps of this server that use one database: what one of them migrates or restores concerns the others. */
+import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
+import type { AppState, DatabaseBackup, Migration } from '@runner/common/apps/state';
+import { allNames, listApps } from '@runner/common/apps/store';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import type { Operation } from '../journal/operation.ts';
+import { databaseAddress } from './address.ts';
+
+/** The other apps that have migrated a database, or whose active version has its URL. */
+export function sharingApps(server: Server, own: string, database: string): AppState[] {
+  const { apps } = listApps(server.paths, allNames(server.paths));
+  return apps.filter(
+    (app) => app.app !== own && (app.database === database || hasUrl(server, app, database)),
+  );
+}
+
+function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean {
+  return Object.entries(app.instances).some(([name, { current }]) => {
+    const file = current && fileOfRelease(paths, app.app, current);
+    if (!file) return false;
+    const open = () => variablesOf(openSecrets(paths, io.env, app.app).today(name));
+    const plain = file.instances.find((each) => each.name === name)?.env;
+    const folder = paths.app(app.app).release(current.release);
+    return Object.values({ ...plain, ...unlessFailure(open, {}) }).some(
+      (url) => unlessFailure(() => databaseAddress(url, folder).fingerprint, '') === database,
+    );
+  });
+}
+
+/** Throws `database_in_use` while another app that uses the database runs: a restore would pull it away. */
+export function refuseInUse(server: Server, own: string, database: string): void {
+  const running = sharingApps(server, own, database).filter(({ app, instances, stopped }) =>
+    Object.entries(instances).some(
+      ([name, { current }]) =>
+        current &&
+        !stopped?.instances.includes(name) &&
+        fileOfRelease(server.paths, app, current)?.start.type !== 'none',
+    ),
+  );
+  if (running.length === 0) return;
+  const names = running.map(({ app }) => app).join(', ');
+  const stop = running.map(({ app }) => `runner stop ${word(app)}`).join('; ');
+  throw new Failure(
+    'database_in_use',
+    `the restore would also take away what ${names} wrote into this database since; stop ${running.length === 1 ? 'it' : 'them'} first: ${stop}`,
+  );
+}
+
+/** What a restore makes of a migration: one that was not in when the backup was made is gone. */
+export function restoredMigration(
+  { gone, ...each }: Migration,
+  { migrations: known }: Pick<DatabaseBackup, 'migrations'>,
+  at: string,
+): Migration {
+  return known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at };
+}
+
+/**
+ * The migrations of an app, and those of the others that are in its database, the oldest first; as after
+ * the restore of a backup, if there is one.
+ */
+export function migrationsOn(
+  { paths, app }: Pick<Operation, 'paths' | 'app'>,
+  backup?: DatabaseBackup,
+): Migration[] {
+  const at = new Date().toISOString();
+  const then = (each: Migration) => (backup ? restoredMigration(each, backup, at) : each);
+  const { database } = app;
+  const others = database === undefined ? [] : listApps(paths, allNames(paths)).apps;
+  const theirs = others.flatMap(({ app: name, migrations = [] }) =>
+    migrations
+      .filter((each) => name !== app.app && each.database === database && !then(each).gone)
+      // The version that was tried is another app's.
+      .map(({ tried: _, ...each }) => ({
+        ...each,
+        verdict: each.otherwise ?? each.verdict,
+        version: `${each.version} of ${name}`,
+      })),
+  );
+  return [...(app.migrations ?? []).map(then), ...theirs].sort((a, b) => (a.at < b.at ? -1 : 1));
+}

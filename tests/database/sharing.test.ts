@@ -1,0 +1,68 @@
+/** Two apps that use one database: what one of them migrates or restores concerns the other. */
+import { freePort, killApp } from '@runner/testing/app';
+import { run } from '@runner/testing/run';
+import * as assert from 'uvu/assert';
+import { REPO, TOKEN } from '../deploys/world.ts';
+import { rollback, ship, sql, sqliteSuite } from './sqlite-world.ts';
+
+const own = sqliteSuite('sharing');
+const { test } = own;
+
+test('a rollback counts what the other app has migrated, and a restore waits until it is stopped', async ({
+  world,
+  database,
+}) => {
+  const { root } = world;
+  const more = ', backup: auto';
+  const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
+  await ship({ world, database, version: 'v1', more });
+  assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
+  const port = await freePort();
+  const two = async (version: string, migrations: Record<string, string>) => {
+    const deploy = () => run('runner-deploy', ['two'], { root });
+    const done = await ship({
+      world: { ...world, port, deploy },
+      database,
+      version,
+      migrations,
+      more,
+    });
+    assert.is(done.status, 0, done.stderr);
+  };
+  try {
+    await two('w1', {});
+    const added = { '001': 'alter table orders add column paid text;' };
+    await ship({ world, database, version: 'v2', migrations: added, more });
+    await two('w2', { ...added, '002': 'alter table orders drop column note;' });
+    const refused = await rollback(world);
+    assert.match(
+      refused.stderr,
+      /v1 does not work with the database that w2 of two has changed: removes column orders\.note; to restore what was before: runner rollback shop --to v1 --database [0-9a-f]{8}; to go back anyway: runner rollback shop --accept-schema v1 \(schema_changed\)/,
+    );
+    const id = (world.state().database_backups as { deploy_id: string }[]).at(-1)?.deploy_id ?? '';
+    const running = await rollback(world, '--to', 'v1', '--database', id);
+    assert.is(running.status, 1);
+    assert.match(
+      running.stderr,
+      /^runner rollback: the restore would also take away what two wrote into this database since; stop it first: runner stop two \(database_in_use\)\n$/,
+    );
+    assert.is(sql(database, 'select paid is null from orders'), '1');
+    assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+    const back = await rollback(world, '--to', 'v1', '--database', id);
+    assert.is(back.status, 0, back.stderr);
+    assert.match(
+      back.stderr,
+      /two uses this database, too: its migrations since are gone: runner deploy two\n/,
+    );
+    assert.is(sql(database, 'select * from orders'), '1|first|10');
+    const { stdout } = await run('runner-status', ['two'], { root });
+    assert.not.match(stdout, /migrated by w2/);
+    const [, undo = ''] = /undo this: runner rollback shop (.+)\n/.exec(back.stdout) ?? [];
+    assert.is((await rollback(world, ...undo.split(' '))).status, 0);
+    assert.match((await run('runner-status', ['two'], { root })).stdout, /migrated by w2/);
+  } finally {
+    killApp(root, 'two');
+  }
+});
+
+own.run();
