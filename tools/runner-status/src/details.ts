@@ -12,6 +12,7 @@ import { type Usage, usageOf } from '@runner/common/files/usage';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
+import { unfitWords } from '@runner/deploy/database/way-back';
 import type { Windows } from './windows.ts';
 import { readWindows } from './windows.ts';
 
@@ -25,6 +26,8 @@ export interface Detailed extends AppSummary {
   windows: Windows | null;
   /** Why the newest commit is not deployed yet: its checks; null if none is waited for. */
   checks: WaitingCommit | null;
+  /** That an active version does not work with the database, and the way to restore it; null: it does, or no one knows. */
+  unfit: string | null;
   /** null: not counted. */
   disk: Disk | null;
 }
@@ -60,6 +63,7 @@ export async function detailed(
     usage: Object.fromEntries(usage),
     windows,
     checks: waitingOf(app),
+    unfit: unfitWords({ paths, app }) ?? null,
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };
 }

@@ -97,9 +97,10 @@ function certificatesRow({ certificates }: Detailed): [string, string[]][] {
 }
 
 /** What has changed the database last. */
-function databaseRow({ migration, migration_left: left }: Detailed): [string, string[]][] {
+function databaseRow({ migration, migration_left: left, unfit }: Detailed): [string, string[]][] {
   const lines = [
     ...(left === null ? [] : [`a migration was killed, and may be in: ${left}`]),
+    ...(unfit === null ? [] : [unfit]),
     ...(migration ? migrationLines(migration) : []),
   ];
   return lines.length > 0 ? [['database:', lines]] : [];

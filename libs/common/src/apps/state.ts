@@ -370,6 +370,8 @@ export interface AppState {
   migrations?: Migration[];
   /** The deploy whose `contract` was run last. */
   contracted?: string | null;
+  /** The deploy whose `contract` failed last: no deploy runs it again. */
+  contract_failed?: string;
   /** The oldest first; the file of one may have been removed. */
   database_backups?: DatabaseBackup[];
   [field: string]: unknown;

@@ -20,11 +20,12 @@ import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
 
-/** Runs it where it is due. A failure is noted, and the next deploy tries again. */
+/** Runs it where it is due. A failure is noted, and not tried again. */
 export async function contractIfDue(op: Deploy): Promise<void> {
   const app = requireApp(op.paths, op.app.app);
   const [oldest] = keptVersions(op.paths.app(app.app), app);
   if (!oldest || app.contracted === oldest.deploy_id || app.migrating) return;
+  if (app.contract_failed === oldest.deploy_id) return;
   const [name = ''] = Object.keys(app.instances);
   // A backup of its own, beside that of the migration.
   const own = { ...op, app, deployId: `${op.deployId}-contract` };
@@ -67,7 +68,7 @@ async function contract(
       changeOwnState(op, (app) => ({
         ...app,
         migrating: null,
-        ...(isDone && { contracted: deploy_id }),
+        ...(isDone ? { contracted: deploy_id } : { contract_failed: deploy_id }),
       }));
       if (!isDone)
         throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);

@@ -62,6 +62,21 @@ export function wayBackTo(
   };
 }
 
+/** Reasons that are said. */
+const SAID = 5;
+
+/** That what is active does not work with the database, and the way to restore it; undefined: it does, or no one knows. */
+export function unfitWords(own: MigratedApp): string | undefined {
+  const ways = Object.values(own.app.instances).map(
+    ({ current }) => current && wayBackTo(own, current),
+  );
+  const way = ways.find((each) => each?.verdict === 'broken');
+  if (!way) return undefined;
+  const { words, reasons, fix } = way;
+  const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SAID).join('; ')}`;
+  return `${words}${why}${fix === null ? '' : `; ${fix.does}: ${fix.command}`}`;
+}
+
 const WORDS: Readonly<Record<SchemaWay, (version: string, since: string) => string>> = {
   proven: (version, since) =>
     `the database stays as ${since} has made it, on a copy of which ${version} was tried`,

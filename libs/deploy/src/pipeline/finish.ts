@@ -8,6 +8,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { contractIfDue } from '../database/contract.ts';
 import { migrationBy } from '../database/done.ts';
 import { unneededBackups } from '../database/kept.ts';
+import { unfitWords } from '../database/way-back.ts';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { addressesOf } from '../instances/address.ts';
@@ -65,6 +66,7 @@ export async function finishFailure(
   if (file) await runFailureHook(op, file, isMade ? release : undefined, text);
   prune(op, { failed: isMade ? release : undefined });
   const problems = problemsOf(moves, 'rollback');
+  const unfit = unfitNow(op);
   const about = aboutDeploy(op, at === undefined ? op.instances : [at]);
   const isBack = moves.some(({ to }) => to) && problems.length === 0;
   return {
@@ -76,6 +78,7 @@ export async function finishFailure(
     ...(cause !== '' && { cause }),
     ...(problems.length > 0 && { rollback_error: problems.join('; ') }),
     ...(isInterrupted && { interrupted: true }),
+    ...(unfit !== undefined && { unfit }),
     ...seen,
   };
 }
@@ -89,9 +92,13 @@ function unswitchedOf({ step, moves }: Failed): string | undefined {
 function withSchema(op: Deploy, error: StepFailure): StepFailure {
   const own = migrationBy(op);
   if (!own || own.verdict === 'additive' || own.verdict === 'proven') return error;
+  const unfit = unfitNow(op);
+  if (unfit !== undefined) return withEnding(error, `; ${unfit}`);
   const restore = own.restore === undefined ? '' : `; to restore what was before: ${own.restore}`;
   return withEnding(error, `; ${migrationWords(own)}${restore}`);
 }
+
+const unfitNow = ({ paths, app }: Deploy) => unfitWords({ paths, app: requireApp(paths, app.app) });
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
   const previous = op.app.instances[step?.instance ?? '']?.current;

@@ -26,6 +26,8 @@ export interface DeployOutcome {
   error?: string;
   /** The lines of the failed step's output that say why. */
   cause?: string;
+  /** That the active version does not work with the database, and the way to restore it. */
+  unfit?: string;
   /** Why the rollback failed as well; the exit status is 3 then. */
   rollback_error?: string;
   /** The operator ended it. */

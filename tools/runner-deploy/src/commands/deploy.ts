@@ -103,7 +103,8 @@ export const deploy = command({
       : result === 'rolled_back'
         ? rolledBack(outcome, now)
         : now;
-    return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}\n`;
+    const unfit = outcome.unfit === undefined ? '' : ` ${harmlessLine(outcome.unfit)}.`;
+    return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}${unfit}\n`;
   },
 });
 
