@@ -1,6 +1,7 @@
 /** What a plan is bound to: how things are, each under a name, in words or as a fingerprint. */
 import { createHash } from 'node:crypto';
 import { openSecrets, secretFingerprint } from '@runner/common/app-secrets/open';
+import { migrationsOn } from '@runner/common/apps/migrations-on';
 import { pauseOf, pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import type { CommandPlan } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
@@ -10,7 +11,6 @@ import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/
 import { readIfThere } from '@runner/common/files/read';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Tree } from '@runner/common/yaml/schema';
-import { migrationsOn } from '../database/sharing.ts';
 
 /** Facts by their names. */
 export type PlanFacts = CommandPlan['facts'];

@@ -9,6 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { decrypted, encryptedFor, newIdentity } from '@runner/backup/age';
 import { writeStream } from '@runner/backup/backup';
 import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
+import { migrationsOn } from '@runner/common/apps/migrations-on';
 import type { DatabaseBackup } from '@runner/common/apps/state';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -18,7 +19,6 @@ import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
-import { migrationsOn } from './sharing.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { query, runTool } from './tools.ts';
 

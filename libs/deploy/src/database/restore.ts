@@ -1,5 +1,6 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
 import { changeApp } from '@runner/common/apps/change';
+import { restoredMigration } from '@runner/common/apps/migrations-on';
 import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
@@ -25,7 +26,7 @@ import { type BackupSource, makeBackup } from './backup.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { putBack } from './put-back.ts';
-import { refuseInUse, restoredMigration, sharingApps } from './sharing.ts';
+import { refuseInUse, sharingApps } from './sharing.ts';
 
 /** Longest time for a dump or for putting it back, in ms: longer than anyone waits. */
 const PATIENCE = 6 * 3_600_000;

@@ -1,13 +1,12 @@
 /** Apps of this server that use one database: what one of them migrates or restores concerns the others. */
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
-import type { AppState, DatabaseBackup, Migration } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import type { Operation } from '../journal/operation.ts';
 import { databaseAddress } from './address.ts';
 
 /** The other apps that have migrated a database, or whose active version has its URL. */
@@ -48,38 +47,4 @@ export function refuseInUse(server: Server, own: string, database: string): void
     'database_in_use',
     `the restore would also take away what ${names} wrote into this database since; stop ${running.length === 1 ? 'it' : 'them'} first: ${stop}`,
   );
-}
-
-/** What a restore makes of a migration: one that was not in when the backup was made is gone. */
-export function restoredMigration(
-  { gone, ...each }: Migration,
-  { migrations: known }: Pick<DatabaseBackup, 'migrations'>,
-  at: string,
-): Migration {
-  return known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at };
-}
-
-/**
- * The migrations of an app, and those of the others that are in its database, the oldest first; as after
- * the restore of a backup, if there is one.
- */
-export function migrationsOn(
-  { paths, app }: Pick<Operation, 'paths' | 'app'>,
-  backup?: DatabaseBackup,
-): Migration[] {
-  const at = new Date().toISOString();
-  const then = (each: Migration) => (backup ? restoredMigration(each, backup, at) : each);
-  const { database } = app;
-  const others = database === undefined ? [] : listApps(paths, allNames(paths)).apps;
-  const theirs = others.flatMap(({ app: name, migrations = [] }) =>
-    migrations
-      .filter((each) => name !== app.app && each.database === database && !then(each).gone)
-      // The version that was tried is another app's.
-      .map(({ tried: _, ...each }) => ({
-        ...each,
-        verdict: each.otherwise ?? each.verdict,
-        version: `${each.version} of ${name}`,
-      })),
-  );
-  return [...(app.migrations ?? []).map(then), ...theirs].sort((a, b) => (a.at < b.at ? -1 : 1));
 }

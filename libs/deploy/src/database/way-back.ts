@@ -1,11 +1,11 @@
 /** Whether a kept version works with the database as it is now, and the commands that bring it back. */
+import { migrationsOn } from '@runner/common/apps/migrations-on';
 import { restoreLine } from '@runner/common/apps/schema-way';
 import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
 import { versionArgument } from '@runner/common/apps/versions';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
-import { migrationsOn } from './sharing.ts';
 
 /** The app, and where its backups are. */
 export interface MigratedApp {

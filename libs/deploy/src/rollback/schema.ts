@@ -1,9 +1,10 @@
 /** A rollback over migrations: the database is not rolled back, so the version must work with it. */
+import { migrationsOn } from '@runner/common/apps/migrations-on';
 import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { requireBackup } from '../database/restore.ts';
-import { migrationsOn, refuseInUse } from '../database/sharing.ts';
+import { refuseInUse } from '../database/sharing.ts';
 import { wayBackTo } from '../database/way-back.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
 import { type Operation, say } from '../journal/operation.ts';

@@ -1,0 +1,38 @@
+/** The migrations that are in the database of an app, also those of other apps that use it. */
+import type { Paths } from '../foundation/paths.ts';
+import type { AppState, DatabaseBackup, Migration } from './state.ts';
+import { allNames, listApps } from './store.ts';
+
+/** What a restore makes of a migration: one that was not in when the backup was made is gone. */
+export function restoredMigration(
+  { gone, ...each }: Migration,
+  { migrations: known }: Pick<DatabaseBackup, 'migrations'>,
+  at: string,
+): Migration {
+  return known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at };
+}
+
+/**
+ * The migrations of an app, and those of the others that are in its database, the oldest first; as after
+ * the restore of a backup, if there is one.
+ */
+export function migrationsOn(
+  { paths, app }: { readonly paths: Paths; readonly app: AppState },
+  backup?: DatabaseBackup,
+): Migration[] {
+  const at = new Date().toISOString();
+  const then = (each: Migration) => (backup ? restoredMigration(each, backup, at) : each);
+  const { database } = app;
+  const others = database === undefined ? [] : listApps(paths, allNames(paths)).apps;
+  const theirs = others.flatMap(({ app: name, migrations = [] }) =>
+    migrations
+      .filter((each) => name !== app.app && each.database === database && !then(each).gone)
+      // The version that was tried is another app's.
+      .map(({ tried: _, ...each }) => ({
+        ...each,
+        verdict: each.otherwise ?? each.verdict,
+        version: `${each.version} of ${name}`,
+      })),
+  );
+  return [...(app.migrations ?? []).map(then), ...theirs].sort((a, b) => (a.at < b.at ? -1 : 1));
+}
