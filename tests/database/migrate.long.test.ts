@@ -142,4 +142,86 @@ test('a migration that fails leaves the version before, and says which statement
   assert.match(unset.stderr, /migrate: DATABASE_URL is not set: runner env set shop DATABASE_URL/);
 });
 
+test('a migration whose command was killed is not run again until someone says whether it is in', async ({
+  world,
+  database,
+}) => {
+  const more = ', rehearse: false';
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'update orders set total = total + 1;\n.shell kill -9 $PPID\n' };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 1);
+  const words =
+    /the migration of v2 of shop, begun at \S+, ended with status 137 \(killed; out of memory\?\): look into the database, then runner deploy shop --migrated yes\|no/;
+  assert.match(done.stderr, words);
+  assert.match(
+    done.stderr,
+    /Next steps:\n {2}runner debug last-error shop\n {2}runner deploy shop --migrated yes\|no\n/,
+  );
+  assert.not.match(done.stderr, /the database (may have|has) changed/);
+  const { root } = world;
+  const { length } = world.events();
+  assert.is((await run('runner-fetch', ['--deploy'], { root })).status, 0);
+  assert.is(world.events().length, length);
+  assert.is(sql(database, 'select total from orders'), '11');
+  const status = (await run('runner-status', ['shop'], { root })).stdout.replace(/\s+/g, ' ');
+  assert.match(status, /database: a migration was killed, and may be in: runner deploy shop --mig/);
+  assert.match(status, new RegExp(`next: ${words.source}`));
+  assert.not.match(status, /migrated by v2|tries again/);
+  const { stdout: why } = await run('runner-why', ['shop'], { root });
+  assert.match(why, /type: .*\n +runner deploy shop --migrated yes\|no\n/);
+  assert.not.match(why, /tries again/);
+  const yes = await world.deploy(['--migrated', 'yes']);
+  assert.is(yes.status, 0, yes.stderr);
+  assert.equal([await world.page(), sql(database, 'select total from orders')], ['v2', '11']);
+});
+
+test('applied says whether a migration is in whose command was killed', async ({
+  world,
+  database,
+}) => {
+  const applied =
+    "sqlite3 $(echo $DATABASE_URL | cut -d: -f2) 'select total from orders' | grep -q 11";
+  const more = `, rehearse: false, applied: "${applied}"`;
+  await ship({ world, database, version: 'v1', more });
+  const migrations = { '001': 'update orders set total = total + 1;\n.shell kill -9 $PPID\n' };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 1);
+  assert.match(done.stderr, /: `applied` says whether it is in: runner deploy shop\n/);
+  const again = await world.deploy();
+  assert.is(again.status, 0, again.stderr);
+  assert.match(again.stderr, /ok +applied: /);
+  assert.is(sql(database, 'select total from orders'), '11');
+});
+
+test('first that succeeded is not run again if its deploy failed later', async ({
+  world,
+  database,
+}) => {
+  const first = `sqlite3 -bail ${database} 'create table once(a); drop table orders'`;
+  const more = `, rehearse: false, first: "${first}"`;
+  await world.push('v1', {
+    deploy: deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
+      'env: { ',
+      `env: { DATABASE_URL: "sqlite:${database}", `,
+    ),
+    files: {
+      'migrate.sh': TOOL,
+      'migrations/000.sql': 'select 1;\n',
+      'server.js': 'process.exit(7)',
+    },
+  });
+  const failed = await world.deploy();
+  assert.is(failed.status, 1);
+  assert.match(failed.stderr, /ok +migrate: sqlite3/);
+  // No version was there before.
+  assert.not.match(failed.stderr, /the database (has|may have) changed/);
+  assert.is(world.events().at(-1)?.migration, undefined);
+  const { stdout } = await run('runner-status', ['shop'], { root: world.root });
+  assert.not.match(stdout, /migrated by/);
+  const done = await ship({ world, database, version: 'v2', more });
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /ok +migrate: sh migrate\.sh/);
+});
+
 own.run();

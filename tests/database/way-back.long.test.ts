@@ -1,6 +1,7 @@
 /** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
 import { rollback, ship, sql, TOOL } from './sqlite-world.ts';
@@ -133,6 +134,11 @@ test('a deploy that fails after its migration names the way back to what still r
     ) ?? [];
   assert.is.not(id, '', failed.stderr);
   assert.is(sql(database, 'select * from orders'), '1|10');
+  const unfit = `v1 does not work with the database that v2 has changed: removes column orders.note; to restore what was before: runner rollback shop --to v1 --database ${id}`;
+  assert.match(failed.stdout, `v1 is active. ${unfit}.\n`);
+  assert.match(String(world.events().at(-1)?.reason), unfit);
+  const status = await run('runner-status', ['shop'], { root: world.root });
+  assert.match(status.stdout.replace(/\s+/g, ' '), `database: ${unfit}`);
   const back = await rollback(world, '--to', 'v1', '--database', id);
   assert.is(back.status, 0, back.stderr);
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
