@@ -1,5 +1,5 @@
 /** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
@@ -109,6 +109,34 @@ test('a contract runs once, when no version from before is kept', async ({ world
   );
   // Those of the last deploy and of its contract: the others no version is from before.
   assert.is(readdirSync(join(world.root, 'apps/shop/database')).length, 2);
+  sql(database, 'alter table orders add column note text');
+  const { root } = world;
+  appendFileSync(
+    join(root, 'config.yml'),
+    'require_approval: { shop: { contract: 1, by: [root] } }\n',
+  );
+  const refused = await run('runner-contract', ['shop'], { root });
+  assert.is(refused.status, 1);
+  assert.match(refused.stderr, /needs an approval: run runner plan contract shop, then/);
+  const planned = await run('runner-plan', ['contract', 'shop', '--json'], { root });
+  const { id, summary } = JSON.parse(planned.stdout);
+  assert.match(
+    summary.database,
+    /^runs sqlite3 .*: what only versions before v4 needed is removed$/,
+  );
+  assert.is((await run('runner-approve', [id, '--no-apply'], { root })).status, 0);
+  const applied = await run('runner-apply', [id], { root });
+  assert.is(applied.status, 0, applied.stderr);
+  assert.match(
+    applied.stdout,
+    /^Done: contract of v4 of shop\nTo restore what was before: runner rollback shop --to v5 --database \S+-contract\n$/,
+  );
+  assert.is(columns(), 'id,total');
+  const nothing = await run('runner-contract', ['shop'], { root });
+  assert.equal(
+    [nothing.status, nothing.stdout],
+    [0, 'Nothing to do for shop: the contract of v5 waits until v4 is not kept any more\n'],
+  );
 });
 
 test('a deploy that fails after its migration names the way back to what still runs', async ({

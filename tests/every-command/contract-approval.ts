@@ -29,6 +29,12 @@ export const APPROVAL: readonly Entry[] = [
   planning('start'),
   planning('stop'),
   {
+    ...planning('contract'),
+    // No release of it has one.
+    calls: [{ ...call('shop'), status: 1 }],
+    writes: false,
+  },
+  {
     command: 'plan list',
     calls: [call(), call('shop', '--json')],
     writes: false,

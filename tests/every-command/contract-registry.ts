@@ -261,6 +261,17 @@ export const REGISTRY: readonly Entry[] = [
     },
   },
   {
+    command: 'contract',
+    calls: [call('shop'), call('shop', '--json')],
+    writes: false,
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['usage', call('shop', '--wait', 'ever')],
+      ['plan_not_found', call('shop', '--plan', 'p-00000000')],
+    ],
+    refusals: { ...STATE, ...OUTPUT },
+  },
+  {
     command: 'hold-traffic',
     calls: [call('shop', '--end'), call('shop', '--end', '--json')],
     writes: false,

@@ -29,6 +29,7 @@ Commands:
   preview       Deploy pull requests beside their app, and remove them
   waker         Wake sleeping apps at their first request
   rollback      Roll back to the previous version
+  contract      Remove from the database what only older versions needed
   cancel        Cancel a running deploy
   start         Start an app
   stop          Stop an app

@@ -10,7 +10,14 @@ import { shortTime } from './operator.ts';
 import type { ChangeSummary } from './state.ts';
 
 /** What can be planned. */
-export const PLANNED_VERBS = ['deploy', 'rollback', 'restart', 'start', 'stop'] as const;
+export const PLANNED_VERBS = [
+  'deploy',
+  'rollback',
+  'restart',
+  'start',
+  'stop',
+  'contract',
+] as const;
 /** One of them. */
 export type PlannedVerb = (typeof PLANNED_VERBS)[number];
 

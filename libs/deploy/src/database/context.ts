@@ -2,13 +2,13 @@
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookEnvironment } from '../instances/hooks.ts';
-import type { Deploy } from '../journal/operation.ts';
+import type { Deploy, Operation } from '../journal/operation.ts';
 import { shellStep } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
 
 /** What a migration has at hand. */
 export interface MigrationContext {
-  readonly op: Deploy;
+  readonly op: Operation & Pick<Deploy, 'commit' | 'version'>;
   readonly target: Target;
   readonly rules: MigrationRules;
   readonly address: DatabaseAddress;

@@ -1,14 +1,17 @@
 /**
  * `contract` of a release removes what no version from before it needs any more. It runs once, after the
- * deploy that leaves no older version to go back to.
+ * deploy that leaves no older version to go back to, or by `runner contract`.
  */
-import type { Deployed } from '@runner/common/apps/state';
+import { leftMigration } from '@runner/common/apps/schema-way';
+import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
+import type { Paths } from '@runner/common/foundation/paths';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
-import { type Deploy, say } from '../journal/operation.ts';
+import { type Deploy, type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
@@ -20,38 +23,66 @@ import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
 
-/** Runs it where it is due. A failure is noted, and not tried again. */
+/** The contract that is due: that of the oldest version that is kept. */
+export interface DueContract {
+  readonly of: Deployed;
+  readonly command: string;
+}
+
+/** Why none is due, in words, or which one is. */
+export function dueContract(paths: Paths, app: AppState): DueContract | { readonly why: string } {
+  const left = leftMigration(app);
+  if (left) return { why: `${left.words}; ${left.hint}` };
+  const kept = keptVersions(paths.app(app.app), app);
+  const waiting = kept
+    .slice(kept.findIndex(({ deploy_id }) => deploy_id === app.contracted) + 1)
+    .map((of) => ({ of, command: fileOfRelease(paths, app.app, of)?.migrate?.contract }));
+  const [first] = waiting.filter(({ command }) => command !== undefined);
+  const [oldest] = kept;
+  if (!first || !oldest) return { why: 'no release that is kept has a contract that has not run' };
+  const { of, command = '' } = first;
+  if (of === oldest) return { of, command };
+  return {
+    why: `the contract of ${of.version} waits until ${oldest.version} is not kept any more`,
+  };
+}
+
+/** Runs it after a deploy, where it is due. A failure is noted, and not tried again. */
 export async function contractIfDue(op: Deploy): Promise<void> {
   const app = requireApp(op.paths, op.app.app);
-  const [oldest] = keptVersions(op.paths.app(app.app), app);
-  if (!oldest || app.contracted === oldest.deploy_id || app.migrating) return;
-  if (app.contract_failed === oldest.deploy_id) return;
-  const [name = ''] = Object.keys(app.instances);
-  // A backup of its own, beside that of the migration.
-  const own = { ...op, app, deployId: `${op.deployId}-contract` };
-  const target = keptTarget(own, name, oldest);
-  const rules = target?.file.migrate;
-  if (!target || rules?.contract === undefined) return;
+  const due = dueContract(op.paths, app);
+  if ('why' in due || app.contract_failed === due.of.deploy_id) return;
   const needed = approvalRuleOf(readConfig(op.paths), app.app).counts.contract ?? 0;
   if ((op.approval?.approved_by?.length ?? 0) < needed && op.approval?.emergency === undefined) {
     op.reporter.note(
-      `contract of ${oldest.version} waits for an approval: runner plan deploy ${app.app}`,
+      `contract of ${due.of.version} waits for an approval: runner plan contract ${app.app}`,
     );
     return;
   }
   try {
-    const address = databaseAddress(target.env[rules.database] ?? '', target.release);
-    await contract({ op: own, target, rules, address }, rules.contract, oldest);
+    await runContract({ ...op, app }, due);
   } catch (error) {
     op.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'migrate').message}`);
   }
 }
 
+/** Runs it after a backup. Resolves the line that restores what was before. Throws a StepFailure. */
+export async function runContract(op: Operation, due: DueContract): Promise<string | undefined> {
+  const { commit, version } = due.of;
+  // A backup of its own, beside that of the migration.
+  const own = { ...op, commit, version, deployId: `${op.deployId}-contract` };
+  const [name = ''] = Object.keys(op.app.instances);
+  const target = keptTarget(own, name, due.of);
+  const rules = target?.file.migrate;
+  if (!target || !rules) throw new StepFailure('migrate', `${version} is not kept any more`);
+  const address = databaseAddress(target.env[rules.database] ?? '', target.release);
+  return contract({ op: own, target, rules, address }, due);
+}
+
 async function contract(
   context: MigrationContext,
-  command: string,
-  { commit, version, deploy_id }: Deployed,
-): Promise<void> {
+  { of: { commit, version, deploy_id }, command }: DueContract,
+): Promise<string | undefined> {
   const { op, rules, address } = context;
   const lock = await lockDatabase(op, address, rules.timeout);
   try {
@@ -74,6 +105,7 @@ async function contract(
         throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);
     });
     if (restore !== undefined) say(op, `to restore what was before the contract: ${restore}`);
+    return restore;
   } finally {
     lock.release();
   }

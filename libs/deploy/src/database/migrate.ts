@@ -112,7 +112,8 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 
-const hasVersion = ({ app }: Deploy) => Object.values(app.instances).some(({ current }) => current);
+const hasVersion = ({ app }: Pick<Deploy, 'app'>) =>
+  Object.values(app.instances).some(({ current }) => current);
 
 /** At the first deploy of the app, until it has succeeded. */
 const isFirst = ({ op, rules }: MigrationContext) =>

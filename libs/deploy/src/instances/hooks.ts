@@ -1,7 +1,7 @@
 /** Hooks of `.deploy.yml`, and the environment they run in. */
 import { traceParent } from '@runner/common/audit/trace';
 import type { Hook } from '@runner/common/deploy-file/read';
-import type { Deploy } from '../journal/operation.ts';
+import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { asStepFailure, runStep, shellStep } from '../run/step.ts';
@@ -12,7 +12,7 @@ import { withNetwork } from './network.ts';
 
 /** What hooks get in addition to the instance's environment: the variables of message templates. */
 export function hookEnvironment(
-  op: Deploy,
+  op: Operation & Pick<Deploy, 'version'>,
   { instance }: Target,
   error = '',
 ): Record<string, string> {

@@ -14,11 +14,12 @@ import { channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { usage } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
 import { factsOf, hideIn } from '../approval/facts.ts';
+import { dueContract } from '../database/contract.ts';
 import { keptVersions } from '../database/kept.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -66,7 +67,7 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
   const { by, grant = null, length, least = 0 } = request;
   const app = requireApp(paths, request.app);
   const rule = approvalRuleOf(readConfig(paths), app.app);
-  const planned = await (verb === 'deploy' ? deployPlan : otherPlan)(request, app);
+  const planned = await PLANNERS[verb](request, app);
   const made = io.now();
   const contract = planned.summary.contract ? (rule.counts.contract ?? 0) : 0;
   const id = `p-${newDeployId(io.random)}`;
@@ -193,6 +194,41 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
     },
   };
 }
+
+async function contractPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { paths } = request;
+  const due = dueContract(paths, app);
+  if ('why' in due) throw new Failure('version_not_found', due.why);
+  const { of, command } = due;
+  const file = fileOfRelease(paths, app.app, of);
+  return {
+    commit: of.commit,
+    version: of.version,
+    authors: [],
+    summary: {
+      ...common(request, file),
+      gap: 'none: nothing is restarted',
+      memory: 'nothing is started',
+      moves: [],
+      changes: null,
+      files: null,
+      database: `runs ${command}: what only versions before ${of.version} needed is removed`,
+      contract: true,
+      undo: file?.migrate?.backup ? 'the line that its answer ends with' : 'no backup is made',
+      problems: [],
+      warnings: [],
+    },
+  };
+}
+
+const PLANNERS = {
+  deploy: deployPlan,
+  contract: contractPlan,
+  rollback: otherPlan,
+  restart: otherPlan,
+  start: otherPlan,
+  stop: otherPlan,
+} as const satisfies Record<CommandPlan['verb'], unknown>;
 
 function common(
   { io, paths, verb }: PlanRequest,

@@ -46,6 +46,7 @@ const OWN = {
   restart: {},
   start: {},
   stop: { reason: { placeholder: 'TEXT', about: 'Reason, for status and the audit log' } },
+  contract: {},
 } as const satisfies Record<PlannedVerb, object>;
 
 /** The command that plans a verb. */

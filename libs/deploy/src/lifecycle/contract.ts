@@ -1,0 +1,49 @@
+/** `runner contract`: what only older versions needed is removed from the database now. */
+import { admit, begin, end } from '../approval/admit.ts';
+import { dueContract, runContract } from '../database/contract.ts';
+import { secretsOf } from '../journal/secrets.ts';
+import { type OperationRequest, operate } from '../operation/operate.ts';
+import { asStepFailure } from '../run/step.ts';
+
+/** What `runner contract` prints. */
+export interface ContractOutcome {
+  app: string;
+  result: 'contracted' | 'unchanged' | 'failed';
+  /** Whose contract it was; null: none is due. */
+  version: string | null;
+  /** The line that restores what was before, if there is a backup. */
+  restore: string | null;
+  /** Why it failed, or none is due. */
+  error: string | null;
+}
+
+/** Throws `app_not_found`, `locked`, `approval_required`, `plan_changed`. */
+export async function contractNow(
+  request: Omit<OperationRequest, 'trigger' | 'notify'>,
+): Promise<ContractOutcome> {
+  const own = { ...request, trigger: 'manual', notify: true };
+  const open = (app: Parameters<typeof secretsOf>[1]) => secretsOf(request, app);
+  return operate(own, 'contract', open, async (op): Promise<ContractOutcome> => {
+    const { app, paths, redact } = op;
+    const due = dueContract(paths, app);
+    const isAsked = request.plan !== undefined || !('why' in due);
+    const plan = isAsked ? admit(op, app, { ...request, verb: 'contract' }) : undefined;
+    const nothing = { app: app.app, version: null, restore: null, error: null };
+    if ('why' in due) {
+      const result = app.migrating ? 'failed' : 'unchanged';
+      return { ...nothing, result, error: redact(due.why) };
+    }
+    begin(op, plan, request);
+    const { version } = due.of;
+    try {
+      const restore = (await runContract(op, due)) ?? null;
+      end(op, true, `the contract of ${version} has run`);
+      return { ...nothing, result: 'contracted', version, restore };
+    } catch (error) {
+      const { message, output } = asStepFailure(error, 'migrate');
+      const text = redact([message, output.trimEnd()].filter(Boolean).join('\n'));
+      end(op, false, message);
+      return { ...nothing, result: 'failed', version, error: text };
+    }
+  });
+}

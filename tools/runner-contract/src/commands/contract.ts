@@ -1,0 +1,54 @@
+import { command } from '@runner/common/cli/command';
+import { invalidValue } from '@runner/common/foundation/failure';
+import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { durationOf } from '@runner/common/text/time';
+import { LIFE_EXITS, LIFE_OPTIONS } from '@runner/deploy/life';
+import type { ContractOutcome } from '@runner/deploy/lifecycle/contract';
+import { progressFor } from '@runner/deploy/report/progress';
+
+const { plan, emergency, wait } = LIFE_OPTIONS;
+
+export const contract = command({
+  about: 'Remove from the database what only older versions needed',
+  details:
+    'Runs migrate.contract of the oldest release that is kept, after a backup, as a deploy does once no\n' +
+    'older version is left. One that failed runs again only so. Nothing is restarted.',
+  positionals: { app: { required: true, about: 'Name of the app' } },
+  options: { plan, emergency, wait },
+  exits: LIFE_EXITS,
+  examples: ['runner contract shop'],
+  async run(context) {
+    const { io, paths, args, options } = context;
+    const limit = options.wait === undefined ? undefined : durationOf(options.wait);
+    if (options.wait !== undefined && limit === undefined)
+      throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
+    const { contractNow } = await import('@runner/deploy/lifecycle/contract');
+    const progress = progressFor(
+      { ...context, options: { events: false }, format: 'human' },
+      false,
+    );
+    try {
+      const { reporter } = progress;
+      const choice = { plan: options.plan, emergency: options.emergency };
+      const value = await contractNow({
+        io,
+        paths,
+        app: args.app,
+        reporter,
+        wait: limit,
+        ...choice,
+      });
+      return { value, status: value.result === 'failed' ? 1 : 0 };
+    } finally {
+      progress.end();
+    }
+  },
+  human({ app, result, version, restore, error }: ContractOutcome, style) {
+    const name = style.bold(harmlessLine(app));
+    const why = harmless(error ?? '');
+    if (result === 'unchanged') return `Nothing to do for ${name}: ${why}\n`;
+    if (result === 'failed') return `${style.red('Failed:')} ${name}: ${why}\n`;
+    const undo = restore === null ? '' : `To restore what was before: ${harmlessLine(restore)}\n`;
+    return `${style.green('Done:')} contract of ${harmlessLine(version ?? '')} of ${name}\n${undo}`;
+  },
+});
