@@ -191,6 +191,7 @@ test('JSON has the whole summary of each app, and never the sealed token', async
         require_signed: null,
         deploy_file: null,
         plans: [],
+        migration_left: null,
       },
     ],
     unreadable: [],
@@ -229,6 +230,7 @@ apps:
     certificates: {}
     watch: null
     watched: null
+    migration_left: null
     migration: null
     jobs: []
     plans: []

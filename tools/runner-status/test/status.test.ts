@@ -254,6 +254,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     require_signed: null,
     deploy_file: null,
     plans: [],
+    migration_left: null,
+    unfit: null,
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
   assert.match(
