@@ -65,6 +65,11 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    block: 'runner plan contract shop',
+    reason: 'the shop of the documentation has no contract: tests/database plans some',
+  },
+  {
+    page: 'docs/commands.md',
     block: 'runner apply p-1a2b3c4d',
     reason: 'there is no such plan: tests/approvals makes some',
   },
@@ -117,6 +122,16 @@ export const NOT_RUN: readonly NotRun[] = [
     page: 'docs/commands.md',
     block: 'runner jobs resume shop nightly',
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/database.md',
+    block: 'exec flyway migrate',
+    reason: 'a file of the app, which needs Flyway and a PostgreSQL',
+  },
+  {
+    page: 'docs/database.md',
+    block: 'psql -X',
+    reason: 'a file of the app, which needs a PostgreSQL',
   },
   {
     page: 'docs/database.md',
