@@ -52,6 +52,7 @@ export const APPROVAL: readonly Entry[] = [
     command: 'approve',
     calls: [withPlan('--no-apply'), withPlan('--no-apply', '--json')],
     writes: true,
+    changesInSpite: true,
     wrong: [
       ...UNKNOWN,
       ['approval_refused', { args: ({ plan }) => [plan, '--signature', '-'], stdin: () => 'x' }],

@@ -119,8 +119,16 @@ export async function makeStage(): Promise<Stage> {
   mkdirSync(template, { mode: 0o755 });
   const signers = put('signers', `ada ${signingKey().line}\n`);
   const keys = `commit_signers: ${signers}\napprovers: ${signers}\n`;
-  const config = `${keys}require_approval: { shop: { stop: 1, by: [root] } }\n${configFor(hosts, BOT_TOKEN)}`;
+  const config = `${keys}${configFor(hosts, BOT_TOKEN)}`;
   writeFileSync(join(template, 'config.yml'), config, { mode: 0o600 });
+  const etc = temporaryFolder('etc');
+  const made = { since: '2026-05-04T09:30:00.000Z', by: 'root' };
+  const grant = () => {
+    const text = { name: 'kept', level: 'propose', apps: ['shop'], key: null, user: null, ...made };
+    mkdirSync(join(etc, 'runner/grants'), { recursive: true });
+    writeFileSync(join(etc, 'runner/grants/kept.json'), JSON.stringify(text), { mode: 0o644 });
+  };
+  grant();
   const root = { root: template };
   const add = (repo: string, token: string, ...more: string[]) =>
     must('runner-add', ['--repo', repo, '--branch', 'main', '--token', '-', ...more], {
@@ -171,11 +179,18 @@ export async function makeStage(): Promise<Stage> {
   const idOf = (channel: string) =>
     String(queued.messages.find((each: { channel: string }) => each.channel === channel)?.id);
 
-  const planned = async (...args: string[]) =>
+  const planned = async (args: readonly string[], env: Record<string, string> = {}) =>
     JSON.parse(
-      await must('runner-plan', [...args, 'shop', '--for', '30d', '--no-notify', '--json'], root),
+      await must('runner-plan', [...args, 'shop', '--for', '30d', '--no-notify', '--json'], {
+        ...root,
+        env,
+      }),
     ).id;
-  const [plan, ready] = [await planned('stop'), await planned('start')];
+  const [plan, ready] = [
+    // What an agent plans needs an approval.
+    await planned(['stop'], { RUNNER_ETC: etc, RUNNER_GRANT: 'kept' }),
+    await planned(['start']),
+  ];
   const key = readFileSync(join(template, 'mkey'), 'utf8').trim();
   const sealed = JSON.parse(readFileSync(join(template, 'state/blog.json'), 'utf8'));
   const failed = readFileSync(join(template, 'logs/deploy-events.jsonl'), 'utf8')
@@ -208,6 +223,7 @@ export async function makeStage(): Promise<Stage> {
       ckey: contentKeyOf(sealed.state.repohost_token, keyBytes),
     },
     env: {
+      RUNNER_ETC: etc,
       RUNNER_TOKEN: TOKENS.fine,
       RUNNER_TELEGRAM_TOKEN: BOT_TOKEN,
       RUNNER_DISCORD_WEBHOOK: hook.webhook,
@@ -220,6 +236,7 @@ export async function makeStage(): Promise<Stage> {
     },
     heal: () => {
       for (const service of [git, api, bot, hook]) service.heal();
+      grant();
     },
     close: async () => {
       await Promise.all([git.close(), api.close(), bot.close(), hook.close()]);

@@ -91,8 +91,10 @@ const TROUBLES: readonly Trouble[] = [
 
 /** Tests each command with every trouble, or with the next one in turn. */
 export function testStreams(every: boolean): void {
-  // exec hands its streams to the command that it runs; a refusal is no answer.
-  const answering = CONTRACT.filter((entry) => entry.command !== 'exec' && usual(entry) === 0);
+  // exec hands its streams to the command that it runs, those of mcp are its protocol; a refusal is no answer.
+  const answering = CONTRACT.filter(
+    (entry) => !['exec', 'mcp'].includes(entry.command) && usual(entry) === 0,
+  );
   for (const [turn, entry] of answering.entries()) {
     const next = TROUBLES[turn % TROUBLES.length] as Trouble;
     for (const { words, check } of every ? TROUBLES : [next])

@@ -1,4 +1,5 @@
 /** `runner contract`: what only older versions needed is removed from the database now. */
+import { requireApp } from '@runner/common/apps/store';
 import { admit, begin, end } from '../approval/admit.ts';
 import { dueContract, runContract } from '../database/contract.ts';
 import { secretsOf } from '../journal/secrets.ts';
@@ -21,6 +22,10 @@ export interface ContractOutcome {
 export async function contractNow(
   request: Omit<OperationRequest, 'trigger' | 'notify'>,
 ): Promise<ContractOutcome> {
+  const known = requireApp(request.paths, request.app);
+  const first = dueContract(request.paths, known);
+  if ('why' in first && !known.migrating && !known.deploying && request.plan === undefined)
+    return { ...outcomeOf(known.app), result: 'unchanged', error: first.why };
   const own = { ...request, trigger: 'manual', notify: true };
   const open = (app: Parameters<typeof secretsOf>[1]) => secretsOf(request, app);
   return operate(own, 'contract', open, async (op): Promise<ContractOutcome> => {
@@ -28,7 +33,7 @@ export async function contractNow(
     const due = dueContract(paths, app);
     const isAsked = request.plan !== undefined || !('why' in due);
     const plan = isAsked ? admit(op, app, { ...request, verb: 'contract' }) : undefined;
-    const nothing = { app: app.app, version: null, restore: null, error: null };
+    const nothing = outcomeOf(app.app);
     if ('why' in due) {
       const result = app.migrating ? 'failed' : 'unchanged';
       return { ...nothing, result, error: redact(due.why) };
@@ -47,3 +52,5 @@ export async function contractNow(
     }
   });
 }
+
+const outcomeOf = (app: string) => ({ app, version: null, restore: null, error: null });

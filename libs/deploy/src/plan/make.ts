@@ -19,7 +19,7 @@ import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
 import { factsOf, hideIn } from '../approval/facts.ts';
-import { dueContract } from '../database/contract.ts';
+import { type DueContract, dueContract } from '../database/contract.ts';
 import { keptVersions } from '../database/kept.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -56,7 +56,10 @@ type Planned = Pick<CommandPlan, 'commit' | 'version' | 'authors' | 'summary'> &
   Partial<Pick<CommandPlan, 'facts'>>;
 
 /** Makes a plan and stores it. Throws what its command would throw before it begins. */
-export function makePlan(request: PlanRequest): Promise<StoredPlan> {
+export async function makePlan(request: PlanRequest): Promise<StoredPlan> {
+  // Nothing is locked where nothing is due.
+  if (request.verb === 'contract')
+    requireContract(request.paths, requireApp(request.paths, request.app));
   return underLock(request, 'plan', () => makeUnderLock(request));
 }
 
@@ -195,11 +198,15 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
   };
 }
 
-async function contractPlan(request: PlanRequest, app: AppState): Promise<Planned> {
-  const { paths } = request;
+function requireContract(paths: PlanRequest['paths'], app: AppState): DueContract {
   const due = dueContract(paths, app);
   if ('why' in due) throw new Failure('version_not_found', due.why);
-  const { of, command } = due;
+  return due;
+}
+
+async function contractPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { paths } = request;
+  const { of, command } = requireContract(paths, app);
   const file = fileOfRelease(paths, app.app, of);
   return {
     commit: of.commit,
