@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -83,6 +83,11 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     assert.is(word.status, 1);
     assert.match(word.stderr, `made ${asked.id}: someone else has to approve it`);
     assert.is((await run('runner-grant', ['remove', 'by-look'], admin)).status, 0);
+    const partial = JSON.stringify({ name: 'partial', level: 'look', apps: ['shop'] });
+    writeFileSync(join(etc, 'runner/grants/partial.json'), partial, { mode: 0o644 });
+    const listed = await run('runner-grant', ['list'], admin);
+    assert.is(listed.status, 1);
+    assert.match(listed.stderr, /the grant 'partial' cannot be read: \S+ \(grant_invalid\)\n$/);
     assert.not.match(readFileSync(keys, 'utf8'), 'by-look');
   }));
 

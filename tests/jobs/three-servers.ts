@@ -126,7 +126,7 @@ function fleet(
   }
 }
 
-/** Returns what became of so many due times. */
+/** Returns what became of `count` due times. */
 export function dueTimesOfThree(count: number): Record<string, number> {
   const random = randomOf(9);
   const tally = { due: 0, started: 0, missed: 0, skipped: 0, unasked: 0 };

@@ -10,7 +10,7 @@ import { giveTo, isRoot, lastErrorAs, SOMEBODY } from './guarded.ts';
 import { found, lastError, rootWithLog } from './last-error.ts';
 import { failure, logPath, logText, rootWith, writeLog } from './log.ts';
 
-/** Rights count for nobody who is root: then it is given to, and read by, another user. */
+/** Root ignores rights: the file then belongs to, and is read by, another user. */
 const giveToSomebody = (root: string) => isRoot && giveTo(root, SOMEBODY);
 
 const lastErrorAsSomebody = (root: string, ...args: string[]) =>

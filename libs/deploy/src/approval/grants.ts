@@ -45,7 +45,10 @@ export function readGrant(env: Env, name: string): Grant {
   if (!bytes) throw invalid('does not exist: runner grant list');
   const grant = jsonObject(bytes.toString('utf8')) as Grant | undefined;
   const isGood =
-    grant?.name === name && GRANT_LEVELS.includes(grant.level) && Array.isArray(grant.apps);
+    grant?.name === name &&
+    GRANT_LEVELS.includes(grant.level) &&
+    Array.isArray(grant.apps) &&
+    [grant.since, grant.by, ...grant.apps].every((each) => typeof each === 'string');
   if (!isGood) throw invalid(`cannot be read: ${path}`);
   return grant;
 }

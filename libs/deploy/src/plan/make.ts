@@ -14,13 +14,11 @@ import { channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { usage } from '@runner/common/foundation/failure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { word } from '@runner/common/text/shell';
 import { factsOf, hideIn } from '../approval/facts.ts';
-import { type DueContract, dueContract } from '../database/contract.ts';
-import { keptVersions } from '../database/kept.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { underLock } from '../journal/lock.ts';
@@ -32,6 +30,7 @@ import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { authorPrints } from './authors.ts';
 import { broughtCommits } from './commits.ts';
+import { contractMayFollow, requireContract } from './contract.ts';
 
 /** What is to be planned, and by whom. */
 export interface PlanRequest
@@ -132,7 +131,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       changes: { ...brought.changes, ...packages },
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}` : 'not changed',
-      contract: contractMayFollow(request, app, file),
+      contract: contractMayFollow(request.paths, app, file),
       undo: moves.some(({ from }) => from !== null)
         ? `runner rollback ${word(app.app)}`
         : `runner stop ${word(app.app)}`,
@@ -198,12 +197,6 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
   };
 }
 
-function requireContract(paths: PlanRequest['paths'], app: AppState): DueContract {
-  const due = dueContract(paths, app);
-  if ('why' in due) throw new Failure('version_not_found', due.why);
-  return due;
-}
-
 async function contractPlan(request: PlanRequest, app: AppState): Promise<Planned> {
   const { paths } = request;
   const { of, command } = requireContract(paths, app);
@@ -261,16 +254,4 @@ function common(
       : `one version at a time; ${free}`,
     notified: isAnnounced ? active.filter((name) => chosen.includes(name)) : [],
   };
-}
-
-/** Whether the oldest version that is kept after the deploy may have a `contract` that is still to be run. */
-function contractMayFollow({ paths }: PlanRequest, app: AppState, file: DeployFile): boolean {
-  // The deploy may remove the oldest.
-  const oldest = keptVersions(paths.app(app.app), app).slice(0, 2);
-  const rules = oldest
-    .filter(({ deploy_id }) => deploy_id !== app.contracted)
-    .map((kept) => fileOfRelease(paths, app.app, kept)?.migrate);
-  return [...rules, ...(oldest.length < 2 ? [file.migrate] : [])].some(
-    (migrate) => migrate?.contract !== undefined,
-  );
 }

@@ -155,7 +155,7 @@ export function nightsAndHours(years: number, days: number): void {
   }
 }
 
-/** Of so many due times none is run twice, and none is lost without a word; returns what became of them. */
+/** Runs due times until there are `count`: none is run twice or lost without a record. Returns what became of them. */
 export function manyDueTimes(count: number): Tally {
   const random = randomOf(7);
   const tally: Tally = { due: 0, started: 0, missed: 0, skipped: 0, rested: 0, kills: 0 };

@@ -32,17 +32,13 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
       warning(`${paths.config}:${line}: ${key} is not a known key`, edit(line)),
     );
     const approvals = pick(file, ['require_approval'], []).get('require_approval');
-    const named: [app: string | undefined, path: (string | number)[]][] = [
-      ...windows.map(({ app }, index): (typeof named)[number] => [
-        app,
-        ['deploy_windows', index, 'app'],
-      ]),
-      ...[...((approvals as Map<string, unknown> | undefined)?.keys() ?? [])].map(
-        (app): (typeof named)[number] => [app, ['require_approval', app]],
-      ),
+    const approved = [...((approvals as Map<string, unknown> | undefined)?.keys() ?? [])];
+    for (const app of approved) approvalRuleOf(file, app);
+    const named = [
+      ...windows.map(({ app }, index) => ({ app, path: ['deploy_windows', index, 'app'] })),
+      ...approved.map((app) => ({ app, path: ['require_approval', app] })),
     ];
-    for (const [app] of named) if (app !== undefined) approvalRuleOf(file, app);
-    const strangers = named.flatMap(([app, path]) => {
+    const strangers = named.flatMap(({ app, path }) => {
       if (app === undefined || isThere(paths.state(app))) return [];
       const { line = 1, key } = positionOf(file, path);
       const words = `${paths.config}:${line}: ${key}: no app called '${app}' is registered`;
