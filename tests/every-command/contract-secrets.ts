@@ -8,6 +8,8 @@ export const SECRETS: readonly Entry[] = [
       { ...call('shop', 'A_KEY', '--file', '-'), stdin: () => 'f1rst value of the app' },
       { ...call('shop', 'B_KEY', '--file', '-', '--json'), stdin: () => 'f1rst value of the app' },
     ],
+    // An empty value needs --plain.
+    withoutInput: 2,
     writes: true,
     wrong: [
       ['app_not_found', { ...call('nope', 'A', '--file', '-'), stdin: () => 'x' }],
