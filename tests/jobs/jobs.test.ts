@@ -23,6 +23,11 @@ test('a job runs in the active release, at its time and by hand, and its output 
   const deploys = world.events().filter(({ event_type: kind }) => kind === 'DeploySuccess');
   assert.ok(byHand.stderr.includes(`v1 tick of ${deploys[0]?.deploy_id}\n`), byHand.stderr);
   assert.match(byHand.stdout, /^Done: shop tick in \d\.\d s\n$/);
+  const runs = await world.jobs(['shop', 'tick']);
+  assert.match(
+    runs.stdout,
+    /^BEGAN +DUE +OUTCOME +TOOK +VERSION +RUN +REASON\n\S+ \S+ UTC +- +ok +\d\.\d s +v1 +\S+\n$/,
+  );
   // Nothing is due.
   world.since('tick', 0);
   assert.equal(await quiet(world.look()), [0, '', '']);

@@ -3,11 +3,13 @@ import { shortTime } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import type { Style } from '@runner/common/cli/output';
+import { type Style, table } from '@runner/common/cli/output';
+import type { Paths } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
+import { requireKept } from '../kept.ts';
 
 /** A job as `runner jobs` prints it. */
 interface ListedJob {
@@ -42,16 +44,20 @@ export const list = command({
   about: 'List jobs: when each ran last and how it went, and when it runs next',
   details:
     'Jobs are a section of .deploy.yml: a deploy changes them, and a rollback brings the old ones back. LAST\n' +
-    'is the newest run, NEXT the next due time. runner status shows which have failed or were missed.',
-  positionals: { app: { about: 'Name of the app [default: all]' } },
-  examples: ['runner jobs', 'runner jobs shop --json'],
+    'is the newest run, NEXT the next due time. runner status shows which have failed or were missed. With\n' +
+    'the name of a job: its newest 20 runs.',
+  positionals: {
+    app: { about: 'Name of the app [default: all]' },
+    job: { about: 'Name of a job, also of one that no active release has any more' },
+  },
+  examples: ['runner jobs', 'runner jobs shop nightly', 'runner jobs shop --json'],
   async run({ io, paths, args }) {
     const names = args.app === undefined ? appNames(paths) : [args.app];
     const jobs: ListedJob[] = [];
     for (const name of names) {
       const state = requireApp(paths, name);
       const { app } = state;
-      const book = presentJobs(readJobBook(paths, app));
+      const book = asked(paths, app, args.job);
       if (book.length === 0) continue;
       // A command may contain a secret.
       const redact = await redactorForAny({ paths, env: io.env }, app);
@@ -60,18 +66,15 @@ export const list = command({
     }
     return { value: { count: jobs.length, jobs } satisfies JobList };
   },
-  human: ({ jobs }: JobList, style) => {
-    if (jobs.length === 0) return 'No jobs: a .deploy.yml with a section jobs has some.\n';
-    const rows = jobs.map((each) => [
-      harmlessLine(each.app),
-      harmlessLine(each.job),
-      harmlessLine(each.when),
-      lastWords(each),
-      nextWords(each),
-    ]);
-    return table([['APP', 'JOB', 'WHEN', 'LAST', 'NEXT'], ...rows], style);
+  human: ({ jobs }: JobList, style, { args }) => {
+    const [first] = jobs;
+    if (!first) return 'No jobs: a .deploy.yml with a section jobs has some.\n';
+    return args.job === undefined ? jobTable(jobs, style) : runTable(first, style);
   },
 });
+
+const asked = (paths: Paths, app: string, job?: string): [string, JobEntry][] =>
+  job === undefined ? presentJobs(readJobBook(paths, app)) : [[job, requireKept(paths, app, job)]];
 
 function listed(state: AppState, job: string, entry: JobEntry): ListedJob {
   const { rules, instance, next, run, waiting, paused, trouble, runs, elsewhere = null } = entry;
@@ -101,16 +104,43 @@ function nextWords({ paused, stopped, waiting, next }: ListedJob): string {
   return next === null ? '-' : shortTime(next);
 }
 
-/** Columns side by side; a row with a failure is red. */
-function table(rows: readonly (readonly string[])[], style: Style): string {
-  const [head = []] = rows;
-  const widths = head.map((_, at) => Math.max(...rows.map((row) => [...(row[at] ?? '')].length)));
-  const lines = rows.map((row) =>
-    row.map((text, at) => (at === row.length - 1 ? text : text.padEnd(widths[at] ?? 0))).join('  '),
-  );
-  const coloured = lines.map((line, at) => {
-    if (at === 0) return style.bold(line);
-    return /^(?:failed|killed|missed) /.test(rows[at]?.[3] ?? '') ? style.red(line) : line;
-  });
-  return `${coloured.join('\n')}\n`;
+function jobTable(jobs: readonly ListedJob[], style: Style): string {
+  const rows = jobs.map((each) => [
+    harmlessLine(each.app),
+    harmlessLine(each.job),
+    harmlessLine(each.when),
+    lastWords(each),
+    nextWords(each),
+  ]);
+  return redFailures(table(['APP', 'JOB', 'WHEN', 'LAST', 'NEXT'], rows, style), rows, 3, style);
+}
+
+function runTable({ job, runs, running }: ListedJob, style: Style): string {
+  const now = running ? [{ ...running, outcome: 'running' as const }] : [];
+  const rows = [...now, ...runs].map((run) => [
+    shortTime(run.at),
+    run.due === null ? '-' : shortTime(run.due),
+    run.outcome,
+    'ms' in run && run.outcome !== 'skipped' ? durationText(run.ms) : '-',
+    harmlessLine(run.version ?? '-'),
+    run.id,
+    'reason' in run ? harmlessLine(run.reason ?? '') : '',
+  ]);
+  if (rows.length === 0) return `${harmlessLine(job)} has not run yet.\n`;
+  const heading = ['BEGAN', 'DUE', 'OUTCOME', 'TOOK', 'VERSION', 'RUN', 'REASON'];
+  return redFailures(table(heading, rows, style), rows, 2, style);
+}
+
+/** The lines of a table whose cell in this column tells of a failure are red. */
+function redFailures(
+  text: string,
+  rows: readonly (readonly string[])[],
+  column: number,
+  style: Style,
+): string {
+  const isBad = (at: number) => /^(?:failed|killed|missed)\b/.test(rows[at - 1]?.[column] ?? '');
+  return text
+    .split('\n')
+    .map((line, at) => (isBad(at) ? style.red(line) : line))
+    .join('\n');
 }

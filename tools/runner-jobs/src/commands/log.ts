@@ -1,12 +1,11 @@
-import { readJobBook } from '@runner/common/apps/job-book';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { readIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmless } from '@runner/common/text/harmless';
-import { choiceOf } from '@runner/common/text/nearest';
 import { jobPaths } from '@runner/deploy/jobs/request';
+import { requireKept } from '../kept.ts';
 
 /** Bytes: a kept log is no longer. */
 const LOG_MAX = 67_108_864;
@@ -30,18 +29,12 @@ export const log = command({
     job: { required: true, about: 'Name of the job' },
   },
   options: {
-    run: { placeholder: 'ID', about: 'Of this run; the IDs are in runs of runner jobs --json' },
+    run: { placeholder: 'ID', about: 'Of this run; runner jobs APP JOB lists the IDs' },
   },
   examples: ['runner jobs log shop nightly'],
   async run({ io, paths, args, options }) {
     const { app } = requireApp(paths, args.app);
-    const jobs = readJobBook(paths, app)?.jobs ?? {};
-    const entry = Object.hasOwn(jobs, args.job) ? jobs[args.job] : undefined;
-    if (!entry) {
-      const known = Object.keys(jobs);
-      const has = known.length === 0 ? '; it has none' : choiceOf('it has', args.job, known);
-      throw new Failure('job_not_found', `'${app}' has no job '${args.job.slice(0, 80)}'${has}`);
-    }
+    const entry = requireKept(paths, app, args.job);
     const ids = [entry.run, ...entry.runs.filter(({ outcome }) => outcome !== 'skipped')].flatMap(
       (run) => run?.id ?? [],
     );
