@@ -64,4 +64,11 @@ test('a plan binds the backup that is restored, and one over a broken migration 
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
 });
 
+test('a plan says when no backup is made before the migration', async ({ world, database }) => {
+  await ship({ world, database, version: 'v1' });
+  const { status, stdout } = await run('runner-plan', ['deploy', 'shop'], { root: world.root });
+  assert.is(status, 0);
+  assert.match(stdout, /database: +runs .+, tried on .+, without a backup\n/);
+});
+
 own.run();

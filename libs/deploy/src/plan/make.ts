@@ -116,6 +116,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   const tried = migrate?.isRehearsed
     ? `tried on ${way} first, which says whether there is a way back`
     : 'not tried before';
+  const kept = migrate?.backup === undefined ? ', without a backup' : '';
   const moves = plan.instances.map(({ instance: name, current }) => ({
     instance: name,
     from: current,
@@ -130,7 +131,7 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       moves,
       changes: { ...brought.changes, ...packages },
       files: brought.files,
-      database: migrate ? `runs ${migrate.run}, ${tried}` : 'not changed',
+      database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(request.paths, app, file),
       undo: moves.some(({ from }) => from !== null)
         ? `runner rollback ${word(app.app)}`
