@@ -131,7 +131,7 @@ function runTable({ job, runs, running }: ListedJob, style: Style): string {
   return redFailures(table(heading, rows, style), rows, 2, style);
 }
 
-/** The lines of a table whose cell in this column tells of a failure are red. */
+/** The lines of a table whose cell in this column says failed, killed or missed are red. */
 function redFailures(
   text: string,
   rows: readonly (readonly string[])[],
