@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
+import { dial } from '@runner/deploy/instances/dial';
 import { answerOf, hostIn } from './host.ts';
 import { type Sleeper, sleeperOf, socketOf, Wakes } from './wakes.ts';
 
@@ -133,28 +134,27 @@ function headOf(client: Socket): Promise<Head> {
 }
 
 /** Resolves false if the app does not accept the connection: it may have fallen asleep again. */
-function pass(client: Socket, bytes: Buffer, sleeper: Sleeper): Promise<boolean> {
+async function pass(client: Socket, bytes: Buffer, sleeper: Sleeper): Promise<boolean> {
   const path = socketOf(sleeper);
-  if (path === undefined) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const app = connect({ path, allowHalfOpen: true });
-    app.once('error', () => resolve(false));
-    app.once('connect', () => {
-      resolve(true);
-      if (client.destroyed) return void app.destroy();
-      // What one of them has sent is written before its end is passed on: only an error ends both.
-      for (const [one, other] of [
-        [client, app],
-        [app, client],
-      ] as const) {
-        one.setTimeout(SILENCE, () => one.destroy());
-        one.once('error', () => other.destroy());
-      }
-      app.write(bytes);
-      client.pipe(app);
-      app.pipe(client);
-    });
-  });
+  if (path === undefined) return false;
+  const app = await dial(client, () => path);
+  if (!app) return client.destroyed;
+  // What one of them has sent is written before its end is passed on: only an error ends both.
+  for (const [one, other] of [
+    [client, app],
+    [app, client],
+  ] as const) {
+    one.setTimeout(SILENCE, () => one.destroy());
+    one.on('error', () => other.destroy());
+  }
+  if (client.destroyed) {
+    app.destroy();
+    return true;
+  }
+  app.write(bytes);
+  client.pipe(app);
+  app.pipe(client);
+  return true;
 }
 
 /** What the client still sends is read: a connection closed before that would lose the answer. */

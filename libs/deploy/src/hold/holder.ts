@@ -9,11 +9,12 @@ import { takeLock } from '@runner/common/files/lock';
 import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
+import { dial } from '../instances/dial.ts';
 import { type HoldPlace, keepHold, pageIn } from './traffic.ts';
 
 /** Between two looks at the state, in milliseconds. */
 const POLL = 100;
-/** How long connections may still come after the end: a proxy may have found the way before, in ms. */
+/** Without a connection for so long after the end the door closes, in ms: a proxy may have found the way before. */
 const LATE = 2_000;
 /** Bytes of a waiting request that are read. */
 const BEGINNING = 65_536;
@@ -34,11 +35,13 @@ export async function carryHold(place: HoldPlace): Promise<boolean> {
   const doors = hold.instances.map((name) => openDoor(paths.app(app).instance(name), now));
   try {
     await Promise.all(doors.map(({ opened }) => opened));
-    // Another hold may follow at once.
-    for (let over = 0; over < LATE; over = now() ? 0 : over + POLL) {
+    // Another hold may follow at once. What still queues at a door would be lost if it closed.
+    for (let over = 0; over < LATE; over += POLL) {
       await sleep(POLL);
       unlessFailure(() => keepHold(place), undefined);
-      if (!now()) for (const door of doors) door.release();
+      const isOver = !now();
+      if (isOver) for (const door of doors) door.release();
+      if (!isOver || doors.some((door) => door.wasUsed())) over = 0;
     }
   } finally {
     for (const door of doors) door.close();
@@ -55,6 +58,8 @@ interface Door {
   readonly opened: Promise<void>;
   /** Connections that were passed on and are open. */
   readonly passed: ReadonlySet<Socket>;
+  /** Whether a connection has come since it was last asked. */
+  wasUsed(): boolean;
   /** Passes on what waits. */
   release(): void;
   close(): void;
@@ -67,9 +72,11 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
   const passed = new Set<Socket>();
   const pass = (socket: Socket) => {
     passed.add(socket.once('close', () => passed.delete(socket)));
-    passOn(socket, own);
+    void passOn(socket, own);
   };
+  let isUsed = false;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
+    isUsed = true;
     socket.on('error', () => socket.destroy());
     const held = hold();
     if (!held) pass(socket);
@@ -84,6 +91,11 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
       server.once('error', reject);
       server.listen({ path, writableAll: true, readableAll: true, backlog: 4_096 }, resolve);
     }),
+    wasUsed() {
+      const was = isUsed;
+      isUsed = false;
+      return was;
+    },
     release() {
       for (const [socket, giveBack] of [...waiting]) {
         giveBack();
@@ -117,12 +129,15 @@ function wait(socket: Socket, waiting: Map<Socket, () => void>): void {
 }
 
 /** Passes a connection on to what is live now, both ways, as it comes. */
-function passOn(socket: Socket, own: InstancePaths): void {
-  if (socket.destroyed) return;
+async function passOn(socket: Socket, own: InstancePaths): Promise<void> {
   // The state says first that a hold has ended, and the link follows.
-  if (isHeld(own)) return void setTimeout(passOn, 10, socket, own);
-  const { connect } = process.getBuiltinModule('node:net');
-  const app = connect({ path: socketIn(liveLink(own)), allowHalfOpen: true });
+  while (isHeld(own)) await sleep(10);
+  const app = await dial(socket, () => socketIn(liveLink(own)));
+  if (!app || socket.destroyed) {
+    app?.destroy();
+    socket.destroy();
+    return;
+  }
   app.on('error', () => socket.destroy());
   app.once('close', () => socket.destroySoon());
   socket.once('close', () => app.destroySoon());
