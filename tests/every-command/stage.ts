@@ -20,7 +20,7 @@ import {
 
 /** A `.deploy.yml` whose every program prints the file; the build ends with `status`. */
 const deployFile = (file: string, status = 0) => `build: "cat '${file}' >&2; exit ${status}"
-start: { type: command, run: "cat '${file}'; env > started" }
+start: { type: command, run: "cat '${file}'; env >/dev/null" }
 stop: "cat '${file}'"
 health: { cmd: "cat '${file}'", interval: 50ms, within: 60s }
 hooks: { pre_build: "cat '${file}'", post_deploy: "cat '${file}'", on_failure: "cat '${file}'" }

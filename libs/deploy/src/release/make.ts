@@ -154,7 +154,7 @@ function* buildCommands(
     const run = () => {
       const timeout = Math.max(1, Math.ceil(until - op.io.elapsed()));
       const confinement = target.confine('build');
-      const how = { cwd: folder, env, timeout, confinement, prefix };
+      const how = { cwd: folder, env, timeout, limit: build.timeout, confinement, prefix };
       return runStep(op.log, op.signal, shellStep({ stage: 'build', command, ...how }));
     };
     yield { stage: 'build', title: `build: ${command}`, run };

@@ -164,6 +164,8 @@ export interface ProgramStep extends ProgramCall {
   /** For display in the log and in errors. */
   readonly title: string;
   readonly timeout: number;
+  /** What messages call the time limit, in milliseconds: that of several steps. Default: `timeout`. */
+  readonly limit?: number;
   /** Output that shows a fault of the server: no other commit would help. */
   readonly serverFault?: RegExp;
   /** Runs it in the sandbox. */
@@ -188,7 +190,7 @@ export async function runStep(
 ): Promise<string> {
   const { exit, output } = await tryStep(log, signal, step);
   if (succeeded(exit)) return output;
-  const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.timeout)}`;
+  const headline = `${step.label ?? step.stage}: \`${step.title}\` ${describeExit(exit, step.limit ?? step.timeout)}`;
   log.line(headline);
   const isOfSandbox = !exit.interrupted && !exit.isSandboxFailure;
   const doubt = isOfSandbox ? step.confinement?.explain(output) : undefined;
