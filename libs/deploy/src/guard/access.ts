@@ -1,5 +1,5 @@
 /** What commands may reach, from what the operator and the commit say. */
-import { bounded, type HostRule, type Network } from '@runner/common/config/network';
+import { bounded, HOST_SETS, type HostRule, type Network } from '@runner/common/config/network';
 import { HostGuard } from './guard.ts';
 import type { NetworkNotes } from './notes.ts';
 
@@ -22,6 +22,8 @@ export interface Access {
   readonly most?: readonly HostRule[] | undefined;
   /** What the commit lists and the operator does not. */
   readonly outside: readonly HostRule[];
+  /** What the sets mean, before commands run that are to learn their list, and may change that. */
+  readonly sets?: ReadonlyMap<string, readonly HostRule[]>;
 }
 
 const isList = (network: Network): network is readonly string[] => typeof network === 'object';
@@ -39,6 +41,9 @@ export function accessOf({ ceiling, own, notes, rulesOf }: AccessRequest): Acces
     return { network: guard(inside), most, outside };
   }
   if (most) return { network: guard(most), most, ...none };
-  if (own === 'learn' || ceiling === 'learn') return { network: guard([], true), ...none };
+  if (own === 'learn' || ceiling === 'learn') {
+    const sets = HOST_SETS.map((name) => [name, rulesOf([name], 'commit')] as const);
+    return { network: guard([], true), sets: new Map(sets), ...none };
+  }
   return { network: true, ...none };
 }

@@ -16,6 +16,8 @@ const RECORDED = 50;
 export class NetworkNotes {
   readonly #reached = new Map<string, NetworkHost>();
   readonly #refused = new Map<string, NetworkRefusal>();
+  /** The list that allows what was reached, of commands that were to learn it. */
+  learned: readonly string[] | undefined;
 
   /** The entry of a host, to which its bytes are added. */
   reached(host: string, port: number): NetworkHost {

@@ -6,6 +6,7 @@ import { type HostRule, type Network, ruleFor, ruleText } from '@runner/common/c
 import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
+import { shortestList } from '../guard/learned.ts';
 import { rulesOf } from '../guard/sets.ts';
 import { type Operation, say } from '../journal/operation.ts';
 import { StepFailure, withEnding, withSeen } from '../run/step.ts';
@@ -192,13 +193,14 @@ function lineFor({ host, port = 443, why }: NetworkRefusal): HostRule[] {
 /** Hosts that a line names. */
 const SUMMARIZED = 10;
 
-function summarize(op: Operation, key: string, { network }: Access): void {
+function summarize(op: Operation, key: string, { network, sets = new Map() }: Access): void {
   if (!(network instanceof HostGuard)) return;
   const { hosts, refusals } = op.network;
   if (network.learns) {
-    const rules = hosts.map(({ host, port }) => ruleText({ host, port, isPrivate: false }));
-    const listed = rules.map((rule) => (/^\*|[: ]/.test(rule) ? JSON.stringify(rule) : rule));
-    say(op, `${key}: to allow what was reached, and nothing else: [${listed.join(', ')}]`);
+    const list = shortestList(hosts, sets);
+    op.network.learned = list;
+    const listed = list.map((rule) => (/^\*|[: ]/.test(rule) ? JSON.stringify(rule) : rule));
+    say(op, `${key}: to allow what was reached: [${listed.join(', ')}]`);
   }
   for (const [words, isLost] of [
     ['refused', false],

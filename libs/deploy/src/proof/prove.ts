@@ -2,25 +2,29 @@
  * Proves a `.deploy.yml` before it is used: builds as a deploy does, in a scratch root, starts the app
  * there, asks it, and stops it.
  */
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NO_SECRETS } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp } from '@runner/common/apps/store';
+import { isHostName } from '@runner/common/config/network';
 import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { writeWhole } from '@runner/common/files/write';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { keepFile } from '../instances/kept-file.ts';
+import { ceilingOf } from '../instances/network.ts';
 import { keptTarget } from '../instances/target.ts';
 import { causeOf } from '../journal/cause.ts';
-import { contextOf, type Deploy } from '../journal/operation.ts';
+import { contextOf, type Deploy, say } from '../journal/operation.ts';
 import { runOrThrow } from '../journal/step.ts';
-import { missingPrograms } from '../pipeline/programs.ts';
+import { missingPrograms, networkProblems } from '../pipeline/programs.ts';
 import {
   finishRelease,
   freeReleaseName,
@@ -32,6 +36,8 @@ import { reasoned } from '../release/reason.ts';
 import { linkShared, lostLink } from '../release/shared.ts';
 import { type Reporter, reported } from '../report/reporter.ts';
 import { asStepFailure, StepFailure } from '../run/step.ts';
+import { PROXY_VARIABLES } from '../sandbox/guarded.ts';
+import { CACHES } from '../sandbox/home.ts';
 import { type ProvenAnswer, provenAnswer } from './lasting.ts';
 import type { ScratchRoot } from './scratch.ts';
 
@@ -54,9 +60,13 @@ export interface ProofRequest extends Server {
   readonly output: string | undefined;
 }
 
-/** What came of it. `planned`: it was not tried, and why. */
+/** What came of it. `network`: what allows what the build reached, if known. `planned`: it was not tried, and why. */
 export type Proof =
-  | { readonly result: 'proven'; readonly answer?: ProvenAnswer }
+  | {
+      readonly result: 'proven';
+      readonly answer?: ProvenAnswer;
+      readonly network?: readonly string[];
+    }
   | { readonly result: 'planned'; readonly why: string }
   | { readonly result: 'failed'; readonly why: string; readonly cause: readonly string[] };
 
@@ -73,9 +83,13 @@ export async function prove(request: ProofRequest): Promise<Proof> {
   const op = operationOf(request);
   let folder = temporaryRelease(op.paths.app(op.app.app), op.deployId);
   try {
-    folder = await built(op, request, file, text);
+    folder = await learning(op, file, (trial) => built(op, request, trial, text));
     const answer = await tried(op, request, port, folder);
-    return { result: 'proven', ...(answer && { answer }) };
+    const { hosts, learned } = op.network;
+    // An address, or a name without a dot, has no entry.
+    const isListable = hosts.every(({ host }) => isHostName(host) && host.includes('.'));
+    const network = isListable ? learned : undefined;
+    return { result: 'proven', ...(answer && { answer }), ...(network && { network }) };
   } catch (error) {
     if (request.signal.aborted) throw new Failure('interrupted', 'interrupted');
     const failure = reasoned(asStepFailure(error, 'build'), folder, op.deployId);
@@ -121,6 +135,31 @@ function operationOf({ io, paths, app, scratch, reporter, signal, redact }: Proo
     about: {},
     changes: { count: null, subjects: [], authors: [] },
   });
+}
+
+type Build = (file: DeployFile) => Promise<string>;
+
+/** Builds so that the hosts are learned. If that fails, builds without a guard: some need what it refuses. */
+async function learning(op: Deploy, file: DeployFile, build: Build): Promise<string> {
+  const limits = { ...file.build.limits, network: 'learn' } as const;
+  const trial = { ...file, build: { ...file.build, limits } };
+  if (!canLearn(op, trial)) return build(file);
+  try {
+    return await build(trial);
+  } catch (error) {
+    if (op.signal.aborted) throw error;
+    say(op, 'the build failed while its hosts were learned: it is tried again without that');
+    removeTree(temporaryRelease(op.paths.app(op.app.app), op.deployId));
+    return build(file);
+  }
+}
+
+/** Whether a build shows all hosts: downloads that are there already, or a proxy, would hide some. */
+function canLearn(op: Deploy, file: DeployFile): boolean {
+  const { home } = op.paths.app(op.app.app);
+  const isFull = (cache: string) => orElse(() => readdirSync(join(home, cache)), []).length > 0;
+  if (CACHES.some(isFull) || PROXY_VARIABLES.some((name) => op.io.env[name])) return false;
+  return ceilingOf(op, 'build') === true && networkProblems(op, file).length === 0;
 }
 
 /** Builds as a deploy does. Returns the folder of the release. */

@@ -161,7 +161,7 @@ export function launcher(
 }
 
 /** A proxy of the server's cannot be reached. */
-const PROXY_VARIABLES = [
+export const PROXY_VARIABLES = [
   'http_proxy',
   'https_proxy',
   'HTTP_PROXY',

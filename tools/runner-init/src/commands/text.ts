@@ -18,8 +18,10 @@ const PORT = 'instances.default.env.PORT';
 const keyOf = ({ path }: ProposedSetting) => path.join('.');
 
 /** The settings after a proof: where the app answered counts for more than what was guessed. */
-export function settledSettings({ settings }: Proposal, proof: Proof): readonly ProposedSetting[] {
-  const answer = proof.result === 'proven' ? proof.answer : undefined;
+export function settledSettings(proposal: Proposal, proof: Proof): readonly ProposedSetting[] {
+  if (proof.result !== 'proven') return proposal.settings;
+  const { answer, network } = proof;
+  const settings = network ? withNetwork(proposal, network) : proposal.settings;
   if (!answer) return settings;
   const { path, status, fixed } = answer;
   const reason = `answered ${status}`;
@@ -41,6 +43,21 @@ export function settledSettings({ settings }: Proposal, proof: Proof): readonly 
       return { ...each, value: String(fixed.port), reason: 'it listens there, whatever PORT is' };
     return each;
   });
+}
+
+/** The settings with the hosts of the build, and of its package managers: it may reach them tomorrow. */
+function withNetwork({ settings }: Proposal, network: readonly string[]): ProposedSetting[] {
+  const sets = setsOf(settings).filter((set) => !PARTIAL.includes(set));
+  const value = [...new Set([...sets, ...network])];
+  const reason = 'learned from a build: what it reached, and the servers of its package manager';
+  return settings.flatMap((each) =>
+    keyOf(each) === 'build' && value.length > 0
+      ? [
+          { ...each, path: ['build', 'run'] },
+          { path: ['build', 'network'], value, reason },
+        ]
+      : [each],
+  );
 }
 
 /** The same settings with another PORT. */
@@ -69,14 +86,20 @@ const SETS: readonly (readonly [RegExp, HostSet])[] = [
   [/\bbundle\b/, 'rubygems'],
 ];
 
-/** A line to try, not a setting: only a build shows which other hosts it needs. */
-function networkHint(settings: readonly ProposedSetting[]): string[] {
+/** What these sets mean lacks the hosts of the files. */
+const PARTIAL: readonly HostSet[] = ['pypi', 'cargo'];
+
+function setsOf(settings: readonly ProposedSetting[]): HostSet[] {
   const run = settings.filter(({ path: [section] }) => section === 'build');
   const commands = run.flatMap(({ value }) => value).join('\n');
-  const sets = SETS.filter(([words]) => words.test(commands)).map(([, set]) => set);
-  if (sets.length === 0) return [];
-  // What these sets mean lacks the hosts of the files.
-  const isPartial = sets.some((set) => set === 'pypi' || set === 'cargo');
+  return SETS.filter(([words]) => words.test(commands)).map(([, set]) => set);
+}
+
+/** A line to try, not a setting: only a build shows which other hosts it needs. */
+function networkHint(settings: readonly ProposedSetting[]): string[] {
+  const sets = setsOf(settings);
+  if (sets.length === 0 || settings.some((each) => keyOf(each) === 'build.network')) return [];
+  const isPartial = sets.some((set) => PARTIAL.includes(set));
   const list = isPartial ? 'learn' : `[${sets.join(', ')}]`;
   const more = isPartial
     ? ' lists the hosts it needs'
