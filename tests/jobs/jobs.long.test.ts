@@ -7,7 +7,7 @@ import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { DAY, dailyAt, jobsSuite, MINUTE, NOW, newsOf } from './jobs.ts';
+import { DAY, dailyAt, dueNow, jobsSuite, MINUTE, newsOf } from './jobs.ts';
 
 const test = jobsSuite('jobs');
 
@@ -32,7 +32,7 @@ test('a job gets the secrets of the app, and nothing that it prints shows them',
   const args = ['set', 'shop', 'MAIL_KEY', '--file', '-'];
   await run('runner-env', args, { root, stdin: secret });
   const command = `printf %s $MAIL_KEY | wc -c; echo Error: refused $MAIL_KEY; exit 1`;
-  await world.ship('v1', `jobs: { mail: { run: "${command}", ${NOW} } }\n`);
+  await world.ship('v1', `jobs: { mail: { run: "${command}", ${dueNow()} } }\n`);
   const byHand = await world.jobs(['run', 'shop', 'mail']);
   assert.match(byHand.stderr, new RegExp(`\\b${secret.length}\\b`));
   world.since('mail', 30 * MINUTE);
@@ -74,7 +74,7 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
   const gate = join(world.root, '..', 'gate');
   const slow = `while test ! -e '${gate}'; do sleep 0.05; done`;
   const rules = ['skip', 'wait', 'kill'];
-  const lines = rules.map((rule) => `${rule}: { run: "${slow}", ${NOW}, overlap: ${rule} }`);
+  const lines = rules.map((rule) => `${rule}: { run: "${slow}", ${dueNow()}, overlap: ${rule} }`);
   await world.ship('v1', `jobs: { ${lines.join(', ')} }\n`);
   for (let look = 0; look < 2; look += 1) {
     for (const rule of rules) world.since(rule, 30 * MINUTE);
@@ -103,7 +103,7 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
 test('a deploy waits for a job, or ends it and has it run once more', async ({ world }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.$RUNNER_JOB.$RUNNER_VERSION; while test ! -e '${gate}'; do sleep 0.05; done`;
-  const jobs = `jobs: { wait: { run: "${slow}", ${NOW}, during_deploy: wait }, kill: { run: "${slow}", ${NOW}, during_deploy: kill } }\n`;
+  const jobs = `jobs: { wait: { run: "${slow}", ${dueNow()}, during_deploy: wait }, kill: { run: "${slow}", ${dueNow()}, during_deploy: kill } }\n`;
   await world.ship('v1', jobs);
   for (const job of ['wait', 'kill']) world.since(job, 30 * MINUTE);
   await world.look();
@@ -125,7 +125,7 @@ test('a deploy, a restart and a stop leave a run alone, and its release is kept'
 }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; cat VERSION`;
-  const jobs = `jobs: { tick: { run: "${slow}", ${NOW} } }\nkeep: 1\n`;
+  const jobs = `jobs: { tick: { run: "${slow}", ${dueNow()} } }\nkeep: 1\n`;
   await world.ship('v1', jobs);
   world.since('tick', 30 * MINUTE);
   await world.look();
@@ -142,8 +142,8 @@ test('a deploy, a restart and a stop leave a run alone, and its release is kept'
 test('a job that a deploy removes while it runs is not run again', async ({ world }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; rm ${gate}.begun`;
-  const other = `other: { run: "true", ${NOW} }`;
-  await world.ship('v1', `jobs: { tick: { run: "${slow}", ${NOW} }, ${other} }\n`);
+  const other = `other: { run: "true", ${dueNow()} }`;
+  await world.ship('v1', `jobs: { tick: { run: "${slow}", ${dueNow()} }, ${other} }\n`);
   world.since('tick', 30 * MINUTE);
   await world.look();
   await until(() => existsSync(`${gate}.begun`), 'no run has begun');
@@ -176,7 +176,7 @@ test('a job after deploys runs once for each, and not for the way back', async (
 test('a stopped app and a paused job rest, and what passed then is not missed', async ({
   world,
 }) => {
-  await world.ship('v1', `jobs: { tick: { run: "true", ${NOW} } }\n`);
+  await world.ship('v1', `jobs: { tick: { run: "true", ${dueNow()} } }\n`);
   await run('runner-stop', ['shop'], { root: world.root });
   world.since('tick', 30 * MINUTE);
   await world.look();
@@ -200,7 +200,7 @@ test('an app that starts nothing can be stopped for its jobs, and is started for
   world,
 }) => {
   const { root } = world;
-  const jobs = `jobs: { tick: { run: "true", ${NOW} } }\n`;
+  const jobs = `jobs: { tick: { run: "true", ${dueNow()} } }\n`;
   await world.push('v1', { deploy: `start: { type: none }\n${jobs}` });
   assert.is((await world.deploy()).status, 0);
   const stopped = await run('runner-stop', ['shop'], { root });
@@ -259,7 +259,7 @@ test('a job that fails is reported once with its cause, and once when it works a
 }) => {
   const flag = join(world.root, '..', 'fixed');
   const command = `test -e '${flag}' || { echo 'Error: connect ECONNREFUSED 127.0.0.1:5432' >&2; exit 3; }`;
-  await world.ship('v1', `jobs: { tick: { run: "${command}", ${NOW} } }\n`);
+  await world.ship('v1', `jobs: { tick: { run: "${command}", ${dueNow()} } }\n`);
   for (const count of [1, 2]) {
     world.since('tick', 30 * MINUTE);
     await world.look();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { jobsSuite, MINUTE, NOW, newsOf } from './jobs.ts';
+import { dueNow, jobsSuite, MINUTE, newsOf } from './jobs.ts';
 import type { JobWorld } from './world.ts';
 
 const test = jobsSuite('jobs');
@@ -11,7 +11,7 @@ const test = jobsSuite('jobs');
 test('a job runs in the active release, at its time and by hand, and its output is kept', async ({
   world,
 }) => {
-  const jobs = `jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB of $RUNNER_DEPLOY_ID", ${NOW} } }\n`;
+  const jobs = `jobs: { tick: { run: "echo $RUNNER_VERSION $RUNNER_JOB of $RUNNER_DEPLOY_ID", ${dueNow()} } }\n`;
   assert.is((await world.ship('v1', jobs)).status, 0);
   const listed = await world.jobs(['shop']);
   assert.match(
@@ -53,7 +53,7 @@ async function quiet(ended: ReturnType<JobWorld['look']>) {
 test('a run that is killed gives one record, ends what it started and is not run again', async ({
   world,
 }) => {
-  await world.ship('v1', `jobs: { tick: { run: "sleep 300", ${NOW} } }\n`);
+  await world.ship('v1', `jobs: { tick: { run: "sleep 300", ${dueNow()} } }\n`);
   world.since('tick', 30 * MINUTE);
   await world.look();
   await until(() => world.entry('tick').run?.version, 'no run has begun');

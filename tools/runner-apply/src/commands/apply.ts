@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type CommandPlan, isOpen, readPlan } from '@runner/common/apps/plans';
 import { findApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
 import { endWords } from '@runner/deploy/approval/admit';
 import { recordedEnd } from '@runner/deploy/journal/given-id';
 
@@ -41,9 +41,9 @@ export const apply = command({
     });
     // Ctrl-C reaches the command itself, which ends as it does without a plan.
     const remove = io.onSignal((signal) => void (signal !== 'SIGINT' && child.kill(signal)));
-    const [status] = (await once(child, 'close')) as [number | null];
+    const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     remove();
-    return { status: status ?? EXIT.failed };
+    return { status: status ?? (signal ? signalStatus(signal) : EXIT.failed) };
   },
 });
 

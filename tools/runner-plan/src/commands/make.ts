@@ -7,7 +7,7 @@ import { durationOf } from '@runner/common/text/time';
 import { leastApprovals, requireProposer } from '@runner/deploy/approval/grants';
 import { announceWanted } from '@runner/deploy/plan/announce';
 import { makePlan } from '@runner/deploy/plan/make';
-import { interruptionOf } from '@runner/deploy/report/interruption';
+import { untilInterrupted } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { planText, viewOf } from '../text.ts';
 
@@ -71,7 +71,6 @@ export const planning = (verb: PlannedVerb) =>
       const grantName = io.env.RUNNER_GRANT;
       const grant =
         grantName === undefined ? undefined : requireProposer(io.env, grantName, args.app);
-      const interruption = interruptionOf(io);
       const progress = progressFor(
         { ...context, options: { events: false }, format: 'human' },
         false,
@@ -79,13 +78,12 @@ export const planning = (verb: PlannedVerb) =>
       try {
         const { reporter } = progress;
         if (grant) refuseMany({ io, paths }, grant.name);
-        const stored = await makePlan({
+        const request = {
           io,
           paths,
           app: args.app,
           verb,
           reporter,
-          signal: interruption.signal,
           ref: text('ref'),
           to: text('to'),
           instance: text('instance'),
@@ -97,14 +95,14 @@ export const planning = (verb: PlannedVerb) =>
           ...(grant
             ? { by: `grant ${grant.name}`, grant: grant.name, least: leastApprovals(grant, verb) }
             : { by: personOf(io) }),
-        });
+        };
+        const stored = await untilInterrupted(io, (signal) => makePlan({ ...request, signal }));
         const isUseless = stored.plan.summary.problems.length > 0;
         if (stored.plan.needs.count > 0 && !isUseless)
           await announceWanted({ io, paths, reporter, notify: !options['no-notify'] }, stored);
         return { value: viewOf(stored), status: isUseless ? EXIT.failed : EXIT.ok };
       } finally {
         progress.end();
-        interruption.remove();
       }
     },
     human: planText,
