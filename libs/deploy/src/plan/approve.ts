@@ -27,7 +27,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { startInBackground } from '../run/background.ts';
 import { judge } from '../signed/judge.ts';
 import { readSigners } from '../signed/signers.ts';
-import { isAuthor } from './authors.ts';
+import { isAnyones, isAuthor } from './authors.ts';
 
 /** The namespace of `ssh-keygen -Y sign -n` for approvals. */
 export const NAMESPACE = 'runner-approval';
@@ -146,6 +146,8 @@ function requireWord(
       : unlessFailure(() => readGrant(io.env, String(plan.grant)), undefined);
   if (plan.by === by || agent?.user === by)
     throw refuse(`made ${id}: someone else has to approve it`);
+  if (isAnyones(plan.authors))
+    throw refuse(`may not approve ${id}: its commits have too many authors to know them all`);
   const rule = approvalRuleOf(readConfig(paths), plan.app).by.find(({ user }) => user === by);
   if (isAuthor(id, plan.authors, rule ?? { user: by, emails: [] }))
     throw refuse(`wrote commits of ${id}: someone else has to approve it`);

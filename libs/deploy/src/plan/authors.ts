@@ -12,9 +12,9 @@ function printOf(plan: string, kind: 'name' | 'address' | 'account', text: strin
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }
 
-/** Fingerprints of authors, who are given as `name <address>`, for one plan. */
-export function authorPrints(plan: string, authors: readonly string[]): string[] {
-  if (authors.length > AUTHORS_MAX) return [ANYONE];
+/** Fingerprints of authors, who are given as `name <address>`, for one plan; undefined: of too many to know. */
+export function authorPrints(plan: string, authors: readonly string[] | undefined): string[] {
+  if (authors === undefined || authors.length > AUTHORS_MAX) return [ANYONE];
   const prints = authors.flatMap((author) => {
     const [, name = author, address = ''] = /^(.*?)\s*<([^<>]*)>\s*$/s.exec(author) ?? [];
     const account = address.split('@')[0] ?? '';
@@ -26,6 +26,9 @@ export function authorPrints(plan: string, authors: readonly string[]): string[]
   });
   return [...new Set(prints)];
 }
+
+/** Whether anyone may be one of them. */
+export const isAnyones = (prints: readonly string[]) => prints.includes(ANYONE);
 
 /**
  * Whether a user is one of them: by the addresses that config.yml lists, else by an address or a name that is
@@ -40,5 +43,5 @@ export function isAuthor(
     emails.length > 0
       ? emails.map((each) => printOf(plan, 'address', each))
       : (['name', 'address', 'account'] as const).map((kind) => printOf(plan, kind, user));
-  return prints.includes(ANYONE) || own.some((each) => prints.includes(each));
+  return isAnyones(prints) || own.some((each) => prints.includes(each));
 }

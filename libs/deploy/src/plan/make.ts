@@ -29,7 +29,7 @@ import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
 import { authorPrints } from './authors.ts';
-import { broughtCommits } from './commits.ts';
+import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
 import { contractMayFollow, requireContract } from './contract.ts';
 
 /** What is to be planned, and by whom. */
@@ -51,8 +51,8 @@ export interface PlanRequest
 }
 
 /** The part of a plan that depends on its verb. */
-type Planned = Pick<CommandPlan, 'commit' | 'version' | 'authors' | 'summary'> &
-  Partial<Pick<CommandPlan, 'facts'>>;
+type Planned = Pick<CommandPlan, 'commit' | 'version' | 'summary'> &
+  Partial<Pick<CommandPlan, 'facts'>> & { readonly authors: readonly string[] | undefined };
 
 /** Makes a plan and stores it. Throws what its command would throw before it begins. */
 export async function makePlan(request: PlanRequest): Promise<StoredPlan> {
@@ -111,6 +111,10 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   const { plan, source, file, packages } = await inspect(request, app);
   const { commit, version, problems, warnings } = plan;
   const brought = await broughtCommits(source, activeCommit(app, instance), commit);
+  const { notAuthor } = approvalRuleOf(readConfig(request.paths), app.app);
+  const known = notAuthor
+    ? await authorsOf(source, activeCommits(app, instance), commit)
+    : { authors: [], count: null };
   const { migrate } = file;
   const way = migrate?.isFull ? 'a full copy' : 'a copy of the schema';
   const tried = migrate?.isRehearsed
@@ -125,11 +129,11 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   return {
     commit,
     version,
-    authors: brought.authors,
+    authors: known ? known.authors : undefined,
     summary: {
       ...common(request, file),
       moves,
-      changes: { ...brought.changes, ...packages },
+      changes: { ...withAuthors(brought.changes, known), ...packages },
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(request.paths, app, file),

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { appFiles } from '@runner/testing/app';
+import { executable, run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deployFile, inWorld, REPO } from '../deploys/world.ts';
+import { asSudo } from './person.ts';
+
+const test = suite('authors of a plan');
+
+test('a host that sends no commits alone hides no author, and a first deploy brings the whole history', () =>
+  inWorld(async (world) => {
+    const { root, port, git } = world;
+    execFileSync('git', ['-C', git.path(REPO), 'config', 'uploadpack.allowFilter', 'false']);
+    appendFileSync(
+      `${root}/config.yml`,
+      'require_approval: { shop: { deploy: 1, by: [daemon, bin, sys], not_author: true } }\n',
+    );
+    const push = (version: string, by: string) => {
+      const files = { ...appFiles(version), '.deploy.yml': deployFile(port) };
+      return git.commit(REPO, files, `${version}\n\nco-authored-by: X <${by}@example.org>`);
+    };
+    const plan = async () => {
+      const { stdout, stderr } = await run('runner-plan', ['deploy', 'shop', '--json'], { root });
+      assert.match(stdout, '"id":"p-', stderr);
+      return JSON.parse(stdout);
+    };
+    const approve = (uid: number, id: string) =>
+      asSudo(uid, `${executable('runner-approve')} ${id} --no-apply --root ${root}`);
+    await push('v1', 'daemon');
+    await push('v2', 'bin');
+    const first = await plan();
+    assert.is(first.summary.changes.count, 2);
+    for (const uid of [1, 2])
+      assert.match(approve(uid, first.id).stderr, `wrote commits of ${first.id}`);
+    assert.is(approve(3, first.id).status, 0);
+    assert.is((await run('runner-apply', [first.id], { root })).status, 0);
+    await push('v3', 'bin');
+    await push('v4', 'sys');
+    const second = await plan();
+    assert.is(second.summary.changes.count, 2);
+    for (const uid of [2, 3])
+      assert.match(approve(uid, second.id).stderr, `wrote commits of ${second.id}`);
+    assert.is(approve(1, second.id).status, 0);
+  }));
+
+test.run();
