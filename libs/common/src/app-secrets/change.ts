@@ -1,6 +1,7 @@
 /** Changes the secrets of an app, under the registry's lock. */
 import { changeRegistry } from '../apps/change.ts';
 import { requireApp, writeApp } from '../apps/store.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Server } from '../foundation/paths.ts';
 import { initiatorOf } from '../foundation/user.ts';
@@ -18,6 +19,7 @@ import {
   type StartedWith,
   writeSecrets,
 } from './file.ts';
+import { formerAgain, isSamePlace, withFormer } from './former.ts';
 import type { AppSecret, AppSecrets } from './open.ts';
 
 /** A variable to set. */
@@ -46,17 +48,15 @@ export function setSecrets({ io, paths }: Server, name: string, added: readonly 
       const changed = { changed_at: now.toISOString(), changed_by: initiatorOf(io, 'manual') };
       return { ...place, sealed, ...changed, ...(plain && { plain }) };
     });
-    const isReplaced = (old: SealedSecret) => entries.some((each) => isSame(each, old));
+    const isReplaced = (old: SealedSecret) => entries.some((each) => isSamePlace(each, old));
     const secrets = [...file.secrets.filter((old) => !isReplaced(old)), ...entries];
+    const former = withFormer(file, keyring, file.secrets.filter(isReplaced), added);
     checkSize(secrets);
     // First: 0.1.0 refuses the state, and so never starts the app without its secrets.
     if (app.version !== 2) writeApp(paths, { ...app, version: 2, updated_at: now.toISOString() });
-    writeSecrets(paths, { ...file, secrets: secrets.sort(byName) }, now);
+    writeSecrets(paths, { ...file, secrets: secrets.sort(byName), former }, now);
   });
 }
-
-const isSame = (one: SealedSecret, other: { name: string; instance: string }) =>
-  one.name === other.name && one.instance === other.instance;
 
 const byName = (a: SealedSecret, b: SealedSecret) =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : a.instance < b.instance ? -1 : 1;
@@ -79,7 +79,7 @@ export function unsetSecrets(
     requireApp(paths, name);
     const file = readSecrets(paths, name);
     const isSet = (variable: string) =>
-      file?.secrets.some((each) => isSame(each, { name: variable, instance }));
+      file?.secrets.some((each) => isSamePlace(each, { name: variable, instance }));
     const missing = variables.find((variable) => !isSet(variable));
     if (!file || missing !== undefined)
       throw new Failure(
@@ -87,8 +87,15 @@ export function unsetSecrets(
         `'${name}' has no secret ${missing}${instance === '*' ? '' : ` for the instance ${instance}`}; see: runner env list ${name}`,
       );
     const stays = (each: SealedSecret) =>
-      !variables.some((variable) => isSame(each, { name: variable, instance }));
-    writeSecrets(paths, { ...file, secrets: file.secrets.filter(stays) }, io.now());
+      !variables.some((variable) => isSamePlace(each, { name: variable, instance }));
+    // A lost key must not keep a secret set.
+    const keyring = unlessFailure(() => requireKeyring(paths, io.env), undefined);
+    const former = withFormer(
+      file,
+      keyring,
+      file.secrets.filter((each) => !stays(each)),
+    );
+    writeSecrets(paths, { ...file, secrets: file.secrets.filter(stays), former }, io.now());
   });
 }
 
@@ -162,7 +169,10 @@ export function resealSecrets({ io, paths }: Server, app: string): number {
     secrets: file.secrets.map(reseal),
     started: resealAll(file.started),
     starting: resealAll(file.starting),
+    ...(file.former && { former: formerAgain(file, keyring) }),
   };
-  if (count > 0 || key.database_key !== file.database_key) writeSecrets(paths, resealed, io.now());
+  const hasFormer = (file.former ?? []).some(({ sealed }) => keyIdOf(sealed) !== keyring[0].kid);
+  if (count > 0 || hasFormer || key.database_key !== file.database_key)
+    writeSecrets(paths, resealed, io.now());
   return count;
 }

@@ -42,6 +42,8 @@ export interface SecretsFile {
   started: StartedWith[];
   /** What a running deploy starts them with; becomes `started` when it succeeds. */
   starting: StartedWith[];
+  /** Values that they had before, newest first: to be redacted in logs that still have them. */
+  former?: SealedSecret[];
   /** The key of the backups of its database, sealed. */
   database_key?: string;
   [field: string]: unknown;
@@ -74,6 +76,7 @@ export function readSecrets(paths: Paths, app: string): SecretsFile | undefined 
   const isWhole =
     typeof file.salt === 'string' &&
     isListOf(file.secrets, isSealed) &&
+    isListOf(file.former ?? [], isSealed) &&
     isListOf(file.started, isStartedWith) &&
     isListOf(file.starting, isStartedWith);
   if (!isWhole) throw bad('has a malformed section');
@@ -100,7 +103,8 @@ function isStartedWith(value: unknown): boolean {
 export function writeSecrets(paths: Paths, file: SecretsFile, now: Date): void {
   makeFolder(paths.secretsDir, 0o700);
   sweepStrays(paths.secretsDir, now);
-  const isEmpty = [file.secrets, file.started, file.starting].every(({ length }) => length === 0);
+  const { secrets, started, starting, former = [] } = file;
+  const isEmpty = [secrets, started, starting, former].every(({ length }) => length === 0);
   if (isEmpty && file.database_key === undefined) removeIfThere(paths.secrets(file.app));
   else writeWhole(paths.secrets(file.app), `${JSON.stringify(file, null, 2)}\n`);
 }

@@ -1,4 +1,5 @@
 /** Opens the secrets of an app. */
+import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -25,6 +26,8 @@ export interface AppSecrets {
   readonly file: SecretsFile | undefined;
   /** All that are set now. */
   readonly all: readonly AppSecret[];
+  /** Values from before, as far as they can be opened. */
+  readonly former: readonly AppSecret[];
   /** What an instance gets when it is started now. */
   today(instance: string): readonly AppSecret[];
   /** What an instance was last started with. */
@@ -34,6 +37,7 @@ export interface AppSecrets {
 export const NO_SECRETS: AppSecrets = {
   file: undefined,
   all: [],
+  former: [],
   today: () => [],
   started: () => [],
 };
@@ -76,6 +80,7 @@ function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
   return {
     file,
     all,
+    former: (file.former ?? []).flatMap((each) => unlessFailure(() => [openOne(each)], [])),
     today: (instance) => secretsFor(file.secrets, instance).map(openOne),
     started: (instance) => started.find((each) => each.instance === instance)?.secrets ?? [],
   };
@@ -139,9 +144,9 @@ export function partsOf(value: string): string[] {
 }
 
 /** The values to redact, with their parts. */
-export function secretsToRedact({ file, all, started }: AppSecrets): Secret[] {
+export function secretsToRedact({ file, all, former, started }: AppSecrets): Secret[] {
   const used = (file?.started ?? []).flatMap(({ instance }) => started(instance));
-  const secret = [...all, ...used].filter(({ plain }) => !plain);
+  const secret = [...all, ...used, ...former].filter(({ plain }) => !plain);
   const texts = secret.flatMap(({ value }) => partsOf(value.reveal()));
   return [...new Set(texts)].map((text) => new Secret(text));
 }
