@@ -9,9 +9,9 @@ import { partsOf } from './open.ts';
 /** Values that are kept of one secret, and of all secrets of an app; the oldest go first. */
 const [OF_ONE, OF_ALL] = [5, 100];
 
-type Place = Pick<SealedSecret, 'name' | 'instance'>;
+type SecretPlace = Pick<SealedSecret, 'name' | 'instance'>;
 
-export const isSamePlace = (one: Place, other: Place) =>
+export const isSamePlace = (one: SecretPlace, other: SecretPlace) =>
   one.name === other.name && one.instance === other.instance;
 
 /**
@@ -22,7 +22,7 @@ export function withFormer(
   file: SecretsFile,
   keyring: Keyring | undefined,
   gone: readonly SealedSecret[],
-  set: readonly (Place & { readonly value: Secret })[] = [],
+  set: readonly (SecretPlace & { readonly value: Secret })[] = [],
 ): SealedSecret[] {
   const kept: { entry: SealedSecret; value: string | undefined }[] = [];
   for (const entry of [...gone, ...(file.former ?? [])]) {
