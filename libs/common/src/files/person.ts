@@ -47,10 +47,19 @@ function nameOf(uid: number): string {
   return line?.split(':')[0] ?? lookedUp(uid) ?? String(uid);
 }
 
+/** Whether the server has a user of this name. */
+export function isUser(name: string): boolean {
+  const passwd = orElse(() => readFileSync('/etc/passwd', 'utf8'), '');
+  return passwd.split('\n').some((line) => line.split(':')[0] === name) || lookedUp(name) === name;
+}
+
 /** A user of a directory such as LDAP. */
-function lookedUp(uid: number): string | undefined {
+function lookedUp(user: number | string): string | undefined {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { stdout } = spawnSync('getent', ['passwd', String(uid)], { encoding: 'utf8', env: {} });
+  const { stdout } = spawnSync('getent', ['passwd', '--', String(user)], {
+    encoding: 'utf8',
+    env: {},
+  });
   return stdout?.split(':')[0] || undefined;
 }
 

@@ -43,7 +43,8 @@ export async function judge(
   const of = `the key ${fingerprint} of ${first.principal}`;
   if (named.length === 0)
     return { why: `is signed by ${of}, which is not listed for ${namespace}` };
-  const when = named.some((key) => isWithin(key, date)) ? 'now' : 'at the date of the commit';
+  const isNow = namespace !== NAMESPACE || named.some((key) => isWithin(key, date));
+  const when = isNow ? 'now' : 'at the date of the commit';
   return { why: `is signed by ${of}, which is not valid ${when}` };
 }
 

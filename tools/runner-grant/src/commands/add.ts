@@ -1,8 +1,12 @@
+import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { personOf } from '@runner/common/files/person';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
+import { isUser, personOf } from '@runner/common/files/person';
 import { readGiven } from '@runner/common/files/read';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
+import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import {
   changeGrants,
@@ -14,6 +18,17 @@ import {
 import { requireRoot } from '../root.ts';
 
 const KEY_MAX = 16_384;
+
+/** With a mistyped user `not_author` would have no effect. Throws `usage`. */
+function requireUser(paths: Paths, apps: readonly string[], user: string): void {
+  const config = readConfig(paths);
+  const isListed = apps.some((app) =>
+    approvalRuleOf(config, app).by.some((each) => each.user === user),
+  );
+  if (isListed || isUser(user)) return;
+  const why = 'it must be a user of this server, or one that require_approval of config.yml lists';
+  throw invalidValue(user.slice(0, 80), '--user <USER>', why);
+}
 
 export const add = command({
   name: 'add',
@@ -33,7 +48,7 @@ export const add = command({
     key: { placeholder: 'FILE', about: 'Public ssh key that may use it; - reads stdin' },
   },
   examples: ['sudo runner grant add helper --level propose --app shop --key helper.pub'],
-  async run({ io, args: { name }, options }) {
+  async run({ io, paths, args: { name }, options }) {
     requireRoot(io);
     if (!isGrantName(name))
       throw invalidValue(name.slice(0, 80), '<NAME>', 'it must be a-z, 0-9 and -, at most 32');
@@ -47,6 +62,8 @@ export const add = command({
       since: io.now().toISOString(),
       by: personOf(io),
     };
+    for (const each of grant.apps) requireApp(paths, each);
+    if (user !== null) requireUser(paths, grant.apps, user);
     changeGrants(io, name, grant);
     return { value: grant };
   },
