@@ -139,7 +139,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['sudo_user', 'GuardBypassed: who became that user with sudo'],
   ['grant', 'AgentCall: whose call it was; empty without a grant'],
   ['tool', 'AgentCall: the tool'],
-  ['outcome', 'AgentCall: done, running, or the code of the failure'],
+  ['outcome', 'AgentCall: begun, done, running, or the code of the failure'],
   ['arguments', 'AgentCall: the SHA-256 of the arguments'],
 ];
 

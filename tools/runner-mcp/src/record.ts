@@ -8,13 +8,13 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
 
-/** A call that was answered, or refused. */
+/** A call that begins, was answered, or refused. */
 export interface RecordedCall {
   readonly grant: string | undefined;
   readonly tool: string;
   /** `-`: of no app, or of one that is not the grant's. */
   readonly app: string;
-  /** `done`, `running`, or the code of the failure. */
+  /** `begun`, before its effect; then `done`, `running`, or the code of the failure. */
   readonly outcome: string;
   /** Of `apply`. */
   readonly plan: string | undefined;

@@ -86,9 +86,12 @@ export class AgentSession {
 
   async #recorded(name: string, args: unknown, answer: () => Promise<AboutSubject>) {
     const { subject, text, outcome } = await answer();
-    const { app, plan } = subject;
-    recordCall(this.#server, { grant: this.#name, tool: name, app, plan, outcome, args });
+    this.#record(name, args, subject, outcome);
     return { text, isError: !['done', 'running'].includes(outcome) };
+  }
+
+  #record(tool: string, args: unknown, { app, plan }: Subject, outcome: string): void {
+    recordCall(this.#server, { grant: this.#name, tool, app, plan, outcome, args });
   }
 
   async #answer(name: string, args: unknown): Promise<AboutSubject> {
@@ -130,6 +133,8 @@ export class AgentSession {
     const grant = this.#name;
     const acts = subject.plan !== undefined;
     if (acts) this.#takeTurn(subject);
+    // What has an effect is recorded before it: this session may be ended at any moment.
+    if (tool.level !== 'look') this.#record(tool.name, args, subject, 'begun');
     const run = { argv: tool.argv(args), grant, acts, signal: this.#signal };
     const { status, output } = await execute(this.#server, run);
     if (status === null)
