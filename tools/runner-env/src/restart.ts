@@ -1,9 +1,24 @@
 /** `--restart`: what a new value is for gets it at once. */
 import type { CommandResult, Context } from '@runner/common/cli/command';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import { runLife } from '@runner/deploy/life';
 import type { LifeOutcome } from '@runner/deploy/lifecycle/verbs';
 import type { SetSecrets } from './change.ts';
 import { listSecrets } from './listing.ts';
+
+/** Before anything is stored. Throws `approval_required`. */
+export function requireRestart({ io, paths }: Server, app: string): void {
+  const { counts } = approvalRuleOf(readConfig(paths), app);
+  if (!counts.restart && io.env.RUNNER_GRANT === undefined) return;
+  throw new Failure(
+    'approval_required',
+    `restart of '${app}' needs an approval, nothing was set: leave out --restart, then run runner plan restart ${word(app)}`,
+  );
+}
 
 /** Restarts the instances that get a value, and adds how that ended to the answer. */
 export async function restartFor(

@@ -3,7 +3,7 @@ import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
 import type { SetSecrets } from '../change.ts';
 import { noteUnread, store } from '../change.ts';
-import { restartFor } from '../restart.ts';
+import { requireRestart, restartFor } from '../restart.ts';
 import { readValue, scopeOf, variableName } from '../value.ts';
 
 export const set = command({
@@ -44,6 +44,7 @@ export const set = command({
   async run(context) {
     const { io, paths, args, options } = context;
     const { app } = requireApp(paths, args.app);
+    if (options.restart) requireRestart({ io, paths }, app);
     const name = variableName(args.name);
     const instance = scopeOf(options.instance, options.preview);
     const value = readValue(io, options.file, name);
