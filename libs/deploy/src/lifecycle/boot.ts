@@ -1,6 +1,11 @@
 /** `runner start --boot`: what ran before a reboot. */
-import { asleepSince } from '@runner/common/apps/slots';
+import { join } from 'node:path';
+import { asleepSince, liveRun } from '@runner/common/apps/slots';
 import { appNames, listApps, previewNames } from '@runner/common/apps/store';
+import { bootId, recordedProcess } from '@runner/common/files/process';
+import { readTextIfThere } from '@runner/common/files/read';
+import { writeWhole } from '@runner/common/files/write';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -19,6 +24,7 @@ export async function startAll(
   const { apps, unreadable } = listApps(paths, [...appNames(paths), ...previewNames(paths)]);
   const done: LifeOutcome[] = [];
   const failed = unreadable.map(({ app }) => app);
+  const isFirst = readTextIfThere(bootFile(paths), BOOT_MAX) !== bootId();
   for (const { app, failure } of unreadable)
     reporter.note(`${app}: ${failure.message} (${failure.code})`);
   const note = (app: string, words: string) => {
@@ -32,7 +38,15 @@ export async function startAll(
       if (asleepSince(paths.app(app).instance(instance))) continue;
       try {
         const outcome = await changeRunning(
-          { io, paths, app, instance, wait: 60_000, reporter, isBoot: true },
+          {
+            io,
+            paths,
+            app,
+            instance,
+            wait: 60_000,
+            reporter,
+            isBoot: isFirst && !hasRun(paths, app, instance),
+          },
           'start',
         );
         done.push(outcome);
@@ -50,5 +64,16 @@ export async function startAll(
       note(app, error.message);
     }
   }
+  // Last: what a kill leaves is started by the next one.
+  unlessFailure(() => writeWhole(bootFile(paths), bootId()), undefined);
   return { apps: done, failed: [...new Set(failed)] };
+}
+
+const BOOT_MAX = 256;
+/** The boot of the server in which all of this was last done: a second time is a start as any other. */
+const bootFile = ({ locksDir }: Paths) => join(locksDir, 'boot');
+
+/** Whether a process of an instance was started since the last boot: it has ended for another reason. */
+function hasRun(paths: Paths, app: string, instance: string): boolean {
+  return recordedProcess(liveRun(paths.app(app).instance(instance))) !== undefined;
 }

@@ -64,7 +64,10 @@ export async function changeRunning(
   const outcome = await operate(own, verb, open, async (op) => {
     lost = op.lost;
     const { app, reporter } = op;
-    const plan = request.isBoot ? undefined : admit(op, app, { ...request, verb });
+    const plan =
+      request.isBoot && io.env.RUNNER_GRANT === undefined
+        ? undefined
+        : admit(op, app, { ...request, verb });
     const chosen = chosenInstances(app, request.instance);
     begin(op, plan, request);
     const [[, { commit, version }]] = chosen as [[string, Deployed]];

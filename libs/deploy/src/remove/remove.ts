@@ -3,14 +3,19 @@ import { dirname, join } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { prunePlans } from '@runner/common/apps/plans';
 import { liveLink } from '@runner/common/apps/slots';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { removeView } from '@runner/common/apps/viewed';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
 import { folderNamesIn, isThere, namesIn, removeIfThere } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { syncFolder } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import { removeEnvFile } from '../instances/env-file.ts';
+import { fileOfRelease } from '../instances/kept-file.ts';
 import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { endJobs } from '../jobs/end-all.ts';
 import { underLock } from '../journal/lock.ts';
@@ -34,11 +39,12 @@ export interface RemoveRequest extends Server {
   note(text: string): void;
 }
 
-/** Throws `app_not_found`, `locked`, `stop_failed`. */
+/** Throws `app_not_found`, `approval_required`, `locked`, `stop_failed`. */
 export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   const { io, paths, app, force } = request;
   return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
+    requireMayEnd({ io, paths }, state);
     await endJobs(paths, app);
     const problems = await stopInstances({ io, paths }, state);
     const unstopped = unstoppable(paths, state);
@@ -56,6 +62,23 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     });
     return { app, kept: removeFiles(request) };
   });
+}
+
+/** Throws `approval_required` for an app that runs if a stop needs one. */
+export function requireMayEnd({ io, paths }: Server, state: AppState): void {
+  const { app, instances, stopped } = state;
+  const needs =
+    io.env.RUNNER_GRANT !== undefined || approvalRuleOf(readConfig(paths), app).counts.stop;
+  const running = Object.entries(instances).find(([name, { current }]) => {
+    const file = current && fileOfRelease(paths, app, current);
+    const hasNothing = file?.start.type === 'none' && file.jobs.length === 0;
+    return current && !hasNothing && !stopped?.instances.includes(name);
+  });
+  if (needs && running)
+    throw new Failure(
+      'approval_required',
+      `'${app}' runs, and its stop needs an approval: run runner plan stop ${word(app)}, and remove it once it is stopped`,
+    );
 }
 
 function stillRuns(app: string, problems: readonly string[]): Failure {

@@ -7,14 +7,14 @@ import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
-import { removeApp } from '@runner/deploy/remove/remove';
+import { removeApp, requireMayEnd } from '@runner/deploy/remove/remove';
 
 export const remove = command({
   about: 'Remove an app and stop it',
   details:
     'Stops the app, then removes its registration with the token, its releases and its mirror. Shared\n' +
     'files are kept unless you pass --purge; the audit log is always kept. If an instance cannot be\n' +
-    'stopped, the app stays registered unless you pass --force.',
+    'stopped, the app stays registered unless you pass --force. If its stop needs an approval, stop it first.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     yes: { short: 'y', about: 'Do not ask for confirmation' },
@@ -27,7 +27,9 @@ export const remove = command({
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
-    const { app } = requireApp(paths, args.app);
+    const state = requireApp(paths, args.app);
+    const { app } = state;
+    requireMayEnd({ io, paths }, state);
     if (!options.yes) await confirm(context, app);
     removePreviews(context, app, context.options.force);
     return { value: await removeApp({ io, paths, app, note, ...options }) };
