@@ -33,6 +33,9 @@ test('a plan whose deploy was killed is not applied again, and goes with its app
       (await run('runner-fetch', ['--deploy', '--json'], { root })).stdout,
     );
     assert.is(fetched.result, 'approval', JSON.stringify(fetched));
+    // The same fetch cleans up and makes the next plan.
+    assert.match(fetched.text, /^v2 waits for approval p-/);
+    assert.is.not(/p-[0-9a-f]{8}/.exec(fetched.text)?.[0], id);
     const failure = world.events().find(({ event_type: kind }) => kind === 'DeployFailure');
     assert.equal([failure?.plan, failure?.approved_by], [id, ['root']]);
     const late = await run('runner-apply', [id], { root });

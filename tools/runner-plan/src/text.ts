@@ -6,23 +6,47 @@ import {
   type StoredPlan,
   waitsWords,
 } from '@runner/common/apps/plans';
+import { findApp } from '@runner/common/apps/store';
 import { fields, type Style } from '@runner/common/cli/output';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Server } from '@runner/common/foundation/paths';
+import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { utcText } from '@runner/common/text/time';
+import { changesSince } from '@runner/deploy/approval/facts';
 
 /** What `--json` prints: the plan, and what has become of it. */
-export type PlanView = CommandPlan & Pick<StoredPlan, 'approvals' | 'applied' | 'ended'>;
+export type PlanView = CommandPlan &
+  Pick<StoredPlan, 'approvals' | 'applied' | 'ended'> & {
+    /** What has changed since, so that it can no longer be applied; null: nothing that is known, or it ended. */
+    outdated: string | null;
+  };
 
-export function viewOf({ plan, approvals, applied, ended }: StoredPlan): PlanView {
-  return { ...plan, approvals, applied, ended };
+export function newPlanView({ plan, approvals, applied, ended }: StoredPlan): PlanView {
+  return { ...plan, approvals, applied, ended, outdated: null };
+}
+
+export async function viewOf(server: Server, stored: StoredPlan): Promise<PlanView> {
+  const { io, paths } = server;
+  const app = unlessFailure(() => findApp(paths, stored.plan.app), undefined);
+  const view = newPlanView(stored);
+  if (!app || !isOpen(stored, io.now())) return view;
+  const changed = unlessFailure(() => changesSince(server, app, stored.plan), []);
+  if (changed.length === 0) return view;
+  const redact = await redactorForAny({ paths, env: io.env }, app.app);
+  return { ...view, outdated: redact(changed.join('; ')) };
 }
 
 /** What it waits for, or how it ended. */
-export function stateWords({ approvals, applied, ended, ...plan }: PlanView, now: Date): string {
+export function stateWords(
+  { approvals, applied, ended, outdated, ...plan }: PlanView,
+  now: Date,
+): string {
   const stored = { plan, text: '', approvals, applied, ended };
   if (ended) return ended.why;
   if (applied) return `applied by ${applied.by} as ${applied.deploy_id}`;
   if (!isOpen(stored, now)) return `expired at ${utcText(plan.expires)}`;
+  if (outdated !== null) return `outdated: ${outdated}`;
   if (plan.summary.problems.length > 0) return 'cannot be applied: it has a problem';
   return isApproved(stored) ? `ready: runner apply ${plan.id}` : waitsWords(stored);
 }

@@ -75,7 +75,7 @@ export async function explain(context: Context, name: string): Promise<AppExplan
   const isKept = id !== null && /^[\w-]{8}$/.test(id) && isThere(paths.deployLog(app.app, id));
   const log = `runner debug log ${app.app} --deploy ${id}`;
   const root = options.root === undefined ? '' : ` --root ${word(paths.root)}`;
-  const commands = commandsFor(summary, failure && !failure.over && isKept ? log : null);
+  const commands = commandsFor(paths, summary, failure && !failure.over && isKept ? log : null);
   const value: AppExplanation = {
     app: app.app,
     state: summary.state,

@@ -1,9 +1,11 @@
 /** Why an app is in its state, and which commands help. */
 import { repairsOf } from '@runner/common/apps/next';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import { withApprovals } from '@runner/common/apps/plan-words';
 import type { AppState } from '@runner/common/apps/state';
 import type { StateWord } from '@runner/common/apps/state-word';
 import type { AppSummary } from '@runner/common/apps/summary';
+import type { Paths } from '@runner/common/foundation/paths';
 import { verdictOf } from '@runner/deploy/checks/verdict';
 
 /** In sentences, without the failure of a deploy; empty if nothing keeps the app from its newest commit. */
@@ -46,13 +48,14 @@ const COMMANDS: Partial<Record<StateWord, string>> = {
 };
 
 /** At most two commands; `log` shows the output of the failure that explains the state. */
-export function commandsFor(shown: AppSummary, log: string | null): string[] {
-  const { app, state, instances, watched, migration_left: left } = shown;
+export function commandsFor(paths: Paths, shown: AppSummary, log: string | null): string[] {
+  const { app, state, instances, watched, migration_left: left, plans } = shown;
   const command = left ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
   return [
     ...(log === null ? [] : [log]),
-    ...repairsOf(app, instances),
-    ...(command === undefined ? [] : [command]),
+    ...[...repairsOf(app, instances), ...(command === undefined ? [] : [command])].map((each) =>
+      withApprovals(paths, app, plans, each),
+    ),
     ...(watched?.verdict === 'bad' ? [`runner watch ${app}`] : []),
   ].slice(0, 2);
 }

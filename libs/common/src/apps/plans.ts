@@ -82,6 +82,8 @@ export interface Approval {
   /** Fingerprint of the key that signed it. */
   key?: string;
   reason?: string;
+  /** It leaves the plan to `runner apply`. */
+  leaves?: true;
 }
 
 /** How a plan ended without being applied, or what applying it did. */
@@ -155,8 +157,10 @@ export function isOpen({ plan, applied, ended }: StoredPlan, now: Date): boolean
 
 export const isApproved = ({ plan, approvals }: StoredPlan) => approvals.length >= plan.needs.count;
 
-/** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`. */
-export function waitsWords({ plan, approvals }: StoredPlan): string {
+/** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`, or what applies it. */
+export function waitsWords(stored: StoredPlan): string {
+  const { plan, approvals } = stored;
+  if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
   const left = plan.needs.by.filter((user) => !approvals.some(({ by }) => by === user));
   const by = left.length > 0 ? ` by ${left.join(' or ')}` : '';
   const more = plan.needs.count - approvals.length;

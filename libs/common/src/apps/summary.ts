@@ -6,7 +6,7 @@ import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import { isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
+import { type WaitingPlan, waitingPlans, withApprovals } from './plan-words.ts';
 import type { PreviewMark } from './preview.ts';
 import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
@@ -66,8 +66,8 @@ export interface AppSummary
   migration: Migration | null;
   /** Those of its active releases. */
   jobs: JobSummary[];
-  /** The plans that wait for approvals, and in words for whose. */
-  plans: { id: string; verb: string; version: string; by: string; waits: string }[];
+  /** The plans that wait for approvals, or have them and are not applied. */
+  plans: WaitingPlan[];
   /** Since when and why `fetch` cannot check for new commits. */
   check_failed: CheckFailed | null;
   created_at: string;
@@ -91,16 +91,10 @@ export function isHealthy({ state, instances, jobs }: AppSummary): boolean {
 
 /** What the automatic deploy waits for, and what to type. */
 function approvalWaits(plans: AppSummary['plans']): string | undefined {
-  const plan = plans.find(({ verb, by }) => verb === 'deploy' && by === 'fetch');
-  return plan && `${plan.version} ${plan.waits}: runner approve ${plan.id}`;
-}
-
-function waitingPlans(paths: Paths, app: string, now: Date): AppSummary['plans'] {
-  const waiting = listPlans(paths, app).filter((each) => isOpen(each, now) && !isApproved(each));
-  return waiting.map((each) => {
-    const { id, verb, version, by } = each.plan;
-    return { id, verb, version, by, waits: waitsWords(each) };
-  });
+  const plan = plans.findLast(({ verb }) => verb === 'deploy');
+  return (
+    plan && `${plan.version} ${plan.waits}${plan.approved ? '' : `: runner approve ${plan.id}`}`
+  );
 }
 
 /** Summarises a state. */
@@ -111,7 +105,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   ]);
   const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
-  const plans = waitingPlans(paths, app.app, view.now);
+  const plans = waitingPlans(paths, app, view.now);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -137,7 +131,9 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
       pid === undefined
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
-    next: approvalWaits(plans) ?? nextOf(app, state, instances, view),
+    next:
+      approvalWaits(plans) ??
+      withApprovals(paths, app.app, plans, nextOf(app, state, instances, view)),
     last_checked: app.last_checked,
     behind_since: app.behind_since ?? null,
     certificates: app.certificates ?? {},

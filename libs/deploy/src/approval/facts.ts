@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { openSecrets, secretFingerprint } from '@runner/common/app-secrets/open';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
-import { pauseOf, pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import { stateFacts } from '@runner/common/apps/plan-words';
 import type { CommandPlan } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { approvalRuleOf } from '@runner/common/config/approval';
@@ -35,15 +35,11 @@ export function factsOf(
     `secret ${each.name}${each.instance === '*' ? '' : ` of ${each.instance}`}`,
     HIDDEN + (file ? secretFingerprint(file, each) : ''),
   ]);
-  const instances = Object.entries(app.instances).flatMap(([name, { current, broken }]) => {
+  const files = Object.entries(app.instances).flatMap(([name, { current }]) => {
     const kept = current && readIfThere(paths.app(app.app).fileOf(current.release), FILE_MAX);
-    return [
-      [`active version of ${name}`, current ? `${current.version} [${current.deploy_id}]` : NONE],
-      [`trouble of ${name}`, broken ? `broken since ${broken.since}` : NONE],
-      ...(kept ? [[`.deploy.yml of ${name}`, hashed(kept.toString('latin1'))]] : []),
-    ] as [string, string][];
+    return kept ? [[`.deploy.yml of ${name}`, hashed(kept.toString('latin1'))]] : [];
   });
-  const { stopped, held, failures, migrating, contracted = null } = app;
+  const { failures, migrating, contracted = null } = app;
   const {
     repo,
     host,
@@ -54,16 +50,13 @@ export function factsOf(
     require_checks,
     require_signed,
   } = app;
-  const pause = pauseOf(app, io.now());
   const isBlocked = failures && failures.count >= retryPolicyOf(config).max;
   const migrations = migrationsOn({ paths, app });
   const newest = migrations.findLast(({ gone }) => !gone);
   const schema = [newest?.deploy_id, newest?.verdict, migrating?.at, contracted, migrations.length];
   return {
-    ...Object.fromEntries([...instances, ...secrets, ...settingsFor(config, app.app)]),
-    pause: pause ? `${pauseWords(pause)}, since ${pause.since}` : NONE,
-    stop: stopped ? `${stoppedWords(stopped)}, since ${stopped.since}` : NONE,
-    hold: held ? held.reason : NONE,
+    ...stateFacts(app, io.now()),
+    ...Object.fromEntries([...files, ...secrets, ...settingsFor(config, app.app)]),
     block: isBlocked ? failures.commit.slice(0, 12) : NONE,
     'running command': app.deploying?.deploy_id ?? NONE,
     repository: hashed([repo, host, branch, tags, some]),
@@ -120,6 +113,16 @@ export function hideIn(facts: PlanFacts, redact: (text: string) => string): Plan
 }
 
 const redacted = (fact: string) => REDACTED + hashed(fact);
+
+/** What keeps a plan from being approved. Where a rollback goes is compared when it is applied. */
+export function changesSince(
+  server: Server,
+  app: AppState,
+  { facts, verb }: CommandPlan,
+): string[] {
+  const planned = Object.entries(facts).filter(([name]) => !name.startsWith('goal of '));
+  return changedFacts(Object.fromEntries(planned), factsOf(server, app, verb));
+}
 
 /** A sentence for each fact that is not as it was planned. */
 export function changedFacts(planned: PlanFacts, now: PlanFacts): string[] {

@@ -10,10 +10,11 @@ import type { DeployRequest } from '../pipeline/begin.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
 import { cancelledOf } from './cancelled.ts';
-import { asFailure, skipped } from './check.ts';
+import { asFailure, check, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
+import { shareAnswers } from './shared.ts';
 import { afterAge } from './young.ts';
 
 /** Under the lock another decision was made than before it. */
@@ -35,10 +36,11 @@ export interface FetchAttempt {
 /** Deploys one app; without an outcome the deploy did not begin. Never throws. */
 export async function deployNew(
   request: FetchRequest,
-  { app, commit, version, checks, package_age: known, plan }: FetchResult,
+  result: FetchResult,
   policy: DeployPolicy,
 ): Promise<FetchAttempt> {
-  const { io } = request;
+  const { io, paths } = request;
+  const { app, commit, version, checks, package_age: known, plan } = result;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
@@ -51,7 +53,12 @@ export async function deployNew(
   };
   // With a plan the commit that was approved is deployed, whatever was pushed since.
   const planned = commit !== null && plan !== undefined ? { ref: commit, plan } : {};
-  return attempt(request, { app, commit, version }, { confirm, ...planned });
+  const tried = await attempt(request, { app, commit, version }, { confirm, ...planned });
+  const isUnplanned = tried.result.result === 'approval' && plan === undefined;
+  if (!isUnplanned || requireApp(paths, app).deploying) return tried;
+  // What a killed deploy left came first: now there is a plan to make, or one to apply.
+  const again = await check(request, app, policy, shareAnswers());
+  return again.result === 'new_commit' ? deployNew(request, again, policy) : { result: again };
 }
 
 /** Deploys what an app ran before a restore, where it was deployed separately instance by instance. */

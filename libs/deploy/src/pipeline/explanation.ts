@@ -1,4 +1,5 @@
 /** What is printed on stderr after a failed deploy. */
+import { waitingPlans, withApprovals } from '@runner/common/apps/plan-words';
 import { leftMigration } from '@runner/common/apps/schema-way';
 import { findApp } from '@runner/common/apps/store';
 import type { Style } from '@runner/common/cli/output';
@@ -39,7 +40,9 @@ export function explainFailure(
 /** What to type after a failed deploy. */
 export function printNextSteps({ io, paths }: Server, app: string, version: string): void {
   const state = findApp(paths, app);
-  const way = (state && leftMigration(state)?.command) ?? `runner rollback ${app}`;
+  const command = (state && leftMigration(state)?.command) ?? `runner rollback ${app}`;
+  const plans = state ? waitingPlans(paths, state, io.now()) : [];
+  const way = withApprovals(paths, app, plans, command);
   const steps = `  runner debug last-error ${app}\n  ${way}\n`;
   io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${steps}`);
 }

@@ -21,7 +21,7 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
 import { announcerOf } from '../alerts/announce.ts';
 import { changedPlan, endWords } from '../approval/admit.ts';
-import { changedFacts, factsOf } from '../approval/facts.ts';
+import { changesSince } from '../approval/facts.ts';
 import { readGrant } from '../approval/grants.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { startInBackground } from '../run/background.ts';
@@ -61,7 +61,8 @@ export async function approvalSigner(
   id: string,
   signature: string,
 ): Promise<Pick<ApproveRequest, 'by' | 'key' | 'how'>> {
-  const payload = Buffer.from(readPlan(paths, id).text);
+  const { text, plan } = readPlan(paths, id);
+  const payload = Buffer.from(text);
   const now = io.now();
   const part = { payload, signature: `${signature.trim()}\n`, date: now.getTime() / 1_000 };
   const isSsh = signature.trimStart().startsWith('-----BEGIN SSH SIGNATURE-----');
@@ -69,7 +70,11 @@ export async function approvalSigner(
     ? await judge(readSigners(paths, 'approvers'), part, now, NAMESPACE)
     : { why: 'needs what ssh-keygen -Y sign prints' };
   if ('why' in found) throw new Failure('approval_refused', `the approval ${found.why}`);
-  return { by: found.signed_by.principal, key: found.signed_by.key, how: 'signature' };
+  const { principal, key } = found.signed_by;
+  // Names of one person: the first that is asked for counts.
+  const names = principal.split(',');
+  const by = names.find((name) => plan.needs.by.includes(name)) ?? principal;
+  return { by, key, how: 'signature' };
 }
 
 /** Records an approval, and starts `runner apply` with the last one. Throws `approval_refused`, `plan_ended`. */
@@ -79,10 +84,15 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
   const redact = await redactorForAny({ paths, env: io.env }, readPlan(paths, id).plan.app);
   const stored = changePlan(request, id, (now) => {
     requireWord({ ...request, redact }, now);
-    const approvals = [
-      ...now.approvals,
-      { by, at: io.now().toISOString(), how, ...(key && { key }), ...(reason && { reason }) },
-    ];
+    const approval = {
+      by,
+      at: io.now().toISOString(),
+      how,
+      ...(key && { key }),
+      ...(reason && { reason }),
+      ...(!request.applies && { leaves: true as const }),
+    };
+    const approvals = [...now.approvals, approval];
     const { plan } = now;
     const count = `${approvals.length} of ${plan.needs.count}`;
     const more = reason ? `: ${reason}` : '';
@@ -102,7 +112,7 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
   });
   const { app, by: maker, needs } = stored.plan;
   const opens =
-    maker === 'fetch'
+    maker === 'fetch' && request.applies
       ? opensAt(deployPolicyOf(readConfig(paths)).windows, app, io.now())
       : undefined;
   const isReady = isApproved(stored);
@@ -127,10 +137,7 @@ function requireWord(
     throw refuse('cannot approve: a grant has no word of its own');
   if (!findApp(paths, plan.app) || !isOpen(stored, io.now()))
     throw new Failure('plan_ended', endWords(stored));
-  // Where a rollback goes is compared when it is applied.
-  const now = factsOf({ io, paths }, requireApp(paths, plan.app), plan.verb);
-  const planned = Object.entries(plan.facts).filter(([name]) => !name.startsWith('goal of '));
-  const changed = changedFacts(Object.fromEntries(planned), now);
+  const changed = changesSince({ io, paths }, requireApp(paths, plan.app), plan);
   if (changed.length > 0) throw changedPlan(plan, changed.map(redact));
   if (isApproved(stored)) throw refuse(`need not approve ${id}: it has all the approvals it needs`);
   const isAccount = how !== 'user' || (by === loginName(io) && io.uid !== 0);

@@ -56,8 +56,14 @@ export async function approvalFor(
     changedFacts(plan.facts, facts).length === 0;
   const unused = known.filter((each) => !each.applied && isStill(each));
   const open = unused.filter((each) => isOpen(each, io.now()));
-  const approved = open.find(isApproved);
-  if (approved) return { plan: approved.plan.id };
+  const approved = open.filter(isApproved);
+  // The plan of a person is that person's to apply, and what an approver leaves is left.
+  const isLeft = ({ plan, approvals }: StoredPlan) =>
+    wanted.by === 'fetch' && (plan.by !== 'fetch' || approvals.at(-1)?.leaves === true);
+  const due = approved.find((each) => !isLeft(each));
+  if (due) return { plan: due.plan.id };
+  const [ready] = approved;
+  if (ready) return { waits: waitsWords(ready) };
   const own = ({ plan }: StoredPlan) => plan.by === wanted.by;
   const asked = open.findLast(own) ?? open.at(-1);
   if (asked) return { waits: waitsWords(asked) };

@@ -10,9 +10,11 @@ export const list = command({
   about: 'Show the plans: what waits for whom, and what became of the others',
   details: 'Plans that ended are kept for a week.',
   positionals: { app: { about: 'Only of this app [default: all]' } },
-  async run({ paths, args }) {
+  async run({ io, paths, args }) {
     const app = args.app === undefined ? undefined : requireApp(paths, args.app).app;
-    return { value: { plans: listPlans(paths, app).map(viewOf) } };
+    const plans: PlanView[] = [];
+    for (const each of listPlans(paths, app)) plans.push(await viewOf({ io, paths }, each));
+    return { value: { plans } };
   },
   human({ plans }: { plans: PlanView[] }, style, { io }) {
     if (plans.length === 0) return 'No plans. Make one with: runner plan deploy <app>\n';

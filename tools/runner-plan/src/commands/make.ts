@@ -9,7 +9,7 @@ import { announceWanted } from '@runner/deploy/plan/announce';
 import { makePlan } from '@runner/deploy/plan/make';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
-import { planText, viewOf } from '../text.ts';
+import { newPlanView, planText } from '../text.ts';
 
 const DAY = 86_400_000;
 /** A plan about a state that old is about another server. */
@@ -100,7 +100,7 @@ export const planning = (verb: PlannedVerb) =>
         const isUseless = stored.plan.summary.problems.length > 0;
         if (stored.plan.needs.count > 0 && !isUseless)
           await announceWanted({ io, paths, reporter, notify: !options['no-notify'] }, stored);
-        return { value: viewOf(stored), status: isUseless ? EXIT.failed : EXIT.ok };
+        return { value: newPlanView(stored), status: isUseless ? EXIT.failed : EXIT.ok };
       } finally {
         progress.end();
       }

@@ -12,7 +12,7 @@ export const show = command({
   ],
   async run({ io, paths, args, options }) {
     const stored = readPlan(paths, args.id);
-    if (!options.text) return { value: viewOf(stored) };
+    if (!options.text) return { value: await viewOf({ io, paths }, stored) };
     io.stdout.write(stored.text);
     return {};
   },

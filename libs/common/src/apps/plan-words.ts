@@ -1,0 +1,83 @@
+/** What the approvals that an app needs mean for what is shown of it. */
+import { type ApprovalRule, type ApprovedVerb, approvalRuleOf } from '../config/approval.ts';
+import { readConfig } from '../config/file.ts';
+import { readTextIfThere } from '../files/read.ts';
+import { unlessFailure } from '../foundation/attempt.ts';
+import type { Paths } from '../foundation/paths.ts';
+import { YAML_MAX } from '../yaml/read.ts';
+import { pauseOf, pauseWords, stoppedWords } from './operator.ts';
+import { type CommandPlan, isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
+import type { AppState } from './state.ts';
+
+/** A plan that can be approved or applied now. */
+export interface WaitingPlan {
+  id: string;
+  verb: string;
+  version: string;
+  by: string;
+  /** Whether it has its approvals. */
+  approved: boolean;
+  /** For whose approval it waits, or what applies it, in words. */
+  waits: string;
+}
+
+const NONE = 'none';
+
+/** What a plan is bound to of the state of its app alone, by name. */
+export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
+  const { stopped, held } = app;
+  const pause = pauseOf(app, now);
+  const instances = Object.entries(app.instances).flatMap(([name, { current, broken }]) => [
+    [`active version of ${name}`, current ? `${current.version} [${current.deploy_id}]` : NONE],
+    [`trouble of ${name}`, broken ? `broken since ${broken.since}` : NONE],
+  ]);
+  return {
+    ...Object.fromEntries(instances),
+    pause: pause ? `${pauseWords(pause)}, since ${pause.since}` : NONE,
+    stop: stopped ? `${stoppedWords(stopped)}, since ${stopped.since}` : NONE,
+    hold: held ? held.reason : NONE,
+  };
+}
+
+/** The oldest first, without those that the state of the app has overtaken. */
+export function waitingPlans(paths: Paths, app: AppState, now: Date): WaitingPlan[] {
+  const facts = Object.entries(stateFacts(app, now));
+  // A fact that cannot be shown begins with #.
+  const isStill = ({ facts: planned }: CommandPlan) =>
+    facts.every(([name, is]) => {
+      const was = planned[name] ?? NONE;
+      return was === is || was.startsWith('#');
+    });
+  const open = listPlans(paths, app.app).filter((each) => isOpen(each, now) && isStill(each.plan));
+  return open.map((each) => {
+    const { id, verb, version, by } = each.plan;
+    return { id, verb, version, by, approved: isApproved(each), waits: waitsWords(each) };
+  });
+}
+
+/** Empty where config.yml cannot be read: it is only about what is shown. */
+function countsOf(paths: Paths, app: string): ApprovalRule['counts'] {
+  return unlessFailure(() => {
+    // Most servers need none, and loading YAML takes longer than all else.
+    const isAsked = readTextIfThere(paths.config, YAML_MAX)?.includes('require_approval');
+    return isAsked ? approvalRuleOf(readConfig(paths), app).counts : {};
+  }, {});
+}
+
+/** Commands in a text that would be refused, as what is to be typed in their place. */
+export function withApprovals(
+  paths: Paths,
+  app: string,
+  plans: readonly WaitingPlan[],
+  text: string,
+): string {
+  return text.replace(
+    /\brunner (deploy|rollback|restart|start|stop|contract) (\S+)( -[^;]*)?/g,
+    (typed, verb: ApprovedVerb, name: string, options = '') => {
+      if (name !== app || !countsOf(paths, app)[verb]) return typed;
+      const plan = options === '' ? plans.findLast((each) => each.verb === verb) : undefined;
+      if (!plan) return `runner plan ${verb} ${name}${options}`;
+      return `runner ${plan.approved ? 'apply' : 'approve'} ${plan.id}`;
+    },
+  );
+}

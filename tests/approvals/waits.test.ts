@@ -1,0 +1,91 @@
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inWorld } from '../deploys/world.ts';
+
+const test = suite('what waits');
+
+test('an approved plan waits for who is to apply it, and what was overtaken is shown as such', () =>
+  inWorld(async ({ root, push, deploy, page }) => {
+    const runner = async (tool: string, ...args: string[]) => {
+      const { stdout, stderr } = await run(`runner-${tool}`, args, { root });
+      return `${stdout}${stderr}`;
+    };
+    const idIn = (text: string) => /p-[0-9a-f]{8}/.exec(text)?.[0] ?? '';
+    const status = async () => JSON.parse(await runner('status', 'shop', '--json'));
+    const typed = async () => JSON.parse(await runner('why', 'shop', '--json')).commands;
+    await push('v1');
+    assert.is((await deploy()).status, 0);
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { deploy: 1, by: [root] } }\n',
+    );
+    await push('v2');
+    const fetched = idIn(await runner('fetch', '--deploy'));
+    assert.match(await runner('approve', fetched, '--no-apply'), `runner apply ${fetched}`);
+    assert.match(await runner('fetch', '--deploy'), `v2 is approved: runner apply ${fetched}`);
+    assert.is(await page(), 'v1');
+    await push('v3');
+    const own = idIn(await runner('plan', 'deploy', 'shop', '--json'));
+    await runner('approve', own, '--no-apply');
+    assert.match(await runner('fetch', '--deploy'), `v3 is approved: runner apply ${own}`);
+    assert.is((await status()).next, `v3 is approved: runner apply ${own}`);
+    await runner('apply', own);
+    assert.is(await page(), 'v3');
+    const plans = await runner('plan', 'list');
+    assert.match(plans, new RegExp(`${fetched} .*outdated: active version of default was v1 `));
+    const after = await status();
+    assert.equal(after.plans, []);
+    assert.is(after.next, 'the next push to main');
+    // What is to be typed is what is not refused.
+    await push('v4', { deploy: 'build: "exit 2"\n' });
+    const bad = idIn(await runner('plan', 'deploy', 'shop', '--json'));
+    await runner('approve', bad, '--no-apply');
+    await runner('apply', bad);
+    assert.is((await typed()).at(-1), 'runner plan deploy shop');
+    const again = idIn(await runner('plan', 'deploy', 'shop', '--json'));
+    assert.is((await typed()).at(-1), `runner approve ${again}`);
+  }));
+
+test('restarts, removals and boots need the approvals of restart, stop and start', () =>
+  inWorld(async ({ root, push, deploy, page }) => {
+    const runner = (tool: string, ...args: string[]) =>
+      run(`runner-${tool}`, args, { root, stdin: 'a-new-value-1\n' });
+    await push('v1');
+    assert.is((await deploy()).status, 0);
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { restart: 1, start: 1, stop: 1, by: [root] } }\n',
+    );
+    const set = await runner('env', 'set', 'shop', 'KEY', '--file', '-', '--restart');
+    assert.is(set.status, 1);
+    assert.match(set.stderr, 'nothing was set: leave out --restart, then run runner plan restart');
+    assert.match((await runner('env', 'list', 'shop', '--json')).stdout, '"secrets":[]');
+    const removed = await runner('remove', 'shop', '--yes');
+    assert.is(removed.status, 1);
+    assert.match(
+      removed.stderr,
+      "'shop' runs, and its stop needs an approval: run runner plan stop",
+    );
+    const record = join(root, 'apps/shop/instances/default/run/pid.json');
+    const { pid } = JSON.parse(readFileSync(record, 'utf8'));
+    process.kill(pid, 'SIGKILL');
+    const crashed = await runner('start', '--boot');
+    assert.match(crashed.stderr, "start of 'shop' needs an approval");
+    assert.is(await page(), null);
+    // As after a reboot: nothing was started in this boot.
+    rmSync(record);
+    rmSync(join(root, 'locks/boot'));
+    assert.is((await runner('start', '--boot')).status, 0);
+    assert.is(await page(), 'v1');
+    process.kill(JSON.parse(readFileSync(record, 'utf8')).pid, 'SIGKILL');
+    rmSync(record);
+    const second = await runner('start', '--boot');
+    assert.match(second.stderr, "start of 'shop' needs an approval");
+    assert.is((await runner('stop', 'shop', '--emergency', 'end')).status, 0);
+    assert.is((await runner('remove', 'shop', '--yes')).status, 0);
+  }));
+
+test.run();
