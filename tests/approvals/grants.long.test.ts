@@ -22,6 +22,7 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
         ...admin,
         stdin: `${key} helper@laptop\n`,
       });
+    await run('runner-add', ['--repo', 'acme/blog', '--branch', 'main', '--public'], { root });
     for (const level of ['look', 'propose', 'operate'])
       assert.is((await add(`by-${level}`, level)).status, 0);
     assert.is((await add('other', 'operate', 'blog')).status, 0);
