@@ -39,11 +39,12 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
   };
 }
 
-/** The oldest first, without those that the state of the app has overtaken. */
+/** The oldest first, without those that have a problem, or that the state of the app has overtaken. */
 export function waitingPlans(paths: Paths, app: AppState, now: Date): WaitingPlan[] {
   const facts = Object.entries(stateFacts(app, now));
   // A fact that cannot be shown begins with #.
-  const isStill = ({ facts: planned }: CommandPlan) =>
+  const isStill = ({ facts: planned, summary }: CommandPlan) =>
+    summary.problems.length === 0 &&
     facts.every(([name, is]) => {
       const was = planned[name] ?? NONE;
       return was === is || was.startsWith('#');

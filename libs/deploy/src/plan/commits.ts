@@ -1,6 +1,7 @@
 /** What a planned deploy brings: commits, their authors, and the files that differ. */
 import type { PlanSummary } from '@runner/common/apps/plans';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import { Failure } from '@runner/common/foundation/failure';
 import { changesOf } from '../git/changes.ts';
 import { commitInfo } from '../git/commit-info.ts';
 import { git } from '../git/git.ts';
@@ -55,7 +56,14 @@ export async function authorsOf(
 ): Promise<KnownAuthors | undefined> {
   const commits = new Map<string, Buffer>();
   for (const accepted of active.length > 0 ? new Set(active) : [undefined]) {
-    const { fresh } = await walkAll(source, { head: to, accepted, limit: COMMITS_MAX });
+    const range = { head: to, accepted, limit: COMMITS_MAX };
+    const { fresh } = await walkAll(source, range).catch((error) => {
+      if (!(error instanceof Failure && error.code === 'lineage_broken')) throw error;
+      throw new Failure(
+        error.code,
+        `not_author needs to know who wrote the commits: ${error.message}`,
+      );
+    });
     if (fresh.length >= COMMITS_MAX) return undefined;
     for (const { id, payload } of fresh) commits.set(id, payload);
   }

@@ -21,11 +21,10 @@ const KEY_MAX = 16_384;
 
 /** With a mistyped user `not_author` would have no effect. Throws `usage`. */
 function requireUser(paths: Paths, apps: readonly string[], user: string): void {
+  if (isUser(user)) return;
   const config = readConfig(paths);
-  const isListed = apps.some((app) =>
-    approvalRuleOf(config, app).by.some((each) => each.user === user),
-  );
-  if (isListed || isUser(user)) return;
+  const approvers = apps.flatMap((app) => approvalRuleOf(config, app).by);
+  if (approvers.some((each) => each.user === user)) return;
   const why = 'it must be a user of this server, or one that require_approval of config.yml lists';
   throw invalidValue(user.slice(0, 80), '--user <USER>', why);
 }
