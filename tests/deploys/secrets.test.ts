@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { watchProcesses } from '@runner/testing/proc-watch';
+import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import * as assert from 'uvu/assert';
 import { secretsSuite } from './secrets.ts';
@@ -41,6 +42,26 @@ test('a .deploy.yml that is a folder is refused, not ignored', async ({ world })
     String(world.events().at(-1)?.error),
     /^config: \.deploy\.yml is not a regular file in this commit$/,
   );
+});
+
+test('a value that was replaced or unset stays redacted in what the app printed before', async ({
+  world,
+}) => {
+  const { root, port } = world;
+  const env = (args: string[], stdin = '') => run('runner-env', args, { root, stdin });
+  const set = (value: string) => env(['set', 'shop', 'SESSION_KEY', '--file', '-'], value);
+  assert.is((await set('s3cretvalue99999')).status, 0);
+  const prints = deployFile(port).replace('exec node', 'echo "key=$SESSION_KEY"; exec node');
+  await world.push('v1', { deploy: prints });
+  assert.is((await world.deploy()).status, 0);
+  for (const change of [
+    () => set('s3cretvalue77777'),
+    () => env(['unset', 'shop', 'SESSION_KEY']),
+  ]) {
+    assert.is((await change()).status, 0);
+    const { stdout } = await run('runner-logs', ['shop'], { root });
+    assert.match(stdout, 'key=[REDACTED]');
+  }
 });
 
 test.run();
