@@ -5,7 +5,7 @@ import type { RequiredChecks } from '@runner/common/apps/checks';
 import { type OperatorFileUse, operatorFileOf } from '@runner/common/apps/operator-file';
 import type { AcceptedCommit, RequireSigned } from '@runner/common/apps/signed';
 import type { AppState } from '@runner/common/apps/state';
-import { requireApp } from '@runner/common/apps/store';
+import { requireOwnApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy, isFollowGiven } from '@runner/common/cli/follow';
 import { codeHostOf } from '@runner/common/config/code-hosts';
@@ -79,7 +79,7 @@ export async function change(context: EditContext): Promise<Edited> {
   if (options.ckey && given === undefined) {
     throw notProvided('<--token <TOKEN>|--token-file <FILE>|--token-from <APP>>');
   }
-  const known = requireApp(paths, args.app);
+  const known = requireOwnApp(paths, args.app);
   const { app } = known;
   const where = options.repo === undefined ? undefined : await placeOfRepo(context, options.repo);
   const keeper = given === undefined && !options.public ? app : undefined;

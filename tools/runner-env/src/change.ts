@@ -1,6 +1,6 @@
 /** Storing secrets, and what is printed about it. */
 import { type NewSecret, setSecrets } from '@runner/common/app-secrets/change';
-import { ALL } from '@runner/common/app-secrets/file';
+import { ALL, PREVIEWS } from '@runner/common/app-secrets/file';
 import { isRedactable } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
@@ -54,8 +54,8 @@ function noteUnknownInstance(
   [first]: readonly NewSecret[],
 ): void {
   const names = Object.keys(requireApp(paths, app).instances);
-  if (!first || first.instance === ALL || names.length === 0 || names.includes(first.instance))
-    return;
+  if (!first || [ALL, PREVIEWS].includes(first.instance)) return;
+  if (names.length === 0 || names.includes(first.instance)) return;
   note(`'${app}' has no instance '${first.instance}' yet; it has: ${names.join(', ')}`);
 }
 
@@ -65,8 +65,8 @@ function wordsOf(app: string, secrets: readonly ListedSecret[]): string {
   if (!first) return `Nothing to set for ${name}`;
   const one = `${first.name} (${first.fingerprint})`;
   const what = secrets.length === 1 ? one : `${secrets.length} secrets`;
-  const when = secrets.every(({ applied }) => applied)
-    ? 'it runs with them'
-    : 'applied by its next start';
+  const next =
+    first.instance === PREVIEWS ? 'each gets it with its next push' : 'applied by its next start';
+  const when = secrets.every(({ applied }) => applied) ? 'it runs with them' : next;
   return `Set ${what} of ${name}${scopeWords(first.instance)}; ${when}`;
 }

@@ -7,6 +7,7 @@ import {
   openSecrets,
   secretFingerprint,
 } from '@runner/common/app-secrets/open';
+import { previewsRunWith } from '@runner/common/app-secrets/previews';
 import { requireApp } from '@runner/common/apps/store';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -44,6 +45,7 @@ export function listSecrets(
     current ? [each] : [],
   );
   const isApplied = (secret: AppSecret) => {
+    if (secret.instance === PREVIEWS) return previewsRunWith({ io, paths }, app, secret);
     const concerned = active.filter((each) =>
       opened
         .today(each)

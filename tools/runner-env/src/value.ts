@@ -1,8 +1,10 @@
 /** Names and values of secrets, as they are typed, piped or read from a file. */
 import { ALL, PREVIEWS } from '@runner/common/app-secrets/file';
+import { requireOwnApp } from '@runner/common/apps/store';
 import { readGiven } from '@runner/common/files/read';
 import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
+import type { Paths } from '@runner/common/foundation/paths';
 import { Secret } from '@runner/common/secrets/secret';
 import { askSecret, canAsk } from '@runner/common/tokens/prompt';
 
@@ -25,6 +27,10 @@ export function variableName(name: string): string {
     throw invalidValue(shown, '<NAME>', 'runner sets RUNNER_ variables itself');
   return name;
 }
+
+/** An app with secrets of its own. Throws `app_not_found`, `name_invalid` for a preview. */
+export const requireSecretsOf = (paths: Paths, name: string) =>
+  requireOwnApp(paths, name, ({ of }) => `its secrets are those of runner env set ${of} --preview`);
 
 /** The scope that `--instance` or `--preview` names. Throws `usage`. */
 export function scopeOf(instance: string | undefined, preview = false): string {

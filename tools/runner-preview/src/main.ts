@@ -1,5 +1,6 @@
 import { main } from '@runner/common/cli/main';
-import { disable, enable } from './commands/enable.ts';
+import { disable } from './commands/disable.ts';
+import { enable } from './commands/enable.ts';
 import { list } from './commands/list.ts';
 import { open, remove, undo } from './commands/one.ts';
 import { snippet } from './commands/snippet.ts';

@@ -164,6 +164,37 @@ test(`after a quiet fetch ${LIVES} random lives leave exactly the previews that 
   console.log(`(${checks} lives)`);
 });
 
+test('one that an operator brought back has a place, and the oldest gives way', () => {
+  const at = (minute: number) => iso(START + minute * MINUTE);
+  const open = (number: number): PreviewCandidate => ({
+    key: `pr-${number}`,
+    number,
+    branch: 'b',
+    ref: 'r',
+    commit: sha(number),
+    created: at(0),
+    changed: at(number),
+    labels: [],
+    isFork: false,
+  });
+  const mark = (number: number): PreviewMark => ({
+    of: 'shop',
+    ...open(number),
+    pushed_at: at(number),
+    domain: `pr-${number}.p.example.org`,
+    tries: 0,
+    outcome: 'ready',
+  });
+  const basic = { domain: 'pr-{n}.p.example.org', max: 2, ttl: 90 * MINUTE, since: '', by: '' };
+  const candidates = [open(1), open(2)];
+  const now = new Date(START + 10 * MINUTE);
+  const settings = { ...basic, seen: observe({ candidates, date: undefined }, basic, now) };
+  const existing = [mark(1), mark(2), { ...mark(3), undone_at: at(5) }];
+  const { actions } = reconcile({ settings, candidates, existing }, now);
+  const removed = actions.flatMap((each) => (each.do === 'remove' ? each.preview.key : []));
+  assert.equal(removed, ['pr-1']);
+});
+
 test(`in ${SCHEDULES} schedules no label lets a commit in that was not the head when it was put on`, () => {
   let allowed = 0;
   for (let seed = 1; seed <= SCHEDULES; seed += 1) {

@@ -1,8 +1,9 @@
 /** What `status` shows of one app beside its summary: secrets, checks, windows, and what it uses. */
 
-import { readSecrets } from '@runner/common/app-secrets/file';
+import { PREVIEWS, readSecrets } from '@runner/common/app-secrets/file';
 import { type Disk, diskOf } from '@runner/common/apps/disk';
 import type { InstanceSummary, View } from '@runner/common/apps/instance-summary';
+import type { PreviewsUnasked } from '@runner/common/apps/preview';
 import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
@@ -28,6 +29,8 @@ export interface Detailed extends AppSummary {
   checks: WaitingCommit | null;
   /** That an active version does not work with the database, and the way to restore it; null: it does, or no one knows. */
   unfit: string | null;
+  /** Since when and why its pull requests cannot be looked for; null: they can, or it has no previews. */
+  previews_failed: PreviewsUnasked | null;
   /** null: not counted. */
   disk: Disk | null;
 }
@@ -64,6 +67,7 @@ export async function detailed(
     windows,
     checks: waitingOf(app),
     unfit: unfitWords({ paths, app }) ?? null,
+    previews_failed: app.previews?.check_failed ?? null,
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };
 }
@@ -95,7 +99,9 @@ function waitingOf({ require_checks: required, checks, head, instances }: AppSta
 }
 
 function namesOf(paths: Paths, app: string): string[] | null {
-  const read = () => readSecrets(paths, app)?.secrets.map(({ name }) => name) ?? [];
+  const own = () =>
+    readSecrets(paths, app)?.secrets.filter(({ instance }) => instance !== PREVIEWS) ?? [];
+  const read = () => own().map(({ name }) => name);
   const names = unlessFailure(read, null);
   return names && [...new Set(names)].sort();
 }

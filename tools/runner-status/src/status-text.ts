@@ -4,6 +4,7 @@ import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import { nextOfJob } from '@runner/common/apps/job-book';
 import { type Paused, type Stopped, trafficHoldWords } from '@runner/common/apps/operator';
+import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
@@ -206,6 +207,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     ]);
   rows.push(...watchRow(app), ...databaseRow(app), ...jobsRow(app));
   rows.push(...certificatesRow(app), ...windowsRow(app), ...checksRow(app), ...diskRow(app));
+  if (app.previews_failed) rows.push(['previews:', [uncheckedWords(app.previews_failed)]]);
   rows.push(['next:', [app.next]]);
   if (app.last_checked) rows.push(['checked:', [utcText(app.last_checked), ...refusal(app)]]);
   return rows;

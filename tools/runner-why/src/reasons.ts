@@ -2,6 +2,7 @@
 import { repairsOf } from '@runner/common/apps/next';
 import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
 import { withApprovals } from '@runner/common/apps/plan-words';
+import { previewCommand } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import type { StateWord } from '@runner/common/apps/state-word';
 import type { AppSummary } from '@runner/common/apps/summary';
@@ -49,8 +50,9 @@ const COMMANDS: Partial<Record<StateWord, string>> = {
 
 /** At most two commands; `log` shows the output of the failure that explains the state. */
 export function commandsFor(paths: Paths, shown: AppSummary, log: string | null): string[] {
-  const { app, state, instances, watched, migration_left: left, plans } = shown;
-  const command = left ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
+  const { app, state, instances, watched, preview, migration_left: left, plans } = shown;
+  const undo = preview && state === 'removed' ? previewCommand('undo', preview) : undefined;
+  const command = left ?? undo ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
   return [
     ...(log === null ? [] : [log]),
     ...[...repairsOf(app, instances), ...(command === undefined ? [] : [command])].map((each) =>

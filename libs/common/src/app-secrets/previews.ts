@@ -1,10 +1,33 @@
 /** The secrets that the previews of an app get: those that are set for previews, and no others. */
-import { previewSlug } from '../apps/preview.ts';
+import { previewSlug, removalOf } from '../apps/preview.ts';
+import type { AppState } from '../apps/state.ts';
+import { findApp, previewNames } from '../apps/store.ts';
 import type { Server } from '../foundation/paths.ts';
 import { Secret } from '../secrets/secret.ts';
 import { setSecrets, unsetSecrets } from './change.ts';
 import { ALL, PREVIEWS, readSecrets } from './file.ts';
 import { openSecrets } from './open.ts';
+
+const valueFor = (key: string, value: Secret) =>
+  new Secret(value.reveal().replaceAll('{n}', previewSlug(key)));
+
+/** Whether a secret for previews is what those that are there were started with; false if none is. */
+export function previewsRunWith(
+  { io, paths }: Pick<Server, 'io' | 'paths'>,
+  of: string,
+  { name, value }: { readonly name: string; readonly value: Secret },
+): boolean {
+  const all = previewNames(paths, of).flatMap((each) => findApp(paths, each) ?? []);
+  const there = all.filter((each) => each.preview && !removalOf(each));
+  const runsWithIt = ({ app, instances, preview }: AppState) => {
+    const wanted = valueFor(preview?.key ?? '', value).reveal();
+    const { started } = openSecrets(paths, io.env, app);
+    return Object.keys(instances).every((instance) =>
+      started(instance).some((each) => each.name === name && each.value.reveal() === wanted),
+    );
+  };
+  return there.length > 0 && there.every(runsWithIt);
+}
 
 /** Gives a preview today's secrets of the previews of `of`; `{n}` in a value is the preview's own. */
 export function givePreviewSecrets(
@@ -19,8 +42,7 @@ export function givePreviewSecrets(
   const gone = had.filter((name) => !names.includes(name));
   if (gone.length > 0) unsetSecrets(server, app, gone, ALL);
   const own = given.map(({ name, value, plain }) => {
-    const text = value.reveal().replaceAll('{n}', previewSlug(key));
-    return { name, instance: ALL, value: new Secret(text), plain: plain === true };
+    return { name, instance: ALL, value: valueFor(key, value), plain: plain === true };
   });
   if (own.length > 0) setSecrets(server, app, own);
 }

@@ -4,6 +4,7 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { removalOf } from './preview.ts';
 import {
   asleepSince,
   type Draining,
@@ -27,7 +28,7 @@ export interface InstanceSummary {
   active_by: string | null;
   /** Whether it runs; null if it sleeps, or its supervisor cannot know, did not answer or was not asked. */
   running: boolean | null;
-  /** An operator stopped it. */
+  /** An operator stopped it, or its preview was removed. */
   stopped: boolean;
   /** Since when and why no version could be started. */
   broken: { since: string; reason: string } | null;
@@ -71,10 +72,11 @@ const NEVER_DEPLOYED: InstanceState = { current: null, previous: [] };
 
 export function instanceSummary(
   paths: Paths,
-  { app, stopped, restored, instances }: AppState,
+  all: AppState,
   instance: string,
   { runs }: View,
 ): InstanceSummary {
+  const { app, stopped, restored, instances } = all;
   const state = instances[instance] ?? NEVER_DEPLOYED;
   const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
   const { releases, release } = paths.app(app);
@@ -98,7 +100,7 @@ export function instanceSummary(
     active_since: current && (active_since ?? current.deployed_at),
     active_by: (current && active_by) ?? null,
     running: ran ? false : current && (asleep ? null : isUp()),
-    stopped: stopped?.instances.includes(instance) ?? false,
+    stopped: stopped?.instances.includes(instance) ?? removalOf(all) !== undefined,
     broken: broken ?? null,
     previous: previous.filter(isKept),
     ...(current && !isKept(current) && { gone: true }),

@@ -5,6 +5,7 @@ import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { shortTime } from './operator.ts';
 import { knownAge } from './package-age.ts';
+import { removalOf, removalWords } from './preview.ts';
 import { operationWord } from './progress.ts';
 import { ranWords, returnCommand, returnsOf } from './restored.ts';
 import { leftAlone, retryWait } from './retries.ts';
@@ -60,6 +61,7 @@ export function nextOf(
     if (wait === 0) return 'the next fetch --deploy tries again';
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };
+  if (app.preview && removalOf(app)) return `it ${removalWords(app.preview)}`;
   const restored = restoredNext(app, state, retries.max);
   if (restored) return restored;
   const left = leftMigration(app);

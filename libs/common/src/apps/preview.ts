@@ -1,5 +1,7 @@
 /** Previews: apps of their own, made of an open pull request or a branch of another app. */
 
+import { utcText } from '../text/time.ts';
+
 /** When previews sleep. */
 export interface PreviewSleep {
   /** After this long without a request [default: 15m]. */
@@ -26,8 +28,19 @@ export interface PreviewSettings extends PreviewSleep {
   by: string;
   /** What is known of each that the host listed last, by key. */
   seen?: Record<string, SeenPreview>;
+  /** Since when and why the code host cannot be asked. */
+  check_failed?: PreviewsUnasked;
   /** Those that are open and have no preview, and why. */
   waiting?: WaitingPreview[];
+}
+
+/** Since when and why the code host cannot be asked. */
+export interface PreviewsUnasked {
+  since: string;
+  /** A code, and its sentence. */
+  error: string;
+  message: string;
+  announced?: true;
 }
 
 /** What an open pull request waits for, in words. */
@@ -87,6 +100,36 @@ export interface PreviewMark extends PreviewSleep {
   left?: string;
   /** An operator brought it back. */
   undone_at?: string;
+}
+
+/** Whether a preview is removed: `removing` while something of it is left; undefined: it is not. */
+export function removalOf({
+  preview,
+}: {
+  readonly preview?: PreviewMark;
+}): 'removing' | 'removed' | undefined {
+  if (preview?.removed_why === undefined) return undefined;
+  return preview.removed_at === undefined ? 'removing' : 'removed';
+}
+
+/** A command for one preview: `runner preview undo shop 7`. */
+export function previewCommand(
+  verb: 'remove' | 'undo',
+  { of, key }: Pick<PreviewMark, 'of' | 'key'>,
+): string {
+  return `runner preview ${verb} ${of} ${key.startsWith('pr-') ? previewSlug(key) : key}`;
+}
+
+/** Why it is not there, and how it comes back; after its name, or "it". */
+export function removalWords(preview: PreviewMark): string {
+  const { removed_at: removed, removed_why: why = '', left = why } = preview;
+  const what = removed === undefined ? `is being removed: ${left}` : `was removed: ${why}`;
+  return `${what}; to bring it back: ${previewCommand('undo', preview)}`;
+}
+
+/** That the code host cannot be asked. */
+export function uncheckedWords({ since, message }: PreviewsUnasked): string {
+  return `pull requests cannot be looked for since ${utcText(since)}: ${message}`;
 }
 
 /** How long the files of a removed preview stay, in ms. */

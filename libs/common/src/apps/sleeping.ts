@@ -1,5 +1,6 @@
 /** Which apps may sleep: previews, by the mark in their state. */
 import { durationOf } from '../text/time.ts';
+import { removalOf } from './preview.ts';
 import type { AppState } from './state.ts';
 
 /** When the instances of an app fall asleep. */
@@ -15,8 +16,9 @@ export interface SleepRule {
 const AFTER = 15 * 60_000;
 
 /** undefined: the app never sleeps. */
-export function sleepRule({ app, preview }: AppState): SleepRule | undefined {
-  if (!preview) return undefined;
+export function sleepRule(state: AppState): SleepRule | undefined {
+  const { app, preview } = state;
+  if (!preview || removalOf(state)) return undefined;
   const { sleep_after: after, of = app, max_awake: limit } = preview;
   return {
     after: (after === undefined ? undefined : durationOf(after)) ?? AFTER,

@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs';
 import { bootId } from '../files/process.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
 import { pauseOf } from './operator.ts';
+import { removalOf } from './preview.ts';
 import { headState } from './retries.ts';
 import type { AppState, Deploying } from './state.ts';
 
 /**
- * The states, of which the first that holds is shown. `deploying`: a deploy is running; `interrupted`:
+ * The states, of which the first that holds is shown. `removed`: a preview whose files are kept, or
+ * `removing`: not all of it could be taken back yet; `deploying`: a deploy is running; `interrupted`:
  * its process died, the next command cleans up; `broken`: a version failed, and the previous one could
  * not be restarted; `down`: an instance does not run; `blocked`: the newest commit failed too often;
  * `stale`: `fetch` cannot find out what is new; `stopped`: an operator stopped an instance; `failing`:
@@ -16,6 +18,8 @@ import type { AppState, Deploying } from './state.ts';
  * next request; `new`: never deployed; `ok`: the last deploy succeeded.
  */
 export type StateWord =
+  | 'removed'
+  | 'removing'
   | 'deploying'
   | 'interrupted'
   | 'broken'
@@ -35,6 +39,8 @@ export function stateOf(
   instances: readonly InstanceSummary[],
   { retries: { max: maxRetries }, now }: View,
 ): StateWord {
+  const removal = removalOf(app);
+  if (removal) return removal;
   if (app.deploying) return isAlive(app.deploying) ? 'deploying' : 'interrupted';
   if (instances.some(({ broken }) => broken)) return 'broken';
   if (instances.some(({ running, stopped }) => running === false && !stopped)) return 'down';

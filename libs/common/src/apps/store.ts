@@ -8,6 +8,7 @@ import { appName, isAppName, previewedApp } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { didYouMean } from '../text/nearest.ts';
 import { parseState } from './parse-state.ts';
+import type { PreviewMark } from './preview.ts';
 import type { AppState } from './state.ts';
 import { stateNames, stateOrView, writeView } from './viewed.ts';
 
@@ -34,6 +35,18 @@ export function requireApp(paths: Paths, name: string): AppState {
     'app_not_found',
     `no app called '${shown}' is registered on this server${hintFor(paths, name)}`,
   );
+}
+
+/** `requireApp` for what a preview cannot have; `instead`: what to do. Throws `name_invalid` for a preview. */
+export function requireOwnApp(
+  paths: Paths,
+  name: string,
+  instead: (preview: PreviewMark) => string = ({ of }) => `name ${of}`,
+): AppState {
+  const app = requireApp(paths, name);
+  if (!app.preview) return app;
+  const words = `${app.app} is a preview of ${app.preview.of}: ${instead(app.preview)}`;
+  throw new Failure('name_invalid', words);
 }
 
 /**

@@ -23,6 +23,7 @@ const SHOWN = [
   'package_age',
   'behind_since',
   'certificates',
+  'preview',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

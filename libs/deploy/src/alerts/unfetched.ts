@@ -14,7 +14,7 @@ const MESSAGE_MAX = 500;
 
 /** The newest error, since the first of consecutive ones. */
 export function checkFailed(
-  { check_failed: before }: AppState,
+  { check_failed: before }: Pick<AppState, 'check_failed'>,
   { error, text, commit }: FailedFetch,
   now: string,
 ): CheckFailed {

@@ -108,7 +108,13 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const found = await reported(op.reporter, title, run);
   if (found.isSame || !hasVersion(op)) return;
   say(op, migrationWords({ ...found, ...(found.isProven && { verdict: 'proven' }) }));
-  if (rules.backup === undefined && found.verdict !== 'additive' && !found.isProven)
+  // A preview takes none: its database is made for it.
+  if (
+    rules.backup === undefined &&
+    !op.app.preview &&
+    found.verdict !== 'additive' &&
+    !found.isProven
+  )
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
 }
 

@@ -12,17 +12,16 @@ import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { runStep, shellStep } from '../run/step.ts';
 
-/** The step that makes it, if the preview has none; one that a kill left half made is dropped first. */
+/** The step that makes it, unless it is made; one that a kill left half made is dropped first. */
 export function previewDatabase(op: Operation, target: Target | undefined): Step[] {
   const rules = target?.file.preview.database;
-  if (!target || !rules || !op.app.preview) return [];
+  if (!target || !rules || !op.app.preview || op.app.preview.database?.isMade) return [];
   const run = async () => {
-    if (requireApp(op.paths, op.app.app).preview?.database?.isMade) return;
     await dropPreviewDatabase(op);
     const note = (isMade: boolean) =>
       changed(op, { drop: rules.drop, release: basename(target.release), isMade });
     note(false);
-    await runFor(op, target, rules.create);
+    await runFor(op, target, 'create', rules.create);
     note(true);
   };
   return [{ stage: 'migrate', title: `preview.database: ${rules.create}`, run }];
@@ -45,7 +44,7 @@ export async function dropPreviewDatabase(op: Operation): Promise<void> {
       release: '/',
     };
   };
-  await runFor(op, (known && keptTarget(op, name, known)) ?? bare(), drop);
+  await runFor(op, (known && keptTarget(op, name, known)) ?? bare(), 'drop', drop);
   changed(op, undefined);
 }
 
@@ -58,12 +57,18 @@ function changed(op: Operation, database: NonNullable<AppState['preview']>['data
   });
 }
 
-function runFor(op: Operation, target: Target, command: string): Promise<unknown> {
+function runFor(
+  op: Operation,
+  target: Target,
+  what: 'create' | 'drop',
+  command: string,
+): Promise<unknown> {
   const { env, release: cwd, file, signal } = target;
   const list = { key: 'hooks.network', own: file.hookNetwork, env };
   return withNetwork(op, target, list, (network) => {
     const confinement = target.confine('hook', network);
-    const step = { stage: 'migrate' as const, command, cwd, env, timeout: file.hookTimeout };
+    const label = `preview.database.${what}`;
+    const step = { stage: 'migrate' as const, label, command, cwd, env, timeout: file.hookTimeout };
     return runStep(op.log, signal, shellStep({ ...step, confinement }));
   });
 }

@@ -7,7 +7,6 @@ import { allNames, findApp, previewNames } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { announceChanges } from '../alerts/announce.ts';
 import { checkCertificates } from '../alerts/certificate.ts';
@@ -47,8 +46,7 @@ const WAITING: ReadonlySet<FetchResult['result']> = new Set([
  * its own apps. Returns the worst status.
  */
 export async function fetchApps(request: FetchRequest): Promise<number> {
-  const { io, paths, signal, reporter } = request;
-  const apps = request.apps.filter((name) => previewedApp(name) === undefined);
+  const { io, paths, signal, reporter, apps } = request;
   const policy = deployPolicyOf(readConfig(paths));
   let worst = 0;
   let isLogBroken = false;

@@ -7,12 +7,11 @@ import type { FetchRequest } from './request.ts';
 
 /** Brings the previews of the apps in line with the code host, if one of them has any. */
 export function startPreviews(request: FetchRequest): void {
-  const { paths, reporter } = request;
-  const apps = new Set(request.apps.map((name) => previewedApp(name) ?? name));
+  const { paths, reporter, apps } = request;
   const has = (app: string) =>
     unlessFailure(() => findApp(paths, app)?.previews, undefined) !== undefined;
   const left = new Set(previewNames(paths).map((name) => previewedApp(name) ?? ''));
-  const wanted = [...apps].filter((app) => left.has(app) || has(app));
+  const wanted = apps.filter((app) => left.has(app) || has(app));
   if (wanted.length === 0 || startInBackground(request, 'runner-preview', ['sync', ...wanted]))
     return;
   reporter.note(`${wanted.join(', ')}: previews need the package runner-preview`);

@@ -1,5 +1,6 @@
 /** What `fetch --deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
 import { openSecrets } from '@runner/common/app-secrets/open';
+import { removalOf } from '@runner/common/apps/preview';
 import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
@@ -26,7 +27,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     keepHold({ io, paths, app: name });
     // Its watcher has died.
     if (app?.watch) await startWatcher(request, name);
-    if (!app || app.deploying || !hasWork(paths, app)) return;
+    if (!app || app.deploying || removalOf(app) || !hasWork(paths, app)) return;
     const redact = await redactorForAny({ paths, env: io.env }, name);
     const secrets = openSecrets(paths, io.env, name);
     const op = uninterrupted(contextOf({ io, paths, reporter }, app, { redact, secrets }));

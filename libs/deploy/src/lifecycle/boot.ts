@@ -1,5 +1,6 @@
 /** `runner start --boot`: what ran before a reboot. */
 import { join } from 'node:path';
+import { removalOf } from '@runner/common/apps/preview';
 import { asleepSince, liveRun } from '@runner/common/apps/slots';
 import { appNames, listApps, previewNames } from '@runner/common/apps/store';
 import { bootId, recordedProcess } from '@runner/common/files/process';
@@ -31,7 +32,7 @@ export async function startAll(
     reporter.note(`${app}: ${words}`);
     failed.push(app);
   };
-  for (const { app, instances, stopped } of apps) {
+  for (const { app, instances, stopped } of apps.filter((each) => !removalOf(each))) {
     for (const [instance, { current }] of Object.entries(instances)) {
       const file = current && fileOfRelease(paths, app, current);
       if (!file || file.start.type === 'none' || stopped?.instances.includes(instance)) continue;

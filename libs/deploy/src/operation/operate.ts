@@ -1,9 +1,11 @@
 /** An operation on an app from its lock to its last message. */
+import { removalOf, removalWords } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
 import { removeTree } from '@runner/common/files/tree-change';
 import { unlessFailure } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
 import { announceOver } from '../alerts/over.ts';
 import type { ApprovalChoice } from '../approval/options.ts';
 import { drainAll } from '../instances/drain.ts';
@@ -26,10 +28,16 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   readonly wait?: number | undefined;
 }
 
+/** What is removed stays so, whatever starts or replaces it. */
+function refuseRemoved({ app, preview }: AppState): void {
+  if (preview && removalOf({ preview }))
+    throw new Failure('not_ready', `${app} ${removalWords(preview)}`);
+}
+
 /**
  * Does something with an app under its lock, once what a killed operation left is undone. Then it ends
  * what drains, and waits for the chats, both without the lock: a drain may be cut short by a rollback, a
- * slow chat delays no one. Throws `app_not_found`, `locked`.
+ * slow chat delays no one. Throws `app_not_found`, `locked`, `not_ready` for a removed preview.
  */
 export async function operate<T>(
   request: OperationRequest,
@@ -44,6 +52,7 @@ export async function operate<T>(
   let op: Operation | undefined;
   try {
     const known = requireApp(paths, request.app);
+    if (verb !== 'stop') refuseRemoved(known);
     const context = contextOf({ ...request, deployId }, known, await open(known));
     const ending = () => lock.note(ENDING);
     op = { ...context, app: await recover(context), clock: new StageClock(io), ending };

@@ -2,9 +2,10 @@
 
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
-import { listApps } from '@runner/common/apps/store';
+import { listApps, previewNames } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -36,7 +37,13 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
       const fix = `runner jobs ${verb} ${word(app.app)} ${word(job)}`;
       return trouble === null ? [] : [problem(`${app.app}: ${trouble}`, fix)];
     });
-    return [...stateOf(summary), ...jobs, ...leftovers({ io, paths }, app), ...links(paths, app)];
+    return [
+      ...stateOf(summary),
+      ...jobs,
+      ...leftovers({ io, paths }, app),
+      ...links(paths, app),
+      ...previewsOf(paths, app),
+    ];
   });
   const ports = portClashes(paths, apps).map((clash) =>
     warning(clash.problem, `runner deploy ${clash.app} --check`),
@@ -81,6 +88,18 @@ function stateOf(summary: AppSummary): CheckResult[] {
       ),
     ];
   return [];
+}
+
+/** Its pull requests that cannot be looked for, and previews that cannot be removed. */
+function previewsOf(paths: Paths, { app, previews }: AppState): CheckResult[] {
+  const failed = previews?.check_failed;
+  const { apps } = listApps(paths, previewNames(paths, app));
+  const left = apps.flatMap(({ app: name, preview }) =>
+    preview?.left ? [`${name} cannot be removed: ${preview.left}`] : [],
+  );
+  return [...(failed ? [`${app}: ${uncheckedWords(failed)}`] : []), ...left].map((words) =>
+    problem(words, `runner preview sync ${app}`),
+  );
 }
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);

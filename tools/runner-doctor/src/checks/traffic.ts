@@ -1,5 +1,6 @@
 /** Apps with `traffic`: only the live slot runs, and the proxies can reach it. */
 import { lstatSync } from 'node:fs';
+import { removalOf } from '@runner/common/apps/preview';
 import { asleepSince, liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
@@ -23,7 +24,7 @@ import {
 
 export async function traffic({ paths }: CheckContext): Promise<readonly CheckResult[]> {
   const { apps } = listApps(paths, allNames(paths));
-  const all = apps.flatMap((app) => instancesOf(paths, app));
+  const all = apps.flatMap((app) => (removalOf(app) ? [] : instancesOf(paths, app)));
   if (all.length === 0) return [ok('no app has traffic')];
   const found = await Promise.all(all.map((each) => examine(paths, each)));
   return orOk(found.flat(), 'every live slot answers, and every proxy can reach it');
@@ -58,9 +59,10 @@ async function examine(
   const { PORT: address } = placeIn(instance, own, live).env;
   const found: CheckResult[] = [];
   if (asleepSince(own)) {
-    if (await isOpen(paths.wakerSocket)) return [];
+    const closed = obstructions(own, traffic).map(({ words, fix }) => problem(words, fix));
+    if (await isOpen(paths.wakerSocket)) return closed;
     const words = `${app} sleeps, and nothing listens on ${paths.wakerSocket} to wake it`;
-    return [problem(words, 'systemctl enable --now runner-waker.socket')];
+    return [problem(words, 'systemctl enable --now runner-waker.socket'), ...closed];
   }
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));

@@ -1,9 +1,8 @@
-import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import type { SetSecrets } from '../change.ts';
 import { noteUnread, store } from '../change.ts';
 import { parseDotenv } from '../dotenv.ts';
-import { checkedValue, readFileOf, scopeOf, variableName } from '../value.ts';
+import { checkedValue, readFileOf, requireSecretsOf, scopeOf, variableName } from '../value.ts';
 
 export const importSecrets = command({
   name: 'import',
@@ -25,7 +24,7 @@ export const importSecrets = command({
   examples: ['runner env import shop < .env'],
   async run(context) {
     const { io, paths, args, options } = context;
-    const { app } = requireApp(paths, args.app);
+    const { app } = requireSecretsOf(paths, args.app);
     const instance = scopeOf(options.instance);
     const entries = parseDotenv(readFileOf(io, options.file)).map(([name, text]) => ({
       name: variableName(name),

@@ -1,10 +1,9 @@
-import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { usage } from '@runner/common/foundation/failure';
 import type { SetSecrets } from '../change.ts';
 import { noteUnread, store } from '../change.ts';
 import { requireRestart, restartFor } from '../restart.ts';
-import { readValue, scopeOf, variableName } from '../value.ts';
+import { readValue, requireSecretsOf, scopeOf, variableName } from '../value.ts';
 
 export const set = command({
   name: 'set',
@@ -43,7 +42,7 @@ export const set = command({
   ],
   async run(context) {
     const { io, paths, args, options } = context;
-    const { app } = requireApp(paths, args.app);
+    const { app } = requireSecretsOf(paths, args.app);
     if (options.restart) requireRestart({ io, paths }, app);
     const name = variableName(args.name);
     const instance = scopeOf(options.instance, options.preview);

@@ -1,8 +1,7 @@
 import { unsetSecrets } from '@runner/common/app-secrets/change';
-import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { scopeOf } from '../value.ts';
+import { requireSecretsOf, scopeOf } from '../value.ts';
 
 /** What `unset` prints. */
 interface Unset {
@@ -29,7 +28,7 @@ export const unset = command({
   },
   examples: ['runner env unset shop OLD_API_KEY'],
   async run({ io, paths, args, options }) {
-    const { app } = requireApp(paths, args.app);
+    const { app } = requireSecretsOf(paths, args.app);
     unsetSecrets({ io, paths }, app, args.names, scopeOf(options.instance, options.preview));
     const value: Unset = { app, result: 'unset', names: [...args.names] };
     return { value };

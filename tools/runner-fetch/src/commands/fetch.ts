@@ -1,4 +1,4 @@
-import { appNames, requireApp } from '@runner/common/apps/store';
+import { appNames, requireOwnApp } from '@runner/common/apps/store';
 import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -46,7 +46,8 @@ export const fetch = command({
   examples: ['runner fetch --deploy --quiet', 'runner fetch shop blog'],
   async run(context) {
     const { io, paths, args, options, format, print } = context;
-    for (const name of args.apps) requireApp(paths, name);
+    for (const name of args.apps)
+      requireOwnApp(paths, name, ({ of }) => `runner preview sync ${of} looks for its pushes`);
     const apps = args.apps.length > 0 ? [...new Set(args.apps)] : appNames(paths);
     const jobs = options.jobs === undefined ? undefined : jobsOf(options.jobs);
     if (apps.length === 0) {

@@ -1,6 +1,6 @@
 /** What the steps of previews have at hand, and what they all do. */
 import { changeApp } from '@runner/common/apps/change';
-import type { PreviewMark } from '@runner/common/apps/preview';
+import { type PreviewMark, type PreviewSettings, removalOf } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
@@ -24,6 +24,9 @@ export interface PreviewContext extends Server {
   /** Gets a line for each preview that changed. */
   done(line: string): void;
 }
+
+/** An app with previews. */
+export type PreviewedApp = AppState & { readonly previews: PreviewSettings };
 
 /** The name of a preview's app. */
 export const nameOf = ({ of, key }: Pick<PreviewMark, 'of' | 'key'>) => `${of}--${key}`;
@@ -66,7 +69,7 @@ export async function show(context: PreviewContext, name: string): Promise<void>
     { app, repo, ...(host !== undefined && { host }) },
     PAGE_LIMIT,
   );
-  const state = preview.removed_at === undefined ? (preview.outcome ?? 'failed') : 'removed';
+  const state = removalOf(known) ? 'removed' : (preview.outcome ?? 'failed');
   const { comment, refused } = await showPreview(
     { api, repo },
     { app, preview, url: previewUrl(known), state },

@@ -1,12 +1,7 @@
 /** Making a preview, or bringing it to the newest push. */
 import { givePreviewSecrets } from '@runner/common/app-secrets/previews';
 import { changeRegistry } from '@runner/common/apps/change';
-import {
-  type PreviewMark,
-  type PreviewSettings,
-  type SeenPreview,
-  sleepOf,
-} from '@runner/common/apps/preview';
+import { type PreviewMark, type SeenPreview, sleepOf } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { makeFolder } from '@runner/common/files/read';
@@ -17,7 +12,15 @@ import { deploy } from '@runner/deploy/pipeline/deploy';
 import type { PreviewCandidate } from '../host/pulls.ts';
 import { previewUrl } from '../plan/address.ts';
 import { domainFor } from '../plan/reconcile.ts';
-import { changePreview, nameOf, type PreviewContext, recordPreview, show } from './context.ts';
+import { passAs } from './access.ts';
+import {
+  changePreview,
+  nameOf,
+  type PreviewContext,
+  type PreviewedApp,
+  recordPreview,
+  show,
+} from './context.ts';
 
 /** Attempts at one commit that a kill, the host or the server ended. */
 const TRIES = 3;
@@ -32,12 +35,13 @@ export interface WantedPreview {
 /** Deploys it. What the host or the server is to blame for is tried again by the next fetch. */
 export async function deployPreview(
   context: PreviewContext,
-  parent: AppState & { readonly previews: PreviewSettings },
+  parent: PreviewedApp,
   wanted: WantedPreview,
 ): Promise<void> {
   const { io, paths, reporter, signal, next, trigger } = context;
   const app = nameOf({ of: parent.app, key: wanted.candidate.key });
   const before = register(context, parent, wanted);
+  passAs(context, parent.app, [app]);
   givePreviewSecrets(context, parent.app, { app, key: before.key });
   try {
     const notify = before.notify === true;
@@ -60,7 +64,7 @@ export async function deployPreview(
 /** Registers it with the commit that it may deploy, before anything else: from here on it is known. */
 function register(
   { io, paths }: PreviewContext,
-  parent: AppState & { readonly previews: PreviewSettings },
+  parent: PreviewedApp,
   { candidate: { key, number, branch, ref }, seen }: WantedPreview,
 ): PreviewMark {
   const app = appName(nameOf({ of: parent.app, key }));

@@ -39,6 +39,8 @@ export async function removePreview(
   if (problems.length > 0) {
     const left = problems.join('; ').slice(0, 500);
     changePreview(context, app, (now) => ({ ...now, left }));
+    // It answers no more, whatever is left of it here.
+    await show(context, app);
     throw new Failure('stop_failed', `${app} is not wholly removed: ${left}`);
   }
   const { preview } = requireApp(paths, app);

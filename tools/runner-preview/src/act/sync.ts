@@ -4,10 +4,10 @@ import { changeApp } from '@runner/common/apps/change';
 import {
   branchKey,
   type PreviewSettings,
+  removalOf,
   type SeenPreview,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
-import type { AppState } from '@runner/common/apps/state';
 import { findApp, previewNames, requireApp, requireTrustedApp } from '@runner/common/apps/store';
 import { holderFor, type Lock, requireLock } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
@@ -20,9 +20,11 @@ import { approvalOf } from '../host/fork.ts';
 import { PAGE_LIMIT } from '../host/pages.ts';
 import { isOpen, type Listing, openPulls } from '../host/pulls.ts';
 import { labelOf, observe, type PreviewAction, reconcile } from '../plan/reconcile.ts';
-import { nameOf, type PreviewContext, show } from './context.ts';
+import { passAs } from './access.ts';
+import { nameOf, type PreviewContext, type PreviewedApp, show } from './context.ts';
 import { deployPreview } from './deploy.ts';
 import { purgePreview, removePreview } from './remove.ts';
+import { noteAsked } from './unasked.ts';
 
 /** What was not done, and what waits. */
 export interface SyncResult {
@@ -35,9 +37,6 @@ export function lockPreviews({ io, paths }: PreviewContext, of: string, wait: nu
   const path = join(paths.locksDir, `${of}.previews`);
   return requireLock(path, `the previews of ${of}`, wait, holderFor(io, 'preview'));
 }
-
-/** An app with previews. */
-export type PreviewedApp = AppState & { readonly previews: PreviewSettings };
 
 /** Throws `locked` if another process is at it. Any other trouble is a problem of the result. */
 export async function syncPreviews(
@@ -57,6 +56,7 @@ export async function syncPreviews(
 export async function syncLocked(context: PreviewContext, of: string): Promise<SyncResult> {
   const { io, paths, signal } = context;
   const problems: string[] = [];
+  let failed: Failure | undefined;
   const tried = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -64,15 +64,19 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
       const known = systemFailure(error, 'go on');
       if (!(known instanceof Failure)) throw error;
       problems.push(known.message);
+      failed = known;
       return undefined;
     }
   };
   const names = previewNames(paths, of);
   const existing = names.flatMap((name) => requireApp(paths, name).preview ?? []);
-  for (const each of existing.filter(({ removed_why: why }) => why === undefined))
-    await keepUp(asFetch(context, names), nameOf(each));
+  const there = existing.filter((preview) => !removalOf({ preview })).map(nameOf);
+  passAs(context, of, there);
+  for (const name of there) await keepUp(asFetch(context, names), name);
   const parent = findApp(paths, of) && requireTrustedApp(paths, of);
   const asked = parent?.previews && (await tried(() => ask(context, parent as PreviewedApp)));
+  if (parent?.previews && !signal.aborted)
+    await noteAsked(context, parent as PreviewedApp, asked ? undefined : failed);
   const settings = asked?.app.previews ?? parent?.previews;
   const facts = { settings, candidates: asked?.listing.candidates, existing };
   const { actions, waiting } = reconcile(facts, io.now());

@@ -1,27 +1,20 @@
 import { changeApp } from '@runner/common/apps/change';
 import { type PreviewMark, type PreviewSettings, sleepOf } from '@runner/common/apps/preview';
-import { previewNames, requireApp } from '@runner/common/apps/store';
+import { previewNames, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
-import { Failure, invalidValue } from '@runner/common/foundation/failure';
-import { previewedApp } from '@runner/common/foundation/names';
+import { Failure, invalidValue, notProvided, usage } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import { show } from '../act/context.ts';
-import { purgePreview, removePreview } from '../act/remove.ts';
-import { lockPreviews } from '../act/sync.ts';
-import { working } from './work.ts';
 
 /** The longest key: of a branch, or of a pull request. */
 const KEY_MAX = 'br-0123456789abcdef-01234567'.length;
 const DAY = 86_400_000;
 
 /** What `enable` prints. */
-type Enabled = { app: string } & Omit<PreviewSettings, 'seen' | 'waiting'>;
-
-const positionals = { app: { required: true, about: 'Name of the app' } } as const;
+type Enabled = { app: string } & Omit<PreviewSettings, 'seen' | 'waiting' | 'check_failed'>;
 
 export const enable = command({
   name: 'enable',
@@ -29,37 +22,59 @@ export const enable = command({
   about: 'Make a preview of each open pull request of an app',
   details:
     'From the next fetch on, each open pull request gets a preview, and what is no longer open loses it.\n' +
-    'Again, it changes the settings. A pull request of a fork gets none unless someone who may write to the\n' +
+    'Again, it changes the settings that are given. A pull request of a fork gets none unless someone who may write to the\n' +
     'repository put the label on its newest commit.',
-  positionals,
+  positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     domain: {
       placeholder: 'DOMAIN',
-      required: true,
-      about: 'Address of a preview; {n} is the number: pr-{n}.preview.example.org',
+      about:
+        'Address of a preview; {n} is the number: pr-{n}.preview.example.org; required at first',
     },
-    max: { placeholder: 'N', default: '5', about: 'Most at once; the newest pushes win' },
-    ttl: { placeholder: 'TIME', default: '7d', about: 'Remove one this long after its last push' },
+    max: { placeholder: 'N', about: 'Most at once; the newest pushes win [default: 5]' },
+    ttl: {
+      placeholder: 'TIME',
+      about: 'Remove one this long after its last push [default: 7d]',
+    },
     'sleep-after': {
       placeholder: 'TIME',
+      emptyAllowed: true,
       about: 'One without a request for this long sleeps until the next [default: 15m]',
     },
     'max-awake': {
       placeholder: 'N',
-      about: 'Most that are awake at once; the longest idle sleeps',
+      emptyAllowed: true,
+      about: "Most that are awake at once; the longest idle sleeps; '' for all",
     },
-    label: { placeholder: 'NAME', about: 'Only pull requests with this label' },
-    branches: { placeholder: 'PATTERN', about: 'Branches like feature/* instead of pull requests' },
+    label: {
+      placeholder: 'NAME',
+      emptyAllowed: true,
+      about: "Only pull requests with this label; '' for all",
+    },
+    branches: {
+      placeholder: 'PATTERN',
+      emptyAllowed: true,
+      about: "Branches like feature/* instead of pull requests; '' for pull requests",
+    },
     notify: { about: 'Announce their deploys as those of the app' },
+    quiet: { conflicts: ['notify'], about: 'Announce them no more' },
   },
   examples: ["runner preview enable shop --domain 'pr-{n}.preview.example.org' --max 5 --ttl 7d"],
   async run({ io, paths, args, options }) {
-    const { app, host } = requireApp(paths, args.app);
-    if (previewedApp(app) !== undefined) throw new Failure('name_invalid', `${app} is a preview`);
+    const { app, host, previews: before } = requireOwnApp(paths, args.app);
     if (app.length + KEY_MAX + 2 > 63)
       throw new Failure('name_invalid', `the name ${app} is too long for names of previews`);
     const { type } = codeHostOf(readConfig(paths), io.env, host);
-    const { label, branches } = options;
+    // An empty value takes one back.
+    const [label, branches, sleepAfter, maxAwake] = [
+      lineOf(options.label, '--label <NAME>') ?? before?.label,
+      lineOf(options.branches, '--branches <PATTERN>') ?? before?.branches,
+      options['sleep-after'] ?? before?.sleep_after,
+      options['max-awake'] ?? before?.max_awake?.toString(),
+    ].map((each) => each || undefined);
+    const domain = options.domain === undefined ? before?.domain : domainOf(options.domain);
+    if (domain === undefined) throw notProvided('--domain <DOMAIN>');
+    const isAnnounced = options.notify || (before?.notify && !options.quiet);
     if (type === 'git' && branches === undefined)
       throw invalidValue(
         '',
@@ -67,24 +82,29 @@ export const enable = command({
         'this code host has no pull requests runner can list',
       );
     if (label !== undefined && (type === 'bitbucket' || branches !== undefined))
-      throw invalidValue(label, '--label <NAME>', 'branches, and Bitbucket, have no labels');
+      throw invalidValue(
+        label,
+        '--label <NAME>',
+        "branches, and Bitbucket, have no labels: --label '' takes it off",
+      );
     const sleep = sleepOf({
-      ...(options['sleep-after'] && { sleep_after: sleepAfterOf(options['sleep-after']) }),
-      ...(options['max-awake'] && { max_awake: countOf(options['max-awake'], '--max-awake <N>') }),
+      ...(sleepAfter && { sleep_after: sleepAfterOf(sleepAfter) }),
+      ...(maxAwake && { max_awake: countOf(maxAwake, '--max-awake <N>') }),
     });
     const { previews } = changeApp({ io, paths, app, command: 'preview' }, (now) => ({
       ...now,
       previews: {
-        domain: domainOf(options.domain),
-        max: countOf(options.max, '--max <N>'),
-        ttl: ttlOf(options.ttl),
+        domain,
+        max: options.max === undefined ? (before?.max ?? 5) : countOf(options.max, '--max <N>'),
+        ttl: options.ttl === undefined ? (before?.ttl ?? 7 * DAY) : ttlOf(options.ttl),
         ...(label !== undefined && { label }),
         ...(branches !== undefined && { branches }),
-        ...(options.notify && { notify: true as const }),
+        ...(isAnnounced && { notify: true as const }),
         ...sleep,
         since: now.previews?.since ?? io.now().toISOString(),
         by: initiatorOf(io, 'manual'),
         ...(now.previews?.seen && { seen: now.previews.seen }),
+        ...(before?.check_failed && { check_failed: before.check_failed }),
       },
     }));
     for (const name of previewNames(paths, app))
@@ -92,24 +112,50 @@ export const enable = command({
         const { sleep_after: _, max_awake: __, ...preview } = now.preview as PreviewMark;
         return { ...now, preview: { ...preview, ...sleep } };
       });
-    const { seen: _, waiting: __, ...settings } = previews as PreviewSettings;
+    const { seen: _, waiting: __, check_failed: ___, ...settings } = previews as PreviewSettings;
     return { value: { app, ...settings } satisfies Enabled };
   },
-  human: ({ app, domain }: Enabled) =>
+  human: ({ app, domain, ...settings }: Enabled) =>
     `${harmlessLine(app)} gets previews at https://${harmlessLine(domain)} with each fetch --deploy\n` +
+    `${harmlessLine(settingsWords(settings))}\n` +
     `Next: runner preview snippet ${harmlessLine(app)} --proxy nginx\n`,
 });
 
+/** All that holds, in words. */
+function settingsWords(settings: Omit<Enabled, 'app' | 'domain'>): string {
+  const { max, ttl, label, branches, sleep_after: after = '15m', max_awake: awake } = settings;
+  const minutes = ttl / 60_000;
+  return [
+    `at most ${max}`,
+    `until ${ttl % DAY === 0 ? `${ttl / DAY}d` : `${minutes}m`} after the last push`,
+    `asleep after ${after}`,
+    ...(awake === undefined ? [] : [`at most ${awake} awake`]),
+    ...(label === undefined ? [] : [`with the label ${label}`]),
+    ...(branches === undefined ? [] : [`of branches ${branches}`]),
+    ...(settings.notify ? ['announced'] : []),
+  ].join(', ');
+}
+
 function domainOf(text: string): string {
   const domain = text.toLowerCase();
-  const isGood =
-    /^[a-z0-9-]*\{n\}[a-z0-9-]*(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?){2,}$/.test(domain) &&
-    domain.length <= 200 &&
-    (domain.split('.')[0] ?? '').length <= 40 &&
-    !/^-|-\./.test(domain);
-  if (isGood) return domain;
-  const why = 'it needs {n} in its first label, which a wildcard certificate covers';
-  throw invalidValue(text.slice(0, 80), '--domain <DOMAIN>', why);
+  const [first = '', ...rest] = domain.split('.');
+  const isLabel = (label: string) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label);
+  const refuse = (why: string, shown = `'${text.slice(0, 80)}' `) =>
+    usage(`invalid value ${shown}for '--domain <DOMAIN>': ${why}`);
+  // An address may have a password in it.
+  if (text.includes('/')) throw refuse('give the name alone, without https:// and path', '');
+  if (!first.includes('{n}'))
+    throw refuse('it needs {n} in its first label, which a wildcard certificate covers');
+  if (rest.length < 2) throw refuse('{n} needs a domain after it: {n}.preview.example.org');
+  if (first.length > 40 || domain.length > 200) throw refuse('it is too long');
+  if ([first.replace('{n}', '0'), ...rest].every(isLabel) && !/^-|-$/.test(first)) return domain;
+  throw refuse('a name has letters, digits and dashes between its dots, and {n} once');
+}
+
+/** A label or pattern. Throws `usage`. */
+function lineOf(text: string | undefined, option: string): string | undefined {
+  if (text === undefined || !/\p{Cc}|^.{201}/su.test(text)) return text;
+  throw invalidValue(text.slice(0, 80), option, 'it is not one line of at most 200 characters');
 }
 
 function sleepAfterOf(text: string): string {
@@ -130,61 +176,3 @@ function ttlOf(text: string): number {
   if (ttl >= 60_000 && ttl <= 365 * DAY) return ttl;
   throw invalidValue(text.slice(0, 80), '--ttl <TIME>', 'it is not a time from 1m to 365d');
 }
-
-/** What `disable` prints. */
-interface Disabled {
-  app: string;
-  removed: string[];
-}
-
-export const disable = command({
-  name: 'disable',
-  needsRoot: true,
-  about: 'Remove all previews of an app, and make no more',
-  positionals,
-  options: {
-    purge: { about: 'Remove their files too: nothing can be brought back' },
-    force: {
-      about: 'With --purge: also what cannot be stopped, or be taken back on the code host',
-    },
-  },
-  examples: ['runner preview disable shop'],
-  async run(context) {
-    const { io, paths, args, options } = context;
-    const { app } = requireApp(paths, args.app);
-    const removed = await working(context, 'manual', async (previews) => {
-      const lock = lockPreviews(previews, app, 30);
-      try {
-        changeApp(
-          { io, paths, app, command: 'preview' },
-          ({ previews: _, ...now }) => now as typeof now & { app: string },
-        );
-        const names = previewNames(paths, app);
-        const problems: string[] = [];
-        for (const name of names)
-          try {
-            const { removed_at: at } = requireApp(paths, name).preview ?? {};
-            if (at === undefined) await removePreview(previews, name, 'previews were disabled');
-            // The host may not have answered when it was removed.
-            else await show(previews, name);
-            if (options.purge) await purgePreview(previews, name);
-          } catch (error) {
-            if (!(error instanceof Failure)) throw error;
-            if (options.force && options.purge) await purgePreview(previews, name);
-            else problems.push(`${name}: ${error.message}`);
-          }
-        if (problems.length > 0)
-          throw new Failure(
-            'stop_failed',
-            `not all previews are gone, and fetch --deploy goes on with it: ${problems.join('; ')}`,
-          );
-        return names;
-      } finally {
-        lock.release();
-      }
-    });
-    return { value: { app, removed } satisfies Disabled };
-  },
-  human: ({ app, removed }: Disabled) =>
-    `${harmlessLine(app)} has no previews any more${removed.length > 0 ? `; removed ${removed.map(harmlessLine).join(', ')}` : ''}\n`,
-});

@@ -1,6 +1,12 @@
-import type { PreviewSettings, WaitingPreview } from '@runner/common/apps/preview';
+import {
+  type PreviewSettings,
+  type PreviewsUnasked,
+  removalOf,
+  uncheckedWords,
+  type WaitingPreview,
+} from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { appNames, findApp, previewNames, requireApp } from '@runner/common/apps/store';
+import { appNames, findApp, previewNames, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -12,7 +18,7 @@ import { previewUrl } from '../plan/address.ts';
 interface ListedPreview {
   app: string;
   key: string;
-  state: 'building' | 'updating' | 'ready' | 'failed' | 'removed';
+  state: 'building' | 'updating' | 'ready' | 'failed' | 'removing' | 'removed';
   url: string | null;
   branch: string;
   commit: string;
@@ -29,7 +35,9 @@ interface ListedPreview {
 /** An app that has or had previews. */
 interface PreviewListing {
   app: string;
-  settings: Omit<PreviewSettings, 'seen' | 'waiting'> | null;
+  settings: Omit<PreviewSettings, 'seen' | 'waiting' | 'check_failed'> | null;
+  /** Since when and why the code host cannot be asked. */
+  check_failed: PreviewsUnasked | null;
   previews: ListedPreview[];
   waiting: WaitingPreview[];
 }
@@ -37,30 +45,40 @@ interface PreviewListing {
 export const list = command({
   name: 'list',
   about: 'List the previews of an app, or of all, and what waits',
-  details: 'States: building, updating, ready, failed, removed (its files stay for 48 hours).',
+  details:
+    'States: building, updating, ready, failed, removing (what is left, each fetch tries again), removed\n' +
+    '(its files stay for 48 hours).',
   positionals: { app: { about: 'Name of the app [default: all]' } },
   safeInForeignRoot: true,
   async run({ paths, args }) {
-    const names = args.app === undefined ? appNames(paths) : [requireApp(paths, args.app).app];
+    const names = args.app === undefined ? appNames(paths) : [requireOwnApp(paths, args.app).app];
     const apps = names.map((name) => listing(paths, name));
     return { value: { apps: apps.filter((each) => each.settings || each.previews.length > 0) } };
   },
   human({ apps }: { apps: PreviewListing[] }, style, { io }) {
     if (apps.length === 0) return 'No previews. Make some with: runner preview enable <app>\n';
-    const rows = apps.flatMap(({ app, previews, waiting }) => [
-      ...previews.map((each) => [
-        app,
-        each.key,
-        each.state,
-        each.url ?? '-',
-        each.left ?? each.error ?? each.removed_why ?? '',
-      ]),
-      ...waiting.map(({ key, why }) => [app, key, 'waiting', '', why]),
-    ]);
+    const rows = apps.flatMap(({ app, previews, waiting }) => {
+      const whyNot = (of: string) => waiting.find(({ key }) => key === of)?.why;
+      const isThere = (of: string) => previews.some(({ key }) => key === of);
+      const whyOf = ({ key, left, error, removed_why: why }: ListedPreview) =>
+        left ?? whyNot(key) ?? error ?? why ?? '';
+      return [
+        ...previews.map((each) => [app, each.key, each.state, each.url ?? '-', whyOf(each)]),
+        ...waiting.flatMap(({ key, why }) =>
+          isThere(key) ? [] : [[app, key, 'waiting', '', why]],
+        ),
+      ];
+    });
     const heading = ['APP', 'PREVIEW', 'STATE', 'ADDRESS', 'WHY'];
     const first = (text: string) => harmlessLine(text.split('\n')[0] ?? '');
     const shown = rows.map((row) => row.map(first));
-    return table(heading, shown, style, io.stdout.isTTY ? io.stdout.columns : undefined);
+    const unasked = apps.flatMap(({ app, check_failed: failed }) =>
+      failed ? `${app}: ${uncheckedWords(failed)}` : [],
+    );
+    return (
+      table(heading, shown, style, io.stdout.isTTY ? io.stdout.columns : undefined) +
+      unasked.map((line) => `${harmlessLine(line)}\n`).join('')
+    );
   },
 });
 
@@ -68,6 +86,7 @@ function listing(paths: Paths, name: string): PreviewListing {
   const {
     seen: _,
     waiting = [],
+    check_failed = null,
     ...settings
   } = unlessFailure(() => findApp(paths, name)?.previews, undefined) ?? {};
   const previews = previewNames(paths, name).flatMap((each): ListedPreview[] => {
@@ -99,13 +118,15 @@ function listing(paths: Paths, name: string): PreviewListing {
   return {
     app: name,
     settings: known,
+    check_failed,
     previews,
     waiting: waiting.filter((each) => !isListed(each)),
   };
 }
 
-function previewState({ preview, instances }: AppState): ListedPreview['state'] {
-  if (!preview || preview.removed_at !== undefined) return 'removed';
-  if (preview.outcome) return preview.outcome;
+function previewState(app: AppState): ListedPreview['state'] {
+  const { preview, instances } = app;
+  const known = removalOf(app) ?? preview?.outcome;
+  if (known) return known;
   return Object.values(instances).some(({ current }) => current) ? 'updating' : 'building';
 }

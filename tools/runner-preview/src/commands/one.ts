@@ -1,6 +1,12 @@
 import { changeApp } from '@runner/common/apps/change';
-import { branchKey, type PreviewMark, type SeenPreview } from '@runner/common/apps/preview';
-import { findApp, requireApp } from '@runner/common/apps/store';
+import {
+  branchKey,
+  type PreviewMark,
+  removalOf,
+  type SeenPreview,
+} from '@runner/common/apps/preview';
+import type { AppState } from '@runner/common/apps/state';
+import { findApp, requireApp, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -11,17 +17,25 @@ import { changePreview, nameOf, type PreviewContext, show } from '../act/context
 import { removePreview } from '../act/remove.ts';
 import { lockPreviews, syncLocked } from '../act/sync.ts';
 import { previewUrl } from '../plan/address.ts';
-import { working } from './work.ts';
+import { requirePreviewed, working } from './work.ts';
 
 /** How long another process may work on the previews, in seconds. */
 const WAIT = 30;
 
 const positionals = {
   app: { required: true, about: 'Name of the app' },
-  which: { required: true, about: 'Number of the pull request, or name of the branch' },
+  which: {
+    required: true,
+    about: 'Number of the pull request, name of the branch, or what list shows',
+  },
 } as const;
 
-const keyOf = (which: string) => (/^[1-9]\d{0,8}$/.test(which) ? `pr-${which}` : branchKey(which));
+/** `which` as the key of a preview. */
+function keyOf({ previews }: AppState, which: string): string {
+  const number = /^(?:pr-)?([1-9]\d{0,8})$/.exec(which)?.[1];
+  if (number !== undefined && previews?.branches === undefined) return `pr-${number}`;
+  return /^br-[a-z0-9-]+-[0-9a-f]{8}$/.test(which) ? which : branchKey(which);
+}
 
 /** What each of these commands prints. */
 interface OnePreview {
@@ -30,8 +44,14 @@ interface OnePreview {
   url: string | null;
 }
 
-function requirePreview({ paths }: Pick<Server, 'paths'>, of: string, key: string): PreviewMark {
-  const found = findApp(paths, nameOf({ of: requireApp(paths, of).app, key }))?.preview;
+function requirePreview(
+  { paths }: Pick<Server, 'paths'>,
+  name: string,
+  which: string,
+): PreviewMark {
+  const app = requireOwnApp(paths, name);
+  const [of, key] = [app.app, keyOf(app, which)];
+  const found = findApp(paths, nameOf({ of, key }))?.preview;
   if (found) return found;
   throw new Failure('app_not_found', `${of} has no preview ${key}; see: runner preview list ${of}`);
 }
@@ -64,8 +84,9 @@ export const open = command({
   examples: ['runner preview open shop 7'],
   async run(context) {
     const { paths, args } = context;
-    const { app } = requireApp(paths, args.app);
-    const key = keyOf(args.which);
+    const state = requirePreviewed(paths, args.app);
+    const { app } = state;
+    const key = keyOf(state, args.which);
     const name = nameOf({ of: app, key });
     const value = await working(context, 'manual', (previews) =>
       locked(previews, app, async (): Promise<OnePreview> => {
@@ -108,8 +129,7 @@ export const remove = command({
   examples: ['runner preview remove shop 7'],
   async run(context) {
     const { args } = context;
-    const key = keyOf(args.which);
-    const { of, domain } = requirePreview(context, args.app, key);
+    const { of, key, domain } = requirePreview(context, args.app, args.which);
     const name = nameOf({ of, key });
     await working(context, 'manual', (previews) =>
       locked(previews, of, async () => {
@@ -132,22 +152,29 @@ export const undo = command({
   positionals,
   examples: ['runner preview undo shop 7'],
   async run(context) {
-    const { io, args } = context;
-    const key = keyOf(args.which);
-    const { of, domain, removed_at: removed } = requirePreview(context, args.app, key);
-    const name = nameOf({ of, key });
-    if (removed === undefined) throw new Failure('not_ready', `${name} is not removed`);
+    const { io, paths, args } = context;
+    requirePreviewed(paths, args.app);
+    const preview = requirePreview(context, args.app, args.which);
+    const { of, key, domain } = preview;
+    const name = nameOf(preview);
+    if (!removalOf({ preview })) throw new Failure('not_ready', `${name} is not removed`);
     await working(context, 'manual', (previews) =>
       locked(previews, of, async () => {
-        note(context, of, key, {});
         const at = io.now().toISOString();
-        changePreview(previews, name, ({ removed_at: _, removed_why: __, ...now }) => ({
+        note(context, of, key, { opened: at });
+        changePreview(previews, name, ({ removed_at: _, removed_why: __, left: ___, ...now }) => ({
           ...now,
           undone_at: at,
         }));
-        await bringBack(previews, name);
+        await bringBack(previews, name).catch((error: unknown) => {
+          const { removed_why = '' } = preview;
+          changePreview(previews, name, ({ undone_at: _, ...now }) => ({ ...now, removed_why }));
+          throw error;
+        });
         changePreview(previews, name, (now) => ({ ...now, outcome: 'ready' }));
         await show(previews, name);
+        // The oldest gives way.
+        await syncLocked(previews, of);
       }),
     );
     return {

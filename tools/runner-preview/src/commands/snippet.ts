@@ -1,8 +1,7 @@
-import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 import { activeFile } from '@runner/deploy/instances/target';
+import { requirePreviewed } from './work.ts';
 
 /** One site for all previews, present and future. */
 interface Snippet {
@@ -26,13 +25,8 @@ export const snippet = command({
   },
   examples: ['runner preview snippet shop --proxy nginx > /etc/nginx/conf.d/shop-previews.conf'],
   async run({ paths, args, options }) {
-    const state = requireApp(paths, args.app);
+    const state = requirePreviewed(paths, args.app);
     const { app, previews } = state;
-    if (!previews)
-      throw new Failure(
-        'not_configured',
-        `'${app}' has no previews: run runner preview enable ${app}`,
-      );
     const served = activeFile(paths, state)?.instances.find(
       ({ traffic }) => traffic?.type === 'socket',
     );
@@ -104,7 +98,11 @@ server {
   # tls { dns PROVIDER … }
   @preview header_regexp preview Host ^${pattern[0]}(${pattern[1]})${pattern[2]}$
   handle @preview {
-    reverse_proxy unix/${folder}{re.preview.1}${rest}
+    reverse_proxy unix/${folder}{re.preview.1}${rest} {
+      transport http {
+        keepalive off
+      }
+    }
   }
   handle {
     respond 404

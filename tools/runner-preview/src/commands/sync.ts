@@ -1,4 +1,4 @@
-import { allNames, appNames, findApp, requireApp } from '@runner/common/apps/store';
+import { allNames, appNames, findApp, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
@@ -22,7 +22,7 @@ export const sync = command({
   examples: ['runner preview sync shop'],
   async run(context) {
     const { paths, args } = context;
-    for (const name of args.apps) requireApp(paths, name);
+    for (const name of args.apps) requireOwnApp(paths, name);
     const names = args.apps.length > 0 ? [...new Set(args.apps)] : withPreviews(paths);
     let status = 0;
     for (const app of names) {

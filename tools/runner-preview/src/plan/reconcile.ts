@@ -3,6 +3,7 @@ import {
   KEPT_FOR,
   type PreviewMark,
   type PreviewSettings,
+  removalOf,
   type SeenPreview,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
@@ -67,7 +68,7 @@ export function reconcile(
   { settings, candidates, existing }: PreviewFacts,
   now: Date,
 ): PreviewPlan {
-  const { wanted, waiting } = chosen(settings, candidates ?? [], now);
+  const { wanted, back, waiting } = chosen({ settings, candidates, existing }, now);
   const isKnown = candidates !== undefined || settings === undefined;
   const actions: PreviewAction[] = [];
   for (const preview of existing) {
@@ -75,12 +76,7 @@ export function reconcile(
     if (removed !== undefined && now.getTime() - Date.parse(removed) > KEPT_FOR) {
       if (isShown(preview) && !wanted.has(key)) actions.push({ do: 'purge', preview });
       else if (!isShown(preview)) actions.push({ do: 'show', preview });
-    } else if (
-      !wanted.has(key) &&
-      removed === undefined &&
-      isKnown &&
-      !isBack(preview, settings, now)
-    ) {
+    } else if (!wanted.has(key) && removed === undefined && isKnown && !back.has(key)) {
       const why = whyGone(key, settings, waiting);
       const isGone = settings !== undefined && !candidates?.some((each) => each.key === key);
       actions.push({ do: 'remove', preview, why, isGone });
@@ -100,11 +96,14 @@ interface Wanted {
   readonly seen: SeenPreview;
 }
 
-function chosen(
-  settings: PreviewSettings | undefined,
-  candidates: readonly PreviewCandidate[],
-  now: Date,
-): { wanted: Map<string, Wanted>; waiting: WaitingPreview[] } {
+/** What should be there: `wanted` as the host has it, `back` as an operator brought it back. */
+interface ChosenPreviews {
+  readonly wanted: ReadonlyMap<string, Wanted>;
+  readonly back: ReadonlySet<string>;
+  readonly waiting: WaitingPreview[];
+}
+
+function chosen({ settings, candidates = [], existing }: PreviewFacts, now: Date): ChosenPreviews {
   const waiting: WaitingPreview[] = [];
   const fit: Wanted[] = [];
   for (const candidate of settings ? candidates : []) {
@@ -116,13 +115,21 @@ function chosen(
       waiting.push({ key, why: `has the same short name as another branch: ${candidate.branch}` });
     else fit.push({ candidate, seen });
   }
-  fit.sort((a, b) => (pushedAt(a.seen) < pushedAt(b.seen) ? 1 : -1));
+  const wanted = new Map(fit.map((each) => [each.candidate.key, each]));
+  const back = new Map(
+    existing
+      .filter((each) => isBack(each, settings, now) && !wanted.has(each.key))
+      .map(({ key, undone_at: at = '' }) => [key, at]),
+  );
+  const at = (key: string) => back.get(key) ?? pushedAt((wanted.get(key) as Wanted).seen);
+  const keys = [...wanted.keys(), ...back.keys()].sort((a, b) => (at(a) < at(b) ? 1 : -1));
   const max = settings?.max ?? 0;
-  const late = fit
-    .slice(max)
-    .map(({ candidate: { key } }) => ({ key, why: `${max} newer are there` }));
-  const first = fit.slice(0, max).map((each): [string, Wanted] => [each.candidate.key, each]);
-  return { wanted: new Map(first), waiting: [...waiting, ...late] };
+  for (const key of keys.slice(max)) {
+    wanted.delete(key);
+    back.delete(key);
+    waiting.push({ key, why: `${max} newer are there` });
+  }
+  return { wanted, back: new Set(back.keys()), waiting };
 }
 
 function whyNot(
@@ -179,8 +186,8 @@ export function domainFor({ domain }: Pick<PreviewSettings, 'domain'>, key: stri
 
 /** What the host should show; undefined: nothing yet, or there is no pull request. */
 export function dueOf(preview: PreviewMark): string | undefined {
-  const { number, commit, outcome, removed_at: removed, domain } = preview;
-  const state = removed === undefined ? outcome : 'removed';
+  const { number, commit, outcome, domain } = preview;
+  const state = removalOf({ preview }) ? 'removed' : outcome;
   return number === undefined || !state ? undefined : `${state} ${commit.slice(0, 12)} ${domain}`;
 }
 

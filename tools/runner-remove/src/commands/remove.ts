@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { previewNames, requireApp } from '@runner/common/apps/store';
+import { type PreviewMark, previewCommand } from '@runner/common/apps/preview';
+import { previewNames, requireOwnApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import { passed } from '@runner/common/foundation/apart';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
@@ -27,7 +28,8 @@ export const remove = command({
   exits: [[75, 'A deploy of the app is running']],
   async run(context) {
     const { io, paths, args, options, note } = context;
-    const state = requireApp(paths, args.app);
+    const ours = (preview: PreviewMark) => previewCommand('remove', preview);
+    const state = requireOwnApp(paths, args.app, ours);
     const { app } = state;
     requireMayEnd({ io, paths }, state);
     if (!options.yes) await confirm(context, app);

@@ -1,0 +1,142 @@
+/** What is removed stays removed, and says so; what cannot be removed says why. */
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '@runner/testing/run';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makePreviewWorld } from './world.ts';
+
+test('a removed preview is no trouble, and comes back only by undo', async () => {
+  const world = await makePreviewWorld();
+  chmodSync(join(world.root, 'apps/shop'), 0o751);
+  await world.open(7, { page: 'seven' });
+  await world.sync();
+  const folder = join(world.root, 'apps/shop--pr-7');
+  assert.is(statSync(folder).mode & 0o777, 0o751);
+  const refused = await world.runner('remove', 'shop--pr-7', '--yes');
+  assert.match(refused.stderr, 'is a preview of shop: runner preview remove shop 7');
+  assert.is((await world.runner('preview', 'remove', 'shop', 'pr-7')).status, 0);
+  for (const tool of ['restart', 'deploy', 'rollback', 'start']) {
+    const ended = await world.runner(tool, 'shop--pr-7');
+    assert.is(ended.status, 1);
+    assert.match(
+      ended.stderr,
+      /shop--pr-7 was removed: by an operator; to bring it back: runner preview undo shop 7/,
+    );
+  }
+  assert.equal(world.processes(), []);
+  const { state, next } = JSON.parse((await world.runner('status', 'shop--pr-7', '--json')).stdout);
+  assert.is(state, 'removed');
+  assert.match(next, /runner preview undo shop 7$/);
+  assert.is((await world.runner('status', 'shop--pr-7', '--check')).status, 0);
+  const why = await world.runner('why', 'shop--pr-7');
+  assert.not.match(why.stdout, /down|restart/);
+  const doctor = await world.runner('doctor', '--offline', '--json');
+  assert.not.match(doctor.stdout, /shop--pr-7/);
+  assert.is((await world.runner('preview', 'undo', 'shop', '7')).status, 0);
+  assert.is(await world.page('pr-7'), 'seven');
+  assert.is((await world.runner('preview', 'disable', 'shop')).status, 0);
+  for (const verb of ['undo', 'open']) {
+    const ended = await world.runner('preview', verb, 'shop', '7');
+    assert.match(ended.stderr, /'shop' has no previews: run runner preview enable shop/);
+  }
+  await world.end();
+});
+
+test('a preview whose database cannot be dropped is being removed until it can', async () => {
+  const world = await makePreviewWorld();
+  const allow = join(world.root, 'apps/shop--pr-4/instances/default/shared/allow');
+  const more = `preview: { database: { create: 'true', drop: 'test -e "$RUNNER_SHARED/allow"' } }\n`;
+  await world.open(4, { more });
+  assert.match((await world.sync()).stderr, /preview.database: true/);
+  await world.push(4, 'again', { more });
+  assert.not.match((await world.sync()).stderr, /preview.database/);
+  world.close(4);
+  const failed = await world.sync();
+  assert.is(failed.status, 1);
+  assert.match(failed.stdout, /database was not dropped: preview.database.drop: /);
+  const [app] = JSON.parse((await world.runner('preview', 'list', '--json')).stdout).apps;
+  assert.is(app.previews[0].state, 'removing');
+  assert.match(world.api.pulls.comments[0]?.text ?? '', /was removed: is closed$/);
+  assert.ok(world.api.pulls.deployments.every(({ state }) => state === 'inactive'));
+  const doctor = await world.runner('doctor', '--offline');
+  assert.match(doctor.stdout + doctor.stderr, /shop--pr-4 cannot be removed: its database/);
+  const log = () => readFileSync(join(world.root, 'logs/deploy-events.jsonl'), 'utf8');
+  assert.not.match(log(), /"PreviewRemoved"/);
+  writeFileSync(allow, '');
+  assert.is((await world.sync()).status, 0);
+  assert.match(log(), /"PreviewRemoved"/);
+  await world.end();
+});
+
+test('enable keeps the settings that are not given, and says what holds', async () => {
+  const world = await makePreviewWorld('github', '--max 2 --label go --notify');
+  const enable = async (...args: string[]) => {
+    const { stdout, stderr } = await world.runner('preview', 'enable', 'shop', ...args);
+    return stdout.split('\n')[1] ?? stderr;
+  };
+  assert.is(
+    await enable('--ttl', '2d'),
+    'at most 2, until 2d after the last push, asleep after 15m, with the label go, announced',
+  );
+  assert.is(
+    await enable('--label', '', '--quiet', '--max-awake', '1'),
+    'at most 2, until 2d after the last push, asleep after 15m, at most 1 awake',
+  );
+  const refusal = async (domain: string) =>
+    (await world.runner('preview', 'enable', 'shop', '--domain', domain)).stderr;
+  assert.match(
+    await refusal('https://pr-{n}.p.example.org'),
+    /give the name alone, without https:/,
+  );
+  assert.match(await refusal('{n}'), /needs a domain after it/);
+  assert.match(await refusal('pr-{n}.p.example.org;}server{'), /letters, digits and dashes/);
+  assert.match(await refusal('pr.p.example.org'), /needs \{n\} in its first label/);
+  await world.end();
+});
+
+test('a code host that cannot be asked is shown until it can; a preview is not an app', async () => {
+  const world = await makePreviewWorld();
+  const set = ['set', 'shop', 'DB', '--preview', '--file', '-'];
+  const stored = await run('runner-env', set, {
+    root: world.root,
+    stdin: 'preview-db-number-1-{n}',
+  });
+  assert.is(stored.stderr, '');
+  assert.match(stored.stdout, /for previews; each gets it with its next push/);
+  await world.open(2);
+  await world.sync();
+  const secrets = JSON.parse((await world.runner('env', 'list', 'shop', '--json')).stdout);
+  assert.is(secrets.secrets[0].applied, true);
+  world.api.fail({ status: 503 }, Number.POSITIVE_INFINITY, 'GET pulls');
+  await world.sync();
+  for (const args of [
+    ['preview', 'list'],
+    ['status', 'shop'],
+    ['doctor', '--offline'],
+  ]) {
+    const [tool = '', ...rest] = args;
+    const { stdout } = await world.runner(tool, ...rest);
+    assert.match(stdout.replace(/\s+/g, ' '), /pull requests cannot be looked for since 20/, tool);
+    assert.not.match(stdout, /secrets:/);
+  }
+  world.api.heal();
+  await world.sync();
+  assert.not.match((await world.runner('preview', 'list')).stdout, /cannot/);
+  for (const args of [
+    ['fetch', 'shop--pr-2'],
+    ['edit', 'shop--pr-2', '--branch', 'main'],
+    ['env', 'unset', 'shop--pr-2', 'DB'],
+    ['preview', 'list', 'shop--pr-2'],
+    ['preview', 'disable', 'shop--pr-2'],
+  ]) {
+    const [tool = '', ...rest] = args;
+    const ended = await world.runner(tool, ...rest);
+    assert.is(ended.status, 1, args.join(' '));
+    assert.match(ended.stderr, /shop--pr-2 is a preview of shop: /);
+  }
+  assert.ok(existsSync(join(world.root, 'state/shop--pr-2.json')));
+  await world.end();
+});
+
+test.run();
