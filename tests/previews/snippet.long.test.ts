@@ -1,8 +1,8 @@
 /** The site that `runner preview snippet` prints, in the proxies that are installed. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { freePort } from '@runner/testing/app';
 import { programOf } from '@runner/testing/real-proxy';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -14,7 +14,7 @@ import { makePreviewWorld } from './world.ts';
 
 const CONFIGS = {
   nginx: (text: string, folder: string, port: number) =>
-    `daemon off; user root; pid ${folder}/pid; error_log ${folder}/error.log;
+    `daemon off; user www-data; pid ${folder}/pid; error_log ${folder}/error.log;
 events { }
 http { access_log off; ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((each) => `${each}_temp_path ${folder}/${each};`).join(' ')}
 ${text.replaceAll('listen 80;', `listen 127.0.0.1:${port};`)} }`,
@@ -55,6 +55,10 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
     `${name} finds each preview by its host name, without a reload`,
     async () => {
       const world = await makePreviewWorld();
+      const { root } = world;
+      // As `runner setup --print` says: the folders of previews follow that of their app.
+      for (const path of [dirname(root), root, join(root, 'apps'), join(root, 'apps/shop')])
+        execFileSync('setfacl', ['-m', 'u:www-data:x', path]);
       const { stdout: text, stderr } = await world.runner(
         'preview',
         'snippet',
