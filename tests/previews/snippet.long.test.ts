@@ -83,6 +83,12 @@ for (const name of ['nginx', 'caddy', 'haproxy'] as const)
         assert.is(await ask(port, site('pr-12')), '200 pr 12');
         assert.is(await asks('pr-99'), gone);
         assert.is(await asks('pr-7x'), foreign);
+        if (name !== 'nginx' || process.getuid?.() !== 0) return;
+        execFileSync('setfacl', ['-b', join(root, 'apps/shop--pr-7')]);
+        const closed = await world.runner('doctor', '--offline');
+        assert.match(closed.stdout, /nginx \(www-data\) may not enter .*shop--pr-7/);
+        await world.sync();
+        assert.is(await asks('pr-7'), '200');
       } finally {
         proxy.kill();
         waker.kill('SIGTERM');

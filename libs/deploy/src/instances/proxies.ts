@@ -38,8 +38,9 @@ export function proxies(): Proxy[] {
 function proxyOf(pid: string): Proxy | undefined {
   const status = orElse(() => readFileSync(`/proc/${pid}/status`, 'utf8'), undefined);
   if (status === undefined) return undefined;
+  // The list of groups ends with a space, after which comes no group 0.
   const ids = (name: string) =>
-    (new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '').split(/\s+/).map(Number);
+    (new RegExp(`^${name}:.*`, 'm').exec(status)?.[0].match(/\d+/g) ?? []).map(Number);
   const [, uid = 0] = ids('Uid');
   const [, gid = 0] = ids('Gid');
   const groups = [gid, ...ids('Groups')];
