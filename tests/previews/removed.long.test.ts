@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { askHost, startWaker } from '../traffic/sleep-world.ts';
 import { makePreviewWorld } from './world.ts';
 
 test('a removed preview is no trouble, and comes back only by undo', async () => {
@@ -25,6 +26,10 @@ test('a removed preview is no trouble, and comes back only by undo', async () =>
     );
   }
   assert.equal(world.processes(), []);
+  const waker = await startWaker(world.root);
+  const socketPath = join(world.root, 'waker/app.sock');
+  assert.is((await askHost({ socketPath }, 'pr-7.preview.example.org')).status, 404);
+  waker.kill('SIGTERM');
   const { state, next } = JSON.parse((await world.runner('status', 'shop--pr-7', '--json')).stdout);
   assert.is(state, 'removed');
   assert.match(next, /runner preview undo shop 7$/);

@@ -44,7 +44,7 @@ export function requireOwnApp(
   instead: (preview: PreviewMark) => string = ({ of }) => `name ${of}`,
 ): AppState {
   const app = requireApp(paths, name);
-  if (!app.preview) return app;
+  if (!app.preview || previewedApp(app.app) === undefined) return app;
   const words = `${app.app} is a preview of ${app.preview.of}: ${instead(app.preview)}`;
   throw new Failure('name_invalid', words);
 }
