@@ -256,6 +256,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     plans: [],
     migration_left: null,
     unfit: null,
+    previews_failed: null,
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
   assert.match(

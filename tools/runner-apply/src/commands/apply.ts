@@ -39,8 +39,11 @@ export const apply = command({
       stdio: 'inherit',
       env: { ...io.env, RUNNER_INITIATOR: plan.by },
     });
-    // Ctrl-C reaches the command itself, which ends as it does without a plan.
-    const remove = io.onSignal((signal) => void (signal !== 'SIGINT' && child.kill(signal)));
+    // A terminal sends Ctrl-C to the command itself, too.
+    const isSentToBoth = io.stdin.isTTY || io.stderr.isTTY;
+    const remove = io.onSignal((signal) => {
+      if (signal !== 'SIGINT' || !isSentToBoth) child.kill(signal);
+    });
     const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     remove();
     return { status: status ?? (signal ? signalStatus(signal) : EXIT.failed) };
