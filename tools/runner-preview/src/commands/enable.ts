@@ -22,14 +22,13 @@ export const enable = command({
   about: 'Make a preview of each open pull request of an app',
   details:
     'From the next fetch on, each open pull request gets a preview, and what is no longer open loses it.\n' +
-    'Again, it changes the settings that are given. A pull request of a fork gets none unless someone who may write to the\n' +
-    'repository put the label on its newest commit.',
+    'Run again, it changes only the settings that you give. A pull request of a fork gets none unless\n' +
+    'someone who may write to the repository put the label on its newest commit.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: {
     domain: {
       placeholder: 'DOMAIN',
-      about:
-        'Address of a preview; {n} is the number: pr-{n}.preview.example.org; required at first',
+      about: 'Address of a preview, such as pr-{n}.preview.example.org; required the first time',
     },
     max: { placeholder: 'N', about: 'Most at once; the newest pushes win [default: 5]' },
     ttl: {
@@ -57,7 +56,7 @@ export const enable = command({
       about: "Branches like feature/* instead of pull requests; '' for pull requests",
     },
     notify: { about: 'Announce their deploys as those of the app' },
-    quiet: { conflicts: ['notify'], about: 'Announce them no more' },
+    quiet: { conflicts: ['notify'], about: 'Stop announcing them' },
   },
   examples: ["runner preview enable shop --domain 'pr-{n}.preview.example.org' --max 5 --ttl 7d"],
   async run({ io, paths, args, options }) {
