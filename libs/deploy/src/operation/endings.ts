@@ -175,7 +175,8 @@ export function rollbackFailed(op: Goal, facts: FailureFacts): OperationEnding {
       ...(isInterrupted && { interrupted: true }),
       ...(problems.length > 0 && { rolled_back: false, reason: problems.join('; ') }),
     })),
-    state: (app) => failedState(app, noteOf(op, facts, true), moves),
+    // The way back of a watch is not tried again at each fetch.
+    state: (app) => ({ ...failedState(app, noteOf(op, facts, true), moves), watch: null }),
   };
 }
 

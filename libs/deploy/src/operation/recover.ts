@@ -1,6 +1,6 @@
 /**
  * What an operation whose process died has left: if it had arrived, its success is recorded, otherwise
- * what it did is undone and its failure is recorded.
+ * what it did is undone and its failure is recorded. The way back of a watch is finished.
  */
 
 import { listPlans } from '@runner/common/apps/plans';
@@ -35,6 +35,7 @@ import { failureOf, StepFailure } from '../run/step.ts';
 import { conclude, type OperationEnding } from './conclude.ts';
 import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
 import { finishVerb } from './finish-verb.ts';
+import { finishWayBack, wayBackReason } from './finish-way-back.ts';
 import { undo } from './undo.ts';
 
 /** What is known of an operation whose process died. */
@@ -83,7 +84,12 @@ async function recoverFrom(dead: Dead): Promise<AppState> {
   // Killed before its start was recorded: nothing had been done.
   const isUnrecorded = !journal.rollback && records.length === 0;
   if (isUnrecorded && isEarly(journal)) return clearJournal(op);
-  return failed(dead);
+  if (journal.failed || wayBackReason(op) === undefined) return failed(dead);
+  op.reporter.note(
+    `${operationWord(journal)} ${op.deployId} was interrupted during ${journal.stage}: finishing it`,
+  );
+  const left = await finishWayBack(op, journal);
+  return left ? failed({ ...dead, journal: left }) : succeeded(dead);
 }
 
 /** The context of the dead operation. */
@@ -179,11 +185,10 @@ function arrivedIn(op: Operation, journal: Journal, name: string): SlotState | u
 async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
   const { paths, app, instances } = op;
   if (journal.rollback) {
-    conclude(
-      op,
-      rollbackSucceeded({ ...op, trigger: 'manual' }, recordedMoves(app), journal),
-      records,
-    );
+    const reason = wayBackReason(op);
+    const trigger = reason === undefined ? 'manual' : 'watch';
+    const facts = { ...journal, reason };
+    conclude(op, rollbackSucceeded({ ...op, trigger }, recordedMoves(app), facts), records);
     return requireApp(paths, app.app);
   }
   const release = activeRelease(paths, app.app, instances[0] as string);
