@@ -57,6 +57,23 @@ test('errors in the access log beyond those of before are found; policy report l
   assert.match((await world.runner('status', 'shop')).stdout, /watch: +v2, bad, /);
 });
 
+test('what a release answered that was left again does not count as usual for the next one', async ({
+  world,
+}) => {
+  const log = join(world.root, '..', 'access.log');
+  writeFileSync(log, line(200).repeat(500));
+  const watch = `{ for: 5m, access_log: "${log}" }`;
+  await shipWatched(world, watch);
+  const reasons: string[] = [];
+  for (const version of ['v2', 'v3']) {
+    if (version === 'v3') await world.ship('v3', 'good', `${TRAFFIC}watch: ${watch}\n`);
+    const timer = setInterval(() => appendFileSync(log, line(200).repeat(8) + line(500)), 100);
+    await until(isOver(world), 'the watch does not end').finally(() => clearInterval(timer));
+    reasons.push(String(watched(world)?.reason));
+  }
+  for (const reason of reasons) assert.match(reason, /^requests: 5xx 0\.0 % → 1\d\.\d % of \d+$/);
+});
+
 test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {
   await shipWatched(world, '5m');
   for (const [verb, args] of [

@@ -96,6 +96,7 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (value.migrations !== undefined && !isMigrations(value.migrations))
     throw bad('has a malformed section');
   if (!isBackups(value.database_backups ?? [])) throw bad('has a malformed section');
+  if (!isSpans(value.unusual)) delete value.unusual;
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
   if (!(isRecord(value.certificates) && Object.values(value.certificates).every(isRecord)))
     delete value.certificates;
@@ -110,6 +111,11 @@ function isMigrations(value: unknown): boolean {
     Array.isArray(value) &&
     value.every((each) => hasShape(each, shape) && Array.isArray(each.reasons))
   );
+}
+
+function isSpans(value: unknown): boolean {
+  const isSpan = (each: unknown) => isRecord(each) && isRecord(each.from) && isRecord(each.to);
+  return Array.isArray(value) && value.every(isSpan);
 }
 
 function isBackups(value: unknown): boolean {

@@ -50,6 +50,8 @@ export interface Deployed {
   ref?: string;
   /** Fingerprints of the secrets with which it was deployed, by name; absent as of 0.2.0. */
   secrets?: Record<string, string>;
+  /** The proxy before its first request, if it was to be watched. */
+  mark?: ProxyMark;
 }
 
 /** The operator's own `.deploy.yml`, of `runner edit --deploy-file`. */
@@ -212,6 +214,12 @@ export interface WatchState {
 /** What the proxy had seen when a release got its first request: what follows is its own. */
 export type ProxyMark = Pick<WatchState, 'access_log' | 'haproxy'>;
 
+/** What the proxy saw while a release was live that was left for an earlier one: it is not what is usual. */
+export interface ProxySpan {
+  from: ProxyMark;
+  to: ProxyMark;
+}
+
 /** How the newest watch ended. */
 export interface WatchEnd extends Pick<WatchState, 'deploy_id' | 'version' | 'since'> {
   at: string;
@@ -358,6 +366,8 @@ export interface AppState {
   /** Set while a release is watched. */
   watch?: WatchState | null;
   watched?: WatchEnd | null;
+  /** The newest ones, the oldest first. */
+  unusual?: ProxySpan[];
   /** Set while requests are held. */
   traffic_hold?: TrafficHold | null;
   /** Set while a migration runs: after a kill no one knows whether it is in. */

@@ -52,6 +52,7 @@ export function deploySucceeded(
         ...(isOperators && { deploy_file: 'operator' }),
         ...(file.jobs.length > 0 && { jobs: true }),
         secrets: fingerprintsOf(op.secrets, instances),
+        ...(file.watch && mark && { mark }),
       };
       // What is held would count against it.
       const plain = app.traffic_hold ? null : watchOfRelease(file, { ...op, since: deployed_at });

@@ -28,6 +28,7 @@ import { leaving } from '../journal/after-success.ts';
 import { StageClock } from '../journal/clock.ts';
 import { clearJournal } from '../journal/journal.ts';
 import { type Deploy, type Journal, type Operation, uninterrupted } from '../journal/operation.ts';
+import { noteUnusual } from '../proxy/mark.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy, endHooks } from '../run/processes.ts';
@@ -188,7 +189,10 @@ async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
     const reason = wayBackReason(op);
     const trigger = reason === undefined ? 'manual' : 'watch';
     const facts = { ...journal, reason };
-    conclude(op, rollbackSucceeded({ ...op, trigger }, recordedMoves(app), facts), records);
+    const moves = recordedMoves(app);
+    const [{ from } = {}] = moves;
+    if (from) await noteUnusual(op, from.mark, fileOfRelease(paths, app.app, from));
+    conclude(op, rollbackSucceeded({ ...op, trigger }, moves, facts), records);
     return requireApp(paths, app.app);
   }
   const release = activeRelease(paths, app.app, instances[0] as string);

@@ -27,12 +27,12 @@ import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { operate } from '../operation/operate.ts';
+import { markProxy, noteUnusual } from '../proxy/mark.ts';
 import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder.ts';
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
 import { StepFailure } from '../run/step.ts';
 import { canarySteps } from '../watch/canary.ts';
-import { markProxy } from '../watch/proxy-mark.ts';
 import { startWatcher } from '../watch/start.ts';
 import {
   beginDeploy,
@@ -143,8 +143,10 @@ async function runDeploy(
   const release = freeReleaseName(appPaths, op.io.now(), commit);
   const probers: Prober[] = [];
   let mark: ProxyMark | undefined;
+  let first: ProxyMark | undefined;
   const markNow = async () => {
     if ('file' in contents) mark = await markProxy(contents.file);
+    first ??= mark;
   };
   function* steps(): Generator<Step> {
     if (contents instanceof StepFailure) throw contents;
@@ -163,6 +165,7 @@ async function runDeploy(
     yield* migrationSteps(op, targets[0], migrated);
     const before = (target: Target) => hookSteps(op, target, 'pre_switch');
     const between = (beside: readonly Target[]) => [
+      { stage: 'canary' as const, isBrief: true, run: markNow },
       ...canarySteps(op, beside),
       { stage: 'canary' as const, isBrief: true, run: markNow },
     ];
@@ -177,6 +180,7 @@ async function runDeploy(
   });
   const seen = await whatWasSeen(probers);
   if (seen) op.reporter.note(seenWords(seen));
+  if (failed && 'file' in contents) await noteUnusual(op, first, contents.file);
   if (failed || contents instanceof StepFailure)
     return finishFailure(op, failed as Failed, { contents, release, seen });
   return finishSuccess(op, { file: contents.file, release, seen, mark });

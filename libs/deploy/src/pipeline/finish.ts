@@ -28,11 +28,11 @@ import {
   errorText,
 } from '../operation/endings.ts';
 import type { Failed } from '../operation/execute.ts';
+import { markProxy } from '../proxy/mark.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
 import { releasesInUse } from '../run/processes.ts';
 import { StepFailure, withEnding } from '../run/step.ts';
-import { markProxy } from '../watch/proxy-mark.ts';
 import { aboutDeploy, type DeployOutcome } from './outcome.ts';
 
 /** What a failed deploy had come to. */

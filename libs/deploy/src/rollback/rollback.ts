@@ -25,6 +25,7 @@ import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
+import { noteUnusual } from '../proxy/mark.ts';
 import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { refuseBorder } from './border.ts';
@@ -133,7 +134,10 @@ export async function rollBack(
     yield* activation(op, targets, wayOf(moves));
   }
   const failed = await execute(op, steps());
-  if (!failed) conclude(op, rollbackSucceeded(op, moves, choice));
+  if (!failed) {
+    await noteUnusual(op, from.mark, fileOfRelease(op.paths, op.app.app, from));
+    conclude(op, rollbackSucceeded(op, moves, choice));
+  }
   return {
     app: op.app.app,
     from_version: from.version,

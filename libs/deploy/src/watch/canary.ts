@@ -7,9 +7,9 @@ import { shareFolder, shareOut } from '../instances/shares.ts';
 import { letPass } from '../instances/slots.ts';
 import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
+import { markProxy } from '../proxy/mark.ts';
 import { StepFailure } from '../run/step.ts';
 import { lookUntil, sourcesOf } from './look.ts';
-import { markProxy } from './proxy-mark.ts';
 import { quietLog } from './quiet.ts';
 
 /** One step for each share; none for a first release, or while requests are held. */

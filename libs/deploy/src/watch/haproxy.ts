@@ -1,66 +1,32 @@
-/** Source `requests` of HAProxy: the counters of a backend, asked at its stats socket. */
+/** Source `requests` of HAProxy: the counters of a backend. */
+import type { ProxySpan } from '@runner/common/apps/state';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
+import { type HaproxyCounters, haproxyCounters } from '../proxy/haproxy.ts';
 import { failureTest } from './requests.ts';
 import type { WatchSource } from './source.ts';
 
-/** Longest time for an answer, in ms, and its limit in bytes. */
-const PATIENCE = 2_000;
-const ANSWER_MAX = 4_194_304;
-
-/** What a backend has answered since HAProxy was started. */
-export interface HaproxyCounters {
-  readonly failed: number;
-  readonly all: number;
-}
-
-/** The counters of a backend in the answer to `show stat`, which is CSV; undefined if it is not there. */
-export function countersIn(csv: string, backend: string): HaproxyCounters | undefined {
-  const [head = '', ...rows] = csv.split('\n');
-  const names = head.replace(/^# /, '').split(',');
-  const cells = rows
-    .map((row) => row.split(','))
-    .find((row) => row[0] === backend && row[1] === 'BACKEND');
-  if (!cells) return undefined;
-  const of = (name: string) => Number(cells[names.indexOf(name)] || 0);
-  const all = ['1xx', '2xx', '3xx', '4xx', '5xx', 'other'].map((kind) => of(`hrsp_${kind}`));
-  return { failed: of('hrsp_5xx'), all: all.reduce((sum, count) => sum + count, 0) };
-}
-
-function ask(path: string): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = process.getBuiltinModule('node:net').connect({ path });
-    let answer = '';
-    const end = () => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(PATIENCE, end);
-    socket.on('connect', () => socket.write('show stat\n'));
-    socket.on('data', (chunk: Buffer) => {
-      answer += chunk.toString('utf8');
-      if (answer.length > ANSWER_MAX) end();
-    });
-    socket.on('error', end);
-    socket.on('close', end);
-  });
-}
-
-type Haproxy = NonNullable<WatchRules['haproxy']>;
-
-/** The counters now; undefined if it says nothing of the backend. */
-export async function haproxyCounters({ socket, backend }: Haproxy) {
-  return countersIn(await ask(socket), backend);
+/** What was counted before without what was not usual: that ends earlier, unless HAProxy was started again since. */
+function usualOf(before: HaproxyCounters, unusual: readonly ProxySpan[]): HaproxyCounters {
+  let { failed, all } = before;
+  for (const { from, to } of unusual) {
+    if (!from.haproxy || !to.haproxy || to.haproxy.all > before.all) continue;
+    failed = Math.max(0, failed - Math.max(0, to.haproxy.failed - from.haproxy.failed));
+    all = Math.max(failed, all - Math.max(0, to.haproxy.all - from.haproxy.all));
+  }
+  return { failed, all };
 }
 
 /** undefined if `.deploy.yml` names no HAProxy. `before`: its counters before the first request of the release. */
 export function haproxySource(
   { haproxy, errors }: WatchRules,
   before: HaproxyCounters | undefined,
+  unusual: readonly ProxySpan[],
 ): WatchSource | undefined {
   if (!haproxy) return undefined;
   const { socket, backend } = haproxy;
   let last = before;
-  let failures = before && failureTest(before.failed, before.all, errors);
+  const usual = before && usualOf(before, unusual);
+  let failures = usual && failureTest(usual.failed, usual.all, errors);
   return {
     name: 'requests',
     every: 1_000,

@@ -33,7 +33,11 @@ export function sourcesOf(
   const { io, paths } = op;
   const began = io.elapsed();
   const elapsed = () => io.elapsed() - began;
-  const { accessLog } = rules;
+  const { accessLog: path } = rules;
+  const { unusual = [] } = op.app;
+  const parts = unusual.flatMap(({ from: { access_log: start }, to: { access_log: end } }) =>
+    start && end ? [{ from: start, to: end }] : [],
+  );
   const each = targets.flatMap((target) => [
     healthSource(target),
     processSource(target),
@@ -42,10 +46,10 @@ export function sourcesOf(
   ]);
   const common = [
     querySource(rules, io.env),
-    haproxySource(rules, haproxy),
-    ...(accessLog === undefined
+    haproxySource(rules, haproxy, unusual),
+    ...(path === undefined
       ? []
-      : requestSources({ ...rules, accessLog }, access_log, elapsed)),
+      : requestSources(rules, { path, from: access_log, unusual: parts }, elapsed)),
   ];
   return [...each, ...common].filter((source) => source !== undefined);
 }

@@ -1,6 +1,12 @@
 /** Source `requests`: what the proxy answered, against what it answered before the release. */
 import type { WatchRules } from '@runner/common/deploy-file/watch';
-import { AccessLog, type Answer, endOfLog, type LogPlace } from './access-log.ts';
+import {
+  AccessLog,
+  type Answer,
+  endOfLog,
+  type LogPart,
+  type LogPlace,
+} from '../proxy/access-log.ts';
 import { SequentialTest, upperShare } from './sequence.ts';
 import type { WatchSource } from './source.ts';
 
@@ -17,20 +23,29 @@ const SLOW_USUAL_MAX = 0.35;
 const TIMED_MIN = 50;
 /** The time to answer counts after these ms: caches are cold at first. */
 const WARM_UP = 30_000;
+/** A watch that is shorter, in ms, says nothing of the time to answer. */
+export const TIMED_FOR_MIN = WARM_UP + 5_000;
 
 const isFailed = ({ status }: Answer) => status >= 500;
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
+/** A log, where the requests of the release begin, and what before that was not usual. */
+interface WatchedLog {
+  readonly path: string;
+  readonly from: LogPlace | undefined;
+  readonly unusual: readonly LogPart[];
+}
+
 /** The two sources of a log: how many requests failed, and how many were slow. */
 export function requestSources(
-  { accessLog: path, errors, latency }: WatchRules & { readonly accessLog: string },
-  from: LogPlace | undefined = endOfLog(path),
+  { errors, latency, for: time }: Pick<WatchRules, 'errors' | 'latency' | 'for'>,
+  { path, from = endOfLog(path), unusual }: WatchedLog,
   elapsed: () => number,
 ): WatchSource[] {
   const log = new AccessLog(path);
-  const before = from ? log.before(from) : [];
+  const before = from ? log.before(from, unusual) : [];
   const failures = failureTest(before.filter(isFailed).length, before.length, errors);
-  const slow = slowTest(before, latency);
+  const slow = time < TIMED_FOR_MIN ? undefined : slowTest(before, latency);
   return [
     {
       name: 'requests',

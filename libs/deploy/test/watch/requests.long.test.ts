@@ -5,7 +5,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
-import { endOfLog } from '@runner/deploy/watch/access-log';
+import { endOfLog } from '@runner/deploy/proxy/access-log';
 import { requestSources } from '@runner/deploy/watch/requests';
 import { judge } from '@runner/deploy/watch/source';
 import { IS_WHOLE } from '@runner/testing/extent';
@@ -27,6 +27,8 @@ const RULES: WatchRules & { accessLog: string } = {
   haproxy: undefined,
   accessLog: join(temporaryFolder('watch'), 'access.log'),
 };
+
+const logNow = () => ({ path: RULES.accessLog, from: endOfLog(RULES.accessLog), unusual: [] });
 
 type Random = () => number;
 const between = (random: Random, low: number, high: number) => low * (high / low) ** random();
@@ -65,7 +67,7 @@ function linesOf(random: Random, rate: number, errors: number, slow: number): st
 function play(random: Random, { rate, before, errors, slow }: Manner, seconds: number) {
   writeFileSync(RULES.accessLog, linesOf(random, Math.min(20_000, rate * 600), before, 1));
   let now = 0;
-  const sources = requestSources(RULES, endOfLog(RULES.accessLog), () => now * 1_000);
+  const sources = requestSources(RULES, logNow(), () => now * 1_000);
   try {
     for (now = 0; now < seconds; now += 1) {
       appendFileSync(RULES.accessLog, linesOf(random, rate, errors(now), slow(now)));
@@ -120,7 +122,7 @@ test('hardly any requests are not judged: neither good nor bad', () => {
   for (let at = 0; at < count; at += 1) {
     const rate = at % 5 === 0 ? 0 : between(random, 0.001, 0.05);
     writeFileSync(RULES.accessLog, linesOf(random, rate * 600, 0, 1));
-    const sources = requestSources(RULES, endOfLog(RULES.accessLog), () => 0);
+    const sources = requestSources(RULES, logNow(), () => 0);
     for (let second = 0; second < 600; second += 1) {
       const lines = linesOf(random, rate, 0.002, 1);
       if (lines !== '') appendFileSync(RULES.accessLog, lines);

@@ -18,6 +18,12 @@ export interface LogPlace {
   readonly size: number;
 }
 
+/** A part of a log. */
+export interface LogPart {
+  readonly from: LogPlace;
+  readonly to: LogPlace;
+}
+
 /** Where a log ends now; undefined if it cannot be read. */
 export function endOfLog(path: string): LogPlace | undefined {
   const fd = openLog(path);
@@ -67,18 +73,23 @@ export class AccessLog {
     return this.#fd !== undefined;
   }
 
-  /** What was answered before a place; what follows it is read by `next`. */
-  before({ inode, size: end }: LogPlace): Answer[] {
+  /** What was answered before a place, but for some parts; what follows it is read by `next`. */
+  before(place: LogPlace, but: readonly LogPart[] = []): Answer[] {
     this.#open();
     // It was rotated since: all of it is newer.
-    if (this.#fd === undefined || fstatSync(this.#fd).ino !== inode) return [];
-    this.#position = Math.max(0, end - BEFORE_MAX);
+    if (this.#fd === undefined || fstatSync(this.#fd).ino !== place.inode) return [];
     const answers: Answer[] = [];
-    for (let from = -1; from !== this.#position; ) {
-      from = this.#position;
-      answers.push(...this.#read(end));
+    let left = BEFORE_MAX;
+    for (const [start, end] of rangesBefore(place, but)) {
+      this.#position = Math.max(start, end - left);
+      left -= end - this.#position;
+      for (let from = -1; from !== this.#position; ) {
+        from = this.#position;
+        answers.push(...this.#read(end));
+      }
+      this.#rest = '';
     }
-    this.#rest = '';
+    this.#position = place.size;
     return answers;
   }
 
@@ -116,6 +127,19 @@ export class AccessLog {
     this.#rest = (lines.pop() ?? '').slice(0, LINE_MAX);
     return lines.flatMap((line) => answerIn(line.slice(0, LINE_MAX)) ?? []);
   }
+}
+
+/** What is left of a log before a place without some parts, the newest first. */
+function rangesBefore({ inode, size }: LogPlace, but: readonly LogPart[]): [number, number][] {
+  // What ends later is of a log that was emptied since.
+  const own = but.filter(({ to }) => to.inode === inode && to.size <= size);
+  const ranges: [number, number][] = [];
+  let end = size;
+  for (const { from, to } of own.sort((a, b) => b.to.size - a.to.size)) {
+    if (to.size < end) ranges.push([to.size, end]);
+    end = Math.min(end, from.inode === inode ? from.size : 0);
+  }
+  return [...ranges, [0, end]];
 }
 
 /** A regular file: a pipe in its place must not hold the watch up. */

@@ -1,0 +1,56 @@
+/** What an access log says of the time before a release. */
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AccessLog, endOfLog, type LogPlace } from '@runner/deploy/proxy/access-log';
+import { temporaryFolder } from '@runner/testing/temp';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('access log');
+const path = join(temporaryFolder('log'), 'access.log');
+const lines = (status: number, count: number) => `{"status":${status}}\n`.repeat(count);
+const now = () => endOfLog(path) as LogPlace;
+const add = (status: number, count: number) => {
+  const from = now();
+  appendFileSync(path, lines(status, count));
+  return { from, to: now() };
+};
+const countsOf = (place: LogPlace, but: Parameters<AccessLog['before']>[1]) => {
+  const log = new AccessLog(path);
+  const statuses = log.before(place, but).map(({ status }) => status);
+  log.close();
+  return [200, 500].map((each) => statuses.filter((status) => status === each).length);
+};
+
+test('the parts of releases that were left again are not of the time before', () => {
+  writeFileSync(path, lines(200, 100));
+  const first = add(500, 60);
+  add(200, 30);
+  const second = add(500, 40);
+  add(200, 3);
+  const place = now();
+  add(200, 7);
+  assert.equal(countsOf(place, []), [133, 100]);
+  assert.equal(countsOf(place, [second, first]), [133, 0]);
+  // Parts may meet, and hide more than is read back.
+  const all = { from: { ...place, size: 0 }, to: second.to };
+  assert.equal(countsOf(place, [all, first, second]), [3, 0]);
+});
+
+test('a part that began in a log before its rotation is that of the new one until its end', () => {
+  const { from } = add(500, 1);
+  renameSync(path, `${path}.1`);
+  writeFileSync(path, lines(500, 20));
+  const to = now();
+  add(200, 10);
+  assert.equal(countsOf(now(), [{ from, to }]), [10, 0]);
+});
+
+test('a part of a log that was emptied since hides nothing', () => {
+  writeFileSync(path, lines(200, 50));
+  const part = add(500, 50);
+  writeFileSync(path, lines(200, 20));
+  assert.equal(countsOf(now(), [part]), [20, 0]);
+});
+
+test.run();
