@@ -20,7 +20,7 @@ import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { endJobs } from '../jobs/end-all.ts';
 import { underLock } from '../journal/lock.ts';
 import { stepEnvironment } from '../run/environment.ts';
-import { recordUnfinished } from './unfinished.ts';
+import { recordUnfinished, recordUnwatched } from './unfinished.ts';
 
 /** What `runner remove` prints. */
 export interface RemovedApp {
@@ -51,6 +51,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
     for (const problem of [...problems, ...unstopped]) request.note(problem);
     recordUnfinished(request, state);
+    recordUnwatched(request, state);
     // The registration goes before the files: after a kill, leftover files harm no one. But another app
     // of the same name must not get the secrets.
     changeRegistry({ io, paths, command: 'remove' }, () => {
