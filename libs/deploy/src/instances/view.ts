@@ -6,13 +6,21 @@ import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { isViewer, viewersView } from '@runner/common/apps/viewed';
 import { foreignOwner } from '@runner/common/files/foreign-root';
-import { isRunning } from '@runner/common/files/process';
-import type { Server } from '@runner/common/foundation/paths';
+import { isRunning, recordedProcess, runningPid } from '@runner/common/files/process';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 
 /** The option of commands that ask supervisors. */
 export const OFFLINE = {
   about: 'Do not ask supervisors (systemd, pm2, docker) what runs',
 } as const;
+
+/** Of `start.type: process` the recorded one and its session, else what the supervisor names. */
+export function pidsIn(paths: Paths, app: string, instance: string, view: View): readonly number[] {
+  const run = liveRun(paths.app(app).instance(instance));
+  const pid = runningPid(run);
+  if (pid === undefined) return view.pids?.(app, instance) ?? [];
+  return [pid, recordedProcess(run)?.session ?? pid];
+}
 
 /** With `offline` no supervisor is asked. Throws `config_invalid` if an app has failed. */
 export async function viewOf(

@@ -26,7 +26,6 @@ import { onlyInstance, setupCommand } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
 import { underLock } from '../journal/lock.ts';
-import { endOfLog } from '../proxy/access-log.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { bubblewrap } from '../sandbox/probe.ts';
@@ -37,6 +36,7 @@ import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
 import { lacks, missingStartFile } from './preflight.ts';
 import { keptPrograms, missingPrograms, networkProblems } from './programs.ts';
+import { warmCost, watchNotes } from './watch-notes.ts';
 
 /** What `runner deploy --check` prints. */
 export interface DeployPlan {
@@ -169,7 +169,7 @@ async function planOf(
       ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
       ...hiddenServices({ io, paths }, app.app, file),
       ...inactiveChannels({ io, paths }, file),
-      ...watchNotes(file),
+      ...(await watchNotes({ source, commit, file })),
       ...approvalNotes(paths, app.app),
     ],
     repo: app.repo,
@@ -185,7 +185,7 @@ async function planOf(
       env: Object.keys(env),
       current: app.instances[name]?.current?.version ?? null,
     })),
-    steps: stepsOf(file, version),
+    steps: stepsOf(file, version, await warmCost({ io, paths }, app, file)),
     jobs: file.jobs.map(({ name, run, when, schedule }) => ({
       job: name,
       run,
@@ -226,13 +226,6 @@ function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile
   return namedChannels(notify)
     .filter((name) => !active.includes(name))
     .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
-}
-
-/** What a watch could not look at. */
-function watchNotes({ watch }: DeployFile): string[] {
-  const path = watch?.accessLog;
-  if (path === undefined || endOfLog(path)) return [];
-  return [`watch: ${path} cannot be read by this user: its requests will not be judged`];
 }
 
 /** The approvals that a deploy needs. */

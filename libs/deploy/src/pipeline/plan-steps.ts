@@ -3,12 +3,13 @@ import type { Health } from '@runner/common/deploy-file/health';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
+import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import { startsBeside } from '../instances/place.ts';
 
-/** In the order they run. */
-export function stepsOf(file: DeployFile, version: string): string[] {
+/** In the order they run; `warm`: the memory in bytes that the previous version has now, if that is known. */
+export function stepsOf(file: DeployFile, version: string, warm?: number): string[] {
   const { hooks, build, instances } = file;
   const beside = instances.filter(startsBeside);
   const others = instances.filter((instance) => !startsBeside(instance));
@@ -32,7 +33,7 @@ export function stepsOf(file: DeployFile, version: string): string[] {
       ...upSteps(file, instance),
     ]),
     ...instances.flatMap(() => hooks.post_deploy.map((command) => `post_deploy: ${command}`)),
-    ...watchStep(file),
+    ...watchStep(file, warm),
     ...beside.map(
       ({ name, traffic }) => `drain ${name}: at most ${(traffic?.drain ?? 0) / 1000} s`,
     ),
@@ -51,10 +52,11 @@ function migrationStep({ migrate }: DeployFile): string[] {
 }
 
 /** With it, what drains runs on until its end. */
-function watchStep({ watch, instances }: DeployFile): string[] {
+function watchStep({ watch, instances }: DeployFile, warm: number | undefined): string[] {
   if (!watch) return [];
   const isWarm = instances.some(startsBeside);
-  const kept = isWarm ? '; the previous version runs until then, in memory of its own' : '';
+  const size = warm === undefined ? 'memory of its own' : `${sizeText(warm)} of memory`;
+  const kept = isWarm ? `; the previous version runs until then, in ${size}` : '';
   const bad = watch.policy === 'rollback' ? 'rolled back' : 'reported';
   return [`watch for ${durationText(watch.for)}: ${bad} if it is bad${kept}`];
 }

@@ -63,7 +63,8 @@ export function keptPrograms(app: string, file: DeployFile, allow: readonly stri
   );
 }
 
-function commandsOf({ build, hooks, start, stop, health, logs }: DeployFile): [string, string][] {
+function commandsOf(file: DeployFile): [string, string][] {
+  const { build, hooks, start, stop, health, logs, watch } = file;
   const started = start.type === 'process' || start.type === 'command' ? [start.run] : [];
   const places: Readonly<Record<string, readonly string[]>> = {
     build: build.run,
@@ -72,6 +73,7 @@ function commandsOf({ build, hooks, start, stop, health, logs }: DeployFile): [s
     start: started,
     stop: stop === undefined ? [] : [stop],
     logs: logs === undefined ? [] : [logs],
+    watch: watch?.run === undefined ? [] : [watch.run],
   };
   return Object.entries(places).flatMap(([place, commands]) =>
     commands.map((command): [string, string] => [place, command]),
