@@ -1,7 +1,8 @@
 /** A release gets a share of the requests first: it is promoted, or only its share ever met it. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { start } from '@runner/testing/run';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { begin, CANARY, canarySuite, nextOf, shareOf, sharesOf } from './canary.ts';
@@ -34,10 +35,53 @@ test('a release gets 5 %, then 25 %, then all of the requests, and none is lost'
   const doctor = await world.runner('doctor', '--offline');
   assert.not.match(doctor.stdout, /share|next/);
   const status = await world.runner('status', 'shop');
-  assert.match(status.stdout, /watch: +v2 is watched until .* UTC\n +runner watch shop\n/);
+  assert.match(status.stdout, /watch: +v2 is watched until .* UTC\n[\s\S]* runner watch shop\n/);
   assert.is((await world.runner('rollback', 'shop')).status, 0);
   assert.equal([sharesOf(world), nextOf(world)], [0, world.live()]);
   assert.equal(await shareOf(proxy.port, 'v1'), { share: 100, lost: 0 });
+});
+
+test('what is found at each share is shown meanwhile, and a share that was not judged is named', async ({
+  world,
+}) => {
+  const log = join(world.root, '..', 'access.log');
+  writeFileSync(log, '');
+  const more = CANARY.replace('logs: false', `logs: false, access_log: "${log}"`);
+  await world.ship('v1', 'good', CANARY);
+  await world.push('v2', { deploy: trafficFile(more), files: trafficFiles('v2') });
+  const deploy = start('runner-deploy', ['shop', '--json'], { root: world.root });
+  await until(() => sharesOf(world) === 1, 'no share');
+  const watching = start('runner-watch', ['shop'], { root: world.root });
+  const busy = await world.runner('rollback', 'shop');
+  assert.match(
+    busy.stderr,
+    /'shop' is busy: deploy of v2, at canary .*; runner cancel shop withdraws it/,
+  );
+  await until(() => existsSync(join(world.root, 'apps/shop/watch.json')), 'nothing is shown');
+  const status = await world.runner('status', 'shop');
+  assert.match(
+    status.stdout,
+    /canary: +v2 has 5 % of the requests until .* UTC\n +health of default: /,
+  );
+  const done = await deploy.done;
+  assert.is(done.status, 0, done.stderr);
+  for (const percent of [5, 25])
+    assert.match(done.stderr, new RegExp(`canary: at ${percent} %: not judged: .*requests: 5xx`));
+  const { canary } = JSON.parse(done.stdout.trim().split('\n').at(-1) as string);
+  const found = canary.map(({ percent, verdict }: Record<string, unknown>) => [percent, verdict]);
+  assert.equal(found, [
+    [5, 'not_judged'],
+    [25, 'not_judged'],
+  ]);
+  const record = world.events().findLast(({ event_type: kind }) => kind === 'DeploySuccess');
+  assert.equal(record?.canary, canary);
+  const { status: end, stdout } = await watching.done;
+  assert.is(end, 3, stdout);
+  assert.match(stdout, /^shop v2 has 5 % of the requests, judged until .* UTC\n/);
+  assert.match(
+    stdout,
+    /\nshop v2 has 25 % of the requests[\s\S]*\nshop v2 is watched until[\s\S]*\nNot judged: shop v2/,
+  );
 });
 
 test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, proxy }) => {

@@ -15,7 +15,7 @@ const read = (name) => readFileSync(join(__dirname, name), 'utf8').trim();
 const version = read('VERSION');
 const manner = read('MANNER');
 if (manner === 'crashing') throw new Error('no database');
-if (manner === 'fading') setTimeout(() => process.exit(1), 2500);
+if (manner === 'fading') setTimeout(() => { console.error('FATAL: out of memory for carts'); process.exit(1); }, 2500);
 const server = createServer((request, response) => {
   if (manner === 'hanging') return;
   response.setHeader('version', version);

@@ -2,18 +2,19 @@
 
 import { PREVIEWS, readSecrets } from '@runner/common/app-secrets/file';
 import { type Disk, diskOf } from '@runner/common/apps/disk';
-import type { InstanceSummary, View } from '@runner/common/apps/instance-summary';
+import type { View } from '@runner/common/apps/instance-summary';
 import type { PreviewsUnasked } from '@runner/common/apps/preview';
-import { liveRun } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
-import { recordedProcess, runningPid } from '@runner/common/files/process';
+import { isViewer } from '@runner/common/apps/viewed';
 import { readIfThere } from '@runner/common/files/read';
 import { type Usage, usageOf } from '@runner/common/files/usage';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
 import { unfitWords } from '@runner/deploy/database/way-back';
+import { pidsIn } from '@runner/deploy/instances/view';
+import { hasWatcher, readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
 import type { Windows } from './windows.ts';
 import { readWindows } from './windows.ts';
 
@@ -31,6 +32,10 @@ export interface Detailed extends AppSummary {
   unfit: string | null;
   /** Since when and why its pull requests cannot be looked for; null: they can, or it has no previews. */
   previews_failed: PreviewsUnasked | null;
+  /** What was found so far of the release that is watched or has a share of the requests; null: none, or not known yet. */
+  judging: WatchProgress | null;
+  /** Whether a process watches it; null: nothing is watched, or no one may know. */
+  watcher: boolean | null;
   /** null: not counted. */
   disk: Disk | null;
 }
@@ -46,14 +51,16 @@ const COUNTING = 2_000;
 const YAML_MAX = 1_048_576;
 
 export async function detailed(
-  paths: Paths,
+  { io, paths }: Server,
   app: AppState,
   view: View,
   counts: boolean,
 ): Promise<Detailed> {
   const summary = summaryOf(paths, app, view);
   const usage = summary.instances.flatMap((each) => {
-    const used = each.running ? usageOf(pidsOf(paths, summary.app, each, view)) : undefined;
+    const used = each.running
+      ? usageOf(pidsIn(paths, summary.app, each.instance, view))
+      : undefined;
     return used ? [[each.instance, used] as const] : [];
   });
   const windows = await windowsFor(paths, summary.app, view.now);
@@ -66,18 +73,20 @@ export async function detailed(
     usage: Object.fromEntries(usage),
     windows,
     checks: waitingOf(app),
+    ...judgingOf({ io, paths }, app),
     unfit: unfitWords({ paths, app }) ?? null,
     previews_failed: app.previews?.check_failed ?? null,
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };
 }
 
-/** Of `start.type: process` the recorded one and its session, else what the supervisor names. */
-function pidsOf(paths: Paths, app: string, { instance }: InstanceSummary, view: View) {
-  const run = liveRun(paths.app(app).instance(instance));
-  const pid = runningPid(run);
-  if (pid === undefined) return view.pids?.(app, instance) ?? [];
-  return [pid, recordedProcess(run)?.session ?? pid];
+/** The release that is watched, or has a share of the requests: what was found, and whether anyone watches. */
+function judgingOf({ io, paths }: Server, { app, watch, deploying }: AppState) {
+  const id = watch?.deploy_id ?? (deploying?.stage === 'canary' ? deploying.deploy_id : undefined);
+  const judging = id === undefined ? undefined : readProgress(paths, app, id);
+  // Who may only view the apps may not see who holds a lock.
+  const watcher = watch && !isViewer(paths) ? hasWatcher({ io, paths }, app, watch) : null;
+  return { judging: judging ?? null, watcher };
 }
 
 /** Reading config.yml is slow: only if it says something about windows. */

@@ -4,6 +4,7 @@ import type { Deployed } from '@runner/common/apps/state';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { Usage } from '@runner/common/files/usage';
 import { durationText, utcText } from '@runner/common/text/time';
+import type { Detailed } from './details.ts';
 
 /** A commit as people name it. */
 export function short(commit: string): string {
@@ -60,11 +61,18 @@ function broughtBy({ changes }: Deployed): string[] {
 }
 
 /** What an instance with `traffic` runs where. */
-function slotLines({ live, draining, before_traffic: old }: InstanceSummary): string[] {
+function slotLines(
+  { live, draining, before_traffic: old }: InstanceSummary,
+  isWarm: boolean,
+): string[] {
   return [
     ...(live ? [`requests go to slot ${live}`] : []),
     ...(draining
-      ? [`slot ${draining.slot} is draining, until ${utcText(draining.until)} at the latest`]
+      ? [
+          isWarm
+            ? `slot ${draining.slot} is kept warm while the release is watched`
+            : `slot ${draining.slot} is draining, until ${utcText(draining.until)} at the latest`,
+        ]
       : []),
     ...(old ? [`${old.version} still runs from before traffic`] : []),
   ];
@@ -76,10 +84,17 @@ function usageLine({ pid, up_s: seconds, memory }: Usage): string {
 }
 
 /** Its name, and what runs in it. */
-export function instanceRow(each: InstanceSummary, used: Usage | undefined): [string, string[]] {
+export function instanceRow(
+  each: InstanceSummary,
+  { usage: all, watch }: Pick<Detailed, 'usage' | 'watch'>,
+): [string, string[]] {
   const { instance, current, previous } = each;
+  const used = all[instance];
   const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
   const usage = used ? [usageLine(used)] : [];
   const rest = before ? [`before: ${before}`] : [];
-  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each), ...rest]];
+  return [
+    `${instance}:`,
+    [...runs(each), ...usage, ...slotLines(each, Boolean(watch && !watch.cold)), ...rest],
+  ];
 }

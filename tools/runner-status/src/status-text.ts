@@ -13,6 +13,7 @@ import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
 import { utcText } from '@runner/common/text/time';
+import { lostWords } from '@runner/deploy/watch/progress';
 import type { Detailed } from './details.ts';
 import { instanceRow, short } from './instance-lines.ts';
 
@@ -79,10 +80,25 @@ function laterThan(at: string, { instances }: Detailed): string[] {
 }
 
 /** What is being judged, or how the newest watch ended. */
-function watchRow({ app, watch, watched }: Detailed): [string, string[]][] {
+function watchRow({ app, watch, watched, judging, watcher }: Detailed): [string, string[]][] {
+  if (watch && watcher === false) return [['watch:', [lostWords(app, watch.version)]]];
   if (watch) {
     const { version, until } = watch;
-    return [['watch:', [`${version} is watched until ${utcText(until)}`, `runner watch ${app}`]]];
+    const warm = judging?.warm_bytes ?? null;
+    const kept =
+      warm === null
+        ? []
+        : [`the version before is kept warm until ${utcText(until)}, ${sizeText(warm)}`];
+    const lines = [`${version} is watched until ${utcText(until)}`, ...kept];
+    return [['watch:', [...lines, `runner watch ${app}`]]];
+  }
+  if (judging) {
+    const { version, share, until, sources } = judging;
+    const has = `${version} has ${share} % of the requests until ${utcText(until)}`;
+    const found = sources.map(({ name, words }) => `${name}: ${words}`);
+    return [
+      ['canary:', [has, ...found, `runner watch ${app}`, `runner cancel ${app} withdraws it`]],
+    ];
   }
   if (!watched) return [];
   const { version, at, verdict, reason } = watched;
@@ -155,7 +171,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
     ...fileRow(app),
   ];
-  rows.push(...app.instances.map((each) => instanceRow(each, app.usage[each.instance])));
+  rows.push(...app.instances.map((each) => instanceRow(each, app)));
   if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;

@@ -87,8 +87,10 @@ export function parseState(name: string, text: string, path: string): AppState {
   value.instances = instances;
   for (const [field, shape] of Object.entries(SECTIONS)) checkSection(value[field], shape, bad);
   for (const field of ['failures', 'held', 'deploying']) value[field] ??= null;
-  if (isRecord(value.watch) && !isNames(value.watch.instances))
-    throw bad('has a malformed section');
+  if (isRecord(value.watch)) {
+    const { instances: names, first = names } = value.watch;
+    if (!isNames(names) || !isNames(first)) throw bad('has a malformed section');
+  }
   if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
     throw bad('has a malformed section');
   if (value.restored !== undefined && !isRestored(value.restored))

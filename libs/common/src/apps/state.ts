@@ -207,6 +207,8 @@ export interface WatchState {
   access_log?: { inode: number; size: number };
   /** What HAProxy had counted then. */
   haproxy?: { failed: number; all: number };
+  /** Instances that had no version before. */
+  first?: string[];
   /** The version before no longer runs: there was too little memory for both. */
   cold?: boolean;
 }

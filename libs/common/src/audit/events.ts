@@ -1,7 +1,15 @@
 /** The deploy events: their kinds and fields. */
 import type { SignedBy } from '../apps/signed.ts';
-import type { ChangeSummary, SchemaWay } from '../apps/state.ts';
+import type { ChangeSummary, SchemaWay, WatchVerdict } from '../apps/state.ts';
 import type { NetworkHost, NetworkRefusal } from './network.ts';
+
+/** What was found while a release had a share of the requests. */
+export interface CanaryShare {
+  percent: number;
+  verdict: WatchVerdict;
+  /** In words. */
+  reason: string;
+}
 
 /** The kinds of a deploy, in its order. */
 const DEPLOY_EVENTS = [
@@ -113,6 +121,8 @@ export interface DeployEvent {
   changes?: ChangeSummary;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;
+  /** At the end: the shares of the requests that the release got first. */
+  canary?: CanaryShare[];
   /** When the commit was made, ISO 8601 UTC. */
   committed_at?: string;
   /** At the end: how long the stages took. */

@@ -26,17 +26,19 @@ export interface Choice {
 /** How a release is watched; null if its `.deploy.yml` does not say so. */
 export function watchOfRelease(
   { watch }: DeployFile,
-  { since, journal, instances, deployId: deploy_id, version, commit }: WatchedRelease,
+  { since, journal, instances, deployId: deploy_id, version, commit, app }: WatchedRelease,
 ): WatchState | null {
   if (!watch) return null;
   const until = new Date(Date.parse(since) + watch.for).toISOString();
   const from = journal?.started ?? since;
-  return { deploy_id, version, commit, instances: [...instances], since, until, from };
+  const first = instances.filter((name) => !app.instances[name]?.current);
+  const watched = { deploy_id, version, commit, instances: [...instances], since, until, from };
+  return { ...watched, ...(first.length > 0 && { first }) };
 }
 
 /** A release that is live. */
 interface WatchedRelease
-  extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances' | 'journal'> {
+  extends Pick<Deploy, 'deployId' | 'version' | 'commit' | 'instances' | 'journal' | 'app'> {
   readonly since: string;
 }
 

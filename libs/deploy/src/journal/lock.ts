@@ -95,8 +95,9 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
   const unmarked = ending ? 'its end' : command === 'deploy' ? 'fetch' : undefined;
   const stage = isMarked ? deploying.stage : unmarked;
   const progress = progressText(stage, since ?? '', io.now());
+  const end = stage === 'canary' ? `; runner cancel ${app} withdraws it` : '';
   const by = user === undefined ? 'begun by' : `begun by ${user},`;
-  return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}`;
+  return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}${end}`;
 }
 
 /** The holder writes itself into the file after taking the lock. */

@@ -2,7 +2,7 @@
 import type { AppSecrets } from '@runner/common/app-secrets/open';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary, Deployed, Deploying } from '@runner/common/apps/state';
-import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
+import { type CanaryShare, type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import type { Redactor } from '@runner/common/secrets/redactor';
@@ -44,6 +44,8 @@ export interface Operation extends Server {
   journal: Journal | undefined;
   /** What its commands reached, and what they were refused. */
   readonly network: NetworkNotes;
+  /** What was found at each share of the requests so far. */
+  readonly shares: CanaryShare[];
   /** Instances that went back when what it had made active died, and why. */
   readonly lost: Map<string, StepFailure>;
 }
@@ -88,6 +90,11 @@ export interface Move {
 /** Whether an instance is back on an earlier version. */
 export function isBack<M extends Move>(move: M): move is M & { readonly to: Deployed } {
   return move.to !== null && move.problem === undefined;
+}
+
+/** What was found at each share of the requests, for the record and the outcome. */
+export function sharesOf({ shares }: Operation): Pick<DeployEvent, 'canary'> {
+  return shares.length > 0 ? { canary: shares } : {};
 }
 
 /** Each failed move in words. */
@@ -157,6 +164,7 @@ export function contextOf(
     journal: undefined,
     ending: () => {},
     network: new NetworkNotes(),
+    shares: [],
     lost: new Map(),
   };
 }

@@ -19,11 +19,12 @@ export type WatchReason = Pick<WatchEnd, 'verdict' | 'reason'>;
 
 /** The records of the end of a watch, one for each of its instances. */
 export function watchRecords(
-  op: Operation,
+  op: Pick<Operation, 'io' | 'app' | 'redact' | 'trigger' | 'user'>,
   { commit, version, since, instances, deploy_id: deployId }: WatchState,
   end: WatchReason,
 ): DeployEvent[] {
-  const origin = { ...op, commit, version, deployId };
+  // Of the release that was watched, not of what ends its watch.
+  const origin = { ...op, commit, version, deployId, about: {}, approval: {} };
   const duration_ms = Math.max(0, op.io.now().getTime() - Date.parse(since));
   return eventsOf(
     { origin, kind: WATCH_EVENTS[end.verdict], instances },

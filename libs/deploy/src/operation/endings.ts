@@ -12,7 +12,7 @@ import { failedState, willBlock } from '../journal/after-failure.ts';
 import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
-import { type Deploy, isBack, type Operation, problemsOf } from '../journal/operation.ts';
+import { type Deploy, isBack, type Operation, problemsOf, sharesOf } from '../journal/operation.ts';
 import type { StepFailure } from '../run/step.ts';
 import { sealOf } from '../statement/seal.ts';
 import type { OperationEnding } from './conclude.ts';
@@ -33,7 +33,8 @@ export function deploySucceeded(
   { file, release, seen, mark }: ActiveRelease,
 ): OperationEnding {
   const { version, commit, deployId: deploy_id, changes, instances } = op;
-  const end = { ...spent(op), ...gapOf(seen), ...migrationOf(op), ...op.network.fields() };
+  const own = { ...gapOf(seen), ...sharesOf(op), ...migrationOf(op) };
+  const end = { ...spent(op), ...own, ...op.network.fields() };
   return {
     hasStarted: true,
     events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
@@ -102,6 +103,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   const failures = eventsOf(origin, (instance) => ({
     ...end,
     ...gapOf(seen),
+    ...sharesOf(op),
     ...migrationOf(op),
     ...op.network.fields(),
     error: errorText(op, facts),

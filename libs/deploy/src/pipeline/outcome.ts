@@ -1,6 +1,7 @@
 /** What the commands print of a deploy that ended. */
+import type { CanaryShare } from '@runner/common/audit/events';
 import { previousOfAll } from '../instances/target.ts';
-import type { Deploy, Operation } from '../journal/operation.ts';
+import { type Deploy, type Operation, sharesOf } from '../journal/operation.ts';
 
 /** The last object of `runner deploy --json`. */
 export interface DeployOutcome {
@@ -20,6 +21,8 @@ export interface DeployOutcome {
   urls?: Record<string, string>;
   /** The first of them. */
   url?: string;
+  /** The shares of the requests that it got first, and what was found; absent without a canary. */
+  canary?: CanaryShare[];
   /** Path of the deploy's log. */
   log: string;
   stage?: string;
@@ -69,6 +72,7 @@ export function aboutDeploy(
     instance: instances.join(','),
     previous_version: previousOfAll(op.app, instances)?.version ?? null,
     duration_ms: op.clock.total,
+    ...sharesOf(op),
     log: op.log.path,
   };
 }

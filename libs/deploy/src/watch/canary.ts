@@ -5,15 +5,16 @@ import { durationText } from '@runner/common/text/time';
 import type { Target } from '../instances/drivers/driver.ts';
 import { shareFolder, shareOut } from '../instances/shares.ts';
 import { letPass } from '../instances/slots.ts';
-import type { Operation } from '../journal/operation.ts';
+import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { markProxy } from '../proxy/mark.ts';
 import { StepFailure } from '../run/step.ts';
 import { lookUntil, sourcesOf } from './look.ts';
+import { progressWriter } from './progress.ts';
 import { quietLog } from './quiet.ts';
 
 /** One step for each share; none for a first release, or while requests are held. */
-export function canarySteps(op: Operation, all: readonly Target[]): Step[] {
+export function canarySteps(op: Deploy, all: readonly Target[]): Step[] {
   const ownOf = ({ instance }: Target) => op.paths.app(op.app.app).instance(instance.name);
   const targets = all.filter(
     (target) =>
@@ -41,11 +42,7 @@ export function canarySteps(op: Operation, all: readonly Target[]): Step[] {
 }
 
 /** Throws a StepFailure of stage `canary` if the release is bad. */
-async function judgeShare(
-  op: Operation,
-  targets: readonly Target[],
-  percent: number,
-): Promise<void> {
+async function judgeShare(op: Deploy, targets: readonly Target[], percent: number): Promise<void> {
   const [first] = targets;
   const rules = first?.file.watch;
   if (!first || !rules) return;
@@ -54,13 +51,26 @@ async function judgeShare(
   const from = op.journal?.started ?? op.io.now().toISOString();
   const mark = await markProxy(first.file);
   const sources = sourcesOf(op, rules, quiet, { from, ...mark });
+  const since = op.io.now().toISOString();
+  const until = new Date(Date.parse(since) + rules.for).toISOString();
+  const { version, deployId: deploy_id } = op;
+  const about = { version, deploy_id, since, until, policy: rules.policy, share: percent };
+  const show = progressWriter(op, about, sources);
   try {
-    const judgement = await lookUntil(op, sources, rules.for);
+    const judgement = await lookUntil(op, sources, rules.for, async () => {
+      show(null);
+      return true;
+    });
     if (!judgement)
       throw new StepFailure('canary', 'canary: was interrupted', { blame: 'operator' });
-    const words = `canary: at ${percent} %: ${op.redact(judgement.words)}`;
-    op.log.line(words);
-    if (judgement.verdict === 'bad') throw new StepFailure('canary', words);
+    const { verdict } = judgement;
+    const reason = op.redact(judgement.words);
+    op.shares.push({ percent, verdict, reason });
+    const isOpen = verdict === 'not_judged';
+    const words = `canary: at ${percent} %: ${isOpen ? 'not judged: ' : ''}${reason}`;
+    if (isOpen) say(op, words);
+    else op.log.line(words);
+    if (verdict === 'bad') throw new StepFailure('canary', words);
   } finally {
     for (const source of sources) source.close?.();
   }

@@ -15,7 +15,7 @@ import { goBack } from '../operation/go-back.ts';
 import { availableMemory } from '../run/memory.ts';
 import { endWatch, isInWatch, type WatchRequest } from './end.ts';
 import { lookUntil, sourcesOf } from './look.ts';
-import { writeProgress } from './progress.ts';
+import { progressWriter } from './progress.ts';
 import { quietLog } from './quiet.ts';
 import type { Judgement, WatchSource } from './source.ts';
 import { warmBytes } from './warm.ts';
@@ -75,8 +75,6 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   }
 }
 
-/** Between two writes of what has been found, in ms; at once if a source finds something else. */
-const SHOW_EVERY = 10_000;
 /** Between two countings of the memory that is kept, in ms: it goes through all processes. */
 const COUNT_EVERY = 60_000;
 
@@ -100,10 +98,12 @@ function targetsOf(op: Operation, { instances, deploy_id }: WatchState): Target[
 
 /** Resolves with what was found; undefined if another command has ended the watch, or a signal came. */
 function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgement | undefined> {
-  const { op, watch } = watched;
+  const { op, watch, rules } = watched;
+  const { version, deploy_id, since, until } = watch;
+  const about = { version, deploy_id, since, until, policy: rules.policy };
+  const show = progressWriter(op, about, sources);
   const left = Date.parse(watch.until) - op.io.now().getTime();
   let [warm, counted]: [number | null, number] = [null, Number.NEGATIVE_INFINITY];
-  let [shown, written] = ['', Number.NEGATIVE_INFINITY];
   return lookUntil(op, sources, left, async () => {
     const app = findApp(op.paths, op.app.app);
     if (!isInWatch(app, watch)) return false;
@@ -112,35 +112,9 @@ function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgem
       counted = op.io.elapsed();
       warm = await warmBytes(op, app as AppState);
     }
-    const findings = sources.map(({ finding }) => finding).join();
-    if (findings !== shown || op.io.elapsed() - written >= SHOW_EVERY) {
-      [shown, written] = [findings, op.io.elapsed()];
-      show(watched, sources, warm);
-    }
+    show(warm);
     await keepMemory(op, app as AppState);
     return true;
-  });
-}
-
-function show(
-  { op, watch, rules }: Watched,
-  sources: readonly WatchSource[],
-  warm_bytes: number | null,
-): void {
-  const { version, deploy_id, since, until } = watch;
-  writeProgress(op.paths, {
-    app: op.app.app,
-    version,
-    deploy_id,
-    since,
-    until,
-    policy: rules.policy,
-    sources: sources.map(({ name, finding, words }) => ({
-      name: op.redact(name),
-      finding,
-      words: op.redact(words),
-    })),
-    warm_bytes,
   });
 }
 

@@ -2,7 +2,6 @@
 import type { AppState, WatchEnd, WatchState } from '@runner/common/apps/state';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
-import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { wayBackTo } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -84,17 +83,28 @@ function choiceOf({ paths, app }: Operation, { instances: [name = ''] }: WatchSt
   return current ? fileOfRelease(paths, app.app, current)?.notify : undefined;
 }
 
-/** Why it is bad and, if the database keeps the release from going back, that it stays and what brings both back. */
+/** Why it is bad and, if nothing or the database keeps the release from going back, that it stays and why. */
 function withStay(op: Operation, watch: WatchState, words: string): string {
-  const plan = unlessFailure(() => planRollback(op.paths, op.app, targetOf(op, watch)), undefined);
-  const ways = plan?.moves.flatMap(({ to }) => wayBackTo(op, to) ?? []) ?? [];
-  const way = ways.find(({ verdict }) => verdict === 'broken');
-  if (!way) return words;
-  const why = way.reasons.length === 0 ? '' : `: ${way.reasons.slice(0, SHOWN).join('; ')}`;
-  const fix = way.fix ? `${way.fix.does}: ${way.fix.command}` : 'there is no backup of it';
-  const stay = `${watch.version} stays: ${way.words}${why}; ${fix}`;
+  const why = whyItStays(op, watch);
+  const stay = `${watch.version} stays: ${why}`;
   // After a kill the record has said so.
-  return words.includes(stay) ? words : `${words}; ${stay}`;
+  return why === undefined || words.includes(stay) ? words : `${words}; ${stay}`;
+}
+
+/** There is no version before, or it does not work with the database; then with what brings both back. */
+function whyItStays(op: Operation, watch: WatchState): string | undefined {
+  try {
+    const { moves } = planRollback(op.paths, op.app, targetOf(op, watch));
+    const ways = moves.flatMap(({ to }) => wayBackTo(op, to) ?? []);
+    const way = ways.find(({ verdict }) => verdict === 'broken');
+    if (!way) return undefined;
+    const why = way.reasons.length === 0 ? '' : `: ${way.reasons.slice(0, SHOWN).join('; ')}`;
+    const fix = way.fix ? `${way.fix.does}: ${way.fix.command}` : 'there is no backup of it';
+    return `${way.words}${why}; ${fix}`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.message;
+  }
 }
 
 /** All instances, or the one that is watched. */

@@ -1,6 +1,6 @@
 /** Looking at a release: each source at its own pace, until one of them is sure or the time is over. */
 
-import type { ProxyMark } from '@runner/common/apps/state';
+import type { ProxyMark, WatchState } from '@runner/common/apps/state';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
 import type { Operation } from '../journal/operation.ts';
@@ -18,22 +18,21 @@ const AROUND = 2_000;
 /** What is due within this share of its time is looked at now: the process wakes up once for all of it. */
 const EARLY = 0.25;
 
-/** When its deploy began, in ISO 8601, and what the proxy had seen when it got its first request. */
-export interface WatchBeginning extends ProxyMark {
-  readonly from: string;
-}
+/** When its deploy began, what the proxy had seen when it got its first request, and what had no version before. */
+export type WatchBeginning = ProxyMark & Pick<WatchState, 'from' | 'first'>;
 
 /** The sources that a `.deploy.yml` asks for. */
 export function sourcesOf(
   op: Operation,
   rules: WatchRules,
   targets: readonly Target[],
-  { from, access_log, haproxy }: WatchBeginning,
+  { from, access_log, haproxy, first = [] }: WatchBeginning,
 ): WatchSource[] {
   const { io, paths } = op;
   const began = io.elapsed();
   const elapsed = () => io.elapsed() - began;
   const { accessLog: path } = rules;
+  const isFirst = ({ instance }: Target) => first.includes(instance.name);
   const { unusual = [] } = op.app;
   const parts = unusual.flatMap(({ from: { access_log: start }, to: { access_log: end } }) =>
     start && end ? [{ from: start, to: end }] : [],
@@ -41,7 +40,9 @@ export function sourcesOf(
   const each = targets.flatMap((target) => [
     healthSource(target),
     processSource(target),
-    rules.logs ? outputSource({ io, paths, target, from }, elapsed) : undefined,
+    rules.logs
+      ? outputSource({ io, paths, target, from, isFirst: isFirst(target) }, elapsed)
+      : undefined,
     commandSource(rules, target),
   ]);
   const common = [
@@ -89,6 +90,7 @@ export async function lookUntil(
       void one(source);
     }
     const isBad = sources.some(({ finding }) => finding === 'bad');
+    if (isBad) await Promise.all(sources.map((source) => source.isQuick && one(source)));
     if (isBad || now >= until) return judge(sources);
     if (signal.aborted) return undefined;
     if (now - called >= AROUND * (1 - EARLY)) {

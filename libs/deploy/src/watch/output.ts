@@ -36,6 +36,8 @@ export interface WatchedOutput {
   readonly paths: Paths;
   readonly target: Target;
   readonly from: string;
+  /** There is no version before: none of its lines is new. */
+  readonly isFirst: boolean;
 }
 
 /** undefined where no one knows what the instance prints. */
@@ -47,13 +49,15 @@ export function outputSource(
   const test = new SequentialTest(SHARES);
   const known = new Set<string>();
   let first: string | undefined;
+  let lastError: string | undefined;
   let isNew = false;
   const shapes = errorShapes((_line, shape) => {
     if (known.size < SHAPES_MAX) known.add(shape);
   });
   const errors = errorShapes((line, shape) => {
-    if (elapsed() < STARTING || known.has(shape)) return;
-    first ??= harmlessLine(target.redact(line)).slice(0, SHOWN_MAX);
+    lastError = harmlessLine(target.redact(line)).slice(0, SHOWN_MAX);
+    if (watched.isFirst || elapsed() < STARTING || known.has(shape)) return;
+    first ??= lastError;
     isNew = true;
   });
   const reading = readingOf(watched, shapes, errors);
@@ -72,7 +76,12 @@ export function outputSource(
     get finding() {
       return test.finding;
     },
+    isQuick: true,
+    get lastError() {
+      return lastError;
+    },
     get words() {
+      if (watched.isFirst) return 'no version before to compare with';
       return first === undefined
         ? 'no new error lines'
         : `new error lines in ${test.failed} of ${test.count} s, first: ${first}`;

@@ -1,11 +1,15 @@
 /** How far a watch is: `apps/<app>/watch.json`, which `runner watch` and `status` show. */
+import type { WatchState } from '@runner/common/apps/state';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
+import { liveHolder } from '@runner/common/files/lock';
 import { readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
+import type { Operation } from '../journal/operation.ts';
 import type { WatchFinding } from './sequence.ts';
+import type { WatchSource } from './source.ts';
 
 /** What the sources of a watch have found so far. */
 export interface WatchProgress {
@@ -20,6 +24,8 @@ export interface WatchProgress {
     readonly finding: WatchFinding;
     readonly words: string;
   }[];
+  /** Of a canary: the share of the requests that it has, in %. */
+  readonly share?: number;
   /** Bytes of memory of the version before, which is kept running; null if none is. */
   readonly warm_bytes: number | null;
 }
@@ -27,10 +33,52 @@ export interface WatchProgress {
 /** Limit of the file, in bytes. */
 const FILE_MAX = 262_144;
 
+/** Longest time until a new watcher is at work, in ms: a deploy has messages to send first. */
+const BEGIN_MAX = 60_000;
+
+/** Whether a process watches a release, or is about to. */
+export function hasWatcher(
+  { io, paths }: Server,
+  app: string,
+  { deploy_id, since }: Pick<WatchState, 'deploy_id' | 'since'>,
+): boolean {
+  if (liveHolder(paths.watchLock(app)) || liveHolder(paths.lock(app))) return true;
+  const isNew = io.now().getTime() - Date.parse(since) < BEGIN_MAX;
+  return isNew && !readProgress(paths, app, deploy_id);
+}
+
+/** That no one watches a release any more, and what goes on. */
+export function lostWords(app: string, version: string): string {
+  return `nobody watches ${version} of '${app}' any more: runner fetch --deploy ${app} goes on with it`;
+}
+
 /** It only informs: a full disk does not end the watch. */
-export function writeProgress(paths: Paths, progress: WatchProgress): void {
+function writeProgress(paths: Paths, progress: WatchProgress): void {
   const text = `${JSON.stringify(progress)}\n`;
   unlessFailure(() => writeWhole(paths.app(progress.app).watch, text, 0o640, false), undefined);
+}
+
+/** Between two writes of what has been found, in ms; at once if a source finds something else. */
+const SHOW_EVERY = 10_000;
+
+/** Returns what is called again and again to write what the sources have found. */
+export function progressWriter(
+  { io, paths, app: { app }, redact }: Operation,
+  about: Omit<WatchProgress, 'app' | 'sources' | 'warm_bytes'>,
+  sources: readonly WatchSource[],
+): (warmBytes: number | null) => void {
+  let [shown, written] = ['', Number.NEGATIVE_INFINITY];
+  return (warm_bytes) => {
+    const findings = sources.map(({ finding }) => finding).join();
+    if (findings === shown && io.elapsed() - written < SHOW_EVERY) return;
+    [shown, written] = [findings, io.elapsed()];
+    const found = sources.map(({ name, finding, words }) => ({
+      name: redact(name),
+      finding,
+      words: redact(words),
+    }));
+    writeProgress(paths, { app, ...about, sources: found, warm_bytes });
+  };
 }
 
 /** Of the watch of a deploy; undefined if nothing is known of it yet. */

@@ -28,6 +28,7 @@ export function processSource(target: Target): WatchSource | undefined {
   let crashes = 0;
   return {
     name: `process of ${target.instance.name}`,
+    isQuick: isUnit || start.type === 'process',
     // The clients of the other supervisors take long, and much of the processor.
     every: isUnit || start.type === 'process' ? 1_000 : 10_000,
     async look() {
@@ -42,9 +43,12 @@ export function processSource(target: Target): WatchSource | undefined {
       if (gone >= GONE || crashes >= CRASHES) return 'bad';
       return looks >= ENOUGH ? 'good' : 'open';
     },
+    get ended() {
+      if (gone > 0) return 'it has ended';
+      return crashes > 0 ? `crashed ${crashes === 1 ? 'once' : `${crashes} times`}` : undefined;
+    },
     get words() {
-      if (gone >= GONE) return 'it has ended';
-      if (crashes > 0) return `crashed ${crashes === 1 ? 'once' : `${crashes} times`}`;
+      if (gone >= GONE || crashes > 0) return this.ended as string;
       return isKnown || looks === 0 ? 'runs' : 'its supervisor cannot say';
     },
   };

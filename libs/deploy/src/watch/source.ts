@@ -13,6 +13,12 @@ export interface WatchSource {
   readonly finding: WatchFinding;
   /** What was found, in words. */
   readonly words: string;
+  /** That what runs has ended, in words; undefined while it runs. */
+  readonly ended?: string | undefined;
+  /** The last error line, which may say why something has ended. */
+  readonly lastError?: string | undefined;
+  /** A look takes no time worth mentioning: it looks once more before a release is called bad. */
+  readonly isQuick?: boolean;
   close?(): void;
 }
 
@@ -20,6 +26,16 @@ export interface WatchSource {
 export interface Judgement {
   readonly verdict: WatchVerdict;
   readonly words: string;
+}
+
+/** That a release has ended, and its last error line: why it does not answer. */
+function endOf(sources: readonly WatchSource[]): string[] {
+  const ended = sources.flatMap(({ name, ended: words }) => (words ? `${name}: ${words}` : []));
+  if (ended.length === 0) return [];
+  const lines = sources.flatMap(({ name, lastError: line }) =>
+    line ? `${name}: last error line: ${line}` : [],
+  );
+  return [...ended, ...lines];
 }
 
 /** Bad if one source says so, good if all do; otherwise there was too little to see. */
@@ -30,5 +46,8 @@ export function judge(sources: readonly WatchSource[]): Judgement {
   const verdict = bad.length > 0 ? 'bad' : isGood ? 'good' : 'not_judged';
   const wordsOf = ({ name, words, finding }: WatchSource) =>
     `${name}: ${words}${finding === 'open' ? ', too little to judge' : ''}`;
-  return { verdict, words: all.map(wordsOf).join('; ') };
+  const words = all.map(wordsOf);
+  const isNew = (text: string) => !words.includes(text);
+  const why = verdict === 'bad' ? endOf(sources).filter(isNew) : [];
+  return { verdict, words: [...words, ...why].join('; ') };
 }

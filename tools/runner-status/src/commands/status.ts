@@ -64,7 +64,7 @@ export const status = command({
       const app = requireApp(paths, args.app);
       const view = await viewOf({ io, paths }, [app], options.offline);
       const counts = !options.offline && !options.check && !isViewer(paths);
-      const value = await detailed(paths, app, view, counts);
+      const value = await detailed({ io, paths }, app, view, counts);
       return { value, status: options.check && !isHealthy(value) ? 1 : 0 };
     }
     if (!options.check) throw notProvided('<APP|--check>; runner list shows all apps');

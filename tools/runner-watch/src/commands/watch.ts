@@ -1,18 +1,28 @@
-import type { WatchEnd } from '@runner/common/apps/state';
+import type { AppState, WatchEnd } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import { EXIT } from '@runner/common/foundation/failure';
+import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { activeFile } from '@runner/deploy/instances/target';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { carryWatch } from '@runner/deploy/watch/carry';
-import { readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
+import {
+  hasWatcher,
+  lostWords,
+  readProgress,
+  type WatchProgress,
+} from '@runner/deploy/watch/progress';
 import { PROXIES, type SharingProxy, snippetFor } from '../snippets.ts';
 
-/** The last object of `runner watch --json`: how the newest watch of an app ended. */
-type WatchResult = { readonly app: string } & (WatchEnd | { readonly verdict: null });
+/** The last object of `runner watch --json`: how the newest watch of an app ended, or that it has lost its watcher. */
+type WatchResult = { readonly app: string } & (
+  | WatchEnd
+  | (Pick<WatchEnd, 'version' | 'reason'> & { readonly verdict: null })
+  | { readonly verdict: null; readonly reason?: never }
+);
 
 /** What `--proxy` prints. */
 interface Snippet {
@@ -44,13 +54,22 @@ export const watch = command({
   },
   exits: [
     [1, 'The release was judged bad'],
-    [NOT_JUDGED, 'It could not be judged: too little to see, or the watch was ended early'],
+    [
+      NOT_JUDGED,
+      'It could not be judged: too little to see, it was ended early, or no one watches',
+    ],
   ],
   examples: ['runner watch shop', 'runner watch shop --json', 'runner watch shop --proxy nginx'],
   async run(context) {
     const { paths, args, options } = context;
     if (options.proxy !== undefined) {
-      const { instances } = requireApp(paths, args.app);
+      const app = requireApp(paths, args.app);
+      const { instances } = app;
+      if (activeFile(paths, app)?.canary.length === 0)
+        throw new Failure(
+          'not_ready',
+          `what is active of '${args.app}' has no canary: put traffic: socket, watch and canary into its .deploy.yml and deploy it once`,
+        );
       const known = Object.keys(instances);
       const slotted = known.filter((name) => instances[name]?.slots);
       // It may be printed before the first deploy with traffic.
@@ -58,14 +77,16 @@ export const watch = command({
       const proxy = options.proxy as SharingProxy;
       return { value: { proxy, text: snippetFor(paths, args.app, names, proxy) } };
     }
+    let followed: string | undefined;
     if (options.carry) await carry(context);
     else {
-      const status = await show(context);
-      if (status !== EXIT.ok) return { status };
+      const shown = await show(context);
+      if (shown.status !== EXIT.ok) return { status: shown.status };
+      followed = shown.followed;
     }
-    const { watched } = requireApp(paths, args.app);
-    const value: WatchResult = { app: args.app, ...(watched ?? { verdict: null }) };
-    return { value, status: STATUS[value.verdict ?? 'good'] };
+    const value: WatchResult = { app: args.app, ...resultOf(context, followed) };
+    const isLost = value.verdict === null && value.reason !== undefined;
+    return { value, status: isLost ? NOT_JUDGED : STATUS[value.verdict ?? 'good'] };
   },
   human: (value: WatchProgress | WatchResult | Snippet, style) =>
     'proxy' in value
@@ -76,8 +97,12 @@ export const watch = command({
 });
 
 /** What is printed again only if it changes: not each count. */
-function keyOf({ sources, warm_bytes: warm }: WatchProgress): string {
-  return JSON.stringify([sources.map(({ name, finding }) => [name, finding]), warm === null]);
+function keyOf({ sources, share, warm_bytes: warm }: WatchProgress): string {
+  return JSON.stringify([
+    share,
+    sources.map(({ name, finding }) => [name, finding]),
+    warm === null,
+  ]);
 }
 
 type WatchContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle' | 'print'> & {
@@ -97,22 +122,53 @@ async function carry(context: WatchContext): Promise<void> {
   }
 }
 
-/** Prints what changes until the watch ends. Returns the exit status. */
-function show({ io, paths, args: { app }, print }: WatchContext): Promise<number> {
+/** Longest time in which another watcher may take the place of one that ended, in ms. */
+const LOST_FOR = 3_000;
+
+/** What is judged: the release that is watched, or one that has a share of the requests. */
+function judgedIn({ watch, deploying }: AppState, followed: string | undefined) {
+  if (watch) return watch;
+  // Between its last share and its watch it is in other stages.
+  const isJudged = deploying?.stage === 'canary' || deploying?.deploy_id === followed;
+  return isJudged && deploying ? { ...deploying, since: deploying.started } : undefined;
+}
+
+/** Prints what changes until the watch ends, or no one watches. Returns the exit status, and the deploy that it was about. */
+async function show({ io, paths, args: { app }, print }: WatchContext) {
   let shown = '';
-  return poll(io, async () => {
-    const { watch: current } = requireApp(paths, app);
-    if (!current) return 'end';
-    const progress = readProgress(paths, app, current.deploy_id);
+  let followed: string | undefined;
+  let seen = io.elapsed();
+  const status = await poll(io, async () => {
+    const judged = judgedIn(requireApp(paths, app), followed);
+    if (!judged) return 'end';
+    followed = judged.deploy_id;
+    if (hasWatcher({ io, paths }, app, judged)) seen = io.elapsed();
+    if (io.elapsed() - seen > LOST_FOR) return 'end';
+    const progress = readProgress(paths, app, judged.deploy_id);
     const key = progress ? keyOf(progress) : '';
     if (progress && key !== shown) await print(progress);
     shown = key;
     return 'wait';
   });
+  return { status, followed };
+}
+
+/** How what was followed, or the newest watch, ended. */
+function resultOf({ paths, args: { app } }: WatchContext, followed: string | undefined) {
+  const state = requireApp(paths, app);
+  const { watched, last_failure: failure } = state;
+  const judged = judgedIn(state, followed);
+  if (judged && followed !== undefined)
+    return { verdict: null, version: judged.version, reason: lostWords(app, judged.version) };
+  if (failure?.stage !== 'canary' || failure.deploy_id !== followed)
+    return watched ?? { verdict: null };
+  const { deploy_id, version, at, error: reason, interrupted } = failure;
+  const verdict = interrupted ? ('not_judged' as const) : ('bad' as const);
+  return { deploy_id, version, since: at, at, verdict, reason };
 }
 
 function progressText(
-  { app, version, until, sources, warm_bytes: warm }: WatchProgress,
+  { app, version, until, sources, share, warm_bytes: warm }: WatchProgress,
   style: Style,
 ) {
   const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
@@ -130,11 +186,14 @@ function progressText(
           : style.red('bad ');
     return `  ${word}  ${harmlessLine(source)}: ${harmlessLine(words)}\n`;
   });
-  return `${name} is watched ${left}${kept}\n${lines.join('')}`;
+  const what = share === undefined ? 'is watched' : `has ${share} % of the requests, judged`;
+  return `${name} ${what} ${left}${kept}\n${lines.join('')}`;
 }
 
 function resultText(result: WatchResult, style: Style): string {
   const app = harmlessLine(result.app);
+  if (result.reason !== undefined && result.verdict === null)
+    return `${style.yellow('Not watched')}: ${harmlessLine(result.reason)}\n`;
   if (result.verdict === null) return `No release of '${app}' has been watched.\n`;
   const words = {
     good: style.green('Good'),
