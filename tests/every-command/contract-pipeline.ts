@@ -169,7 +169,10 @@ export const PIPELINE: readonly Entry[] = [
     command: 'watch',
     calls: [call('shop'), call('shop', '--json'), call('shop', '--carry')],
     writes: false,
-    wrong: [['app_not_found', call('nope')]],
+    wrong: [
+      ['app_not_found', call('nope')],
+      ['not_ready', call('shop', '--proxy', 'nginx')],
+    ],
     refusals: { ...STATE, ...OUTPUT },
   },
   lifecycle('start'),

@@ -48,6 +48,7 @@ test('what is found at each share is shown meanwhile, and a share that was not j
   writeFileSync(log, '');
   const more = CANARY.replace('logs: false', `logs: false, access_log: "${log}"`);
   await world.ship('v1', 'good', CANARY);
+  await until(() => !world.state().watch, 'the watch does not end');
   await world.push('v2', { deploy: trafficFile(more), files: trafficFiles('v2') });
   const deploy = start('runner-deploy', ['shop', '--json'], { root: world.root });
   await until(() => sharesOf(world) === 1, 'no share');

@@ -110,6 +110,7 @@ const FIELDS: readonly (readonly [name: string, about: string])[] = [
   ['migration_restore', 'How to restore the backup that was made before the migration'],
   ['database_backup', 'The backup of the database that was restored with a rollback'],
   ['gap_ms', 'Longest time without an answer to the probes, in milliseconds'],
+  ['canary', 'The shares that the release got first: percent, verdict and reason'],
   ['network', 'Hosts that builds and hooks with a list reached, with connections and bytes'],
   ['network_refused', 'Hosts that were refused'],
   ['expires_at', 'TokenEnding and CertEnding: when it ends, ISO 8601 in UTC'],

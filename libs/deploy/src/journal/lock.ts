@@ -22,6 +22,8 @@ export interface LockRequest extends Server {
   readonly wait?: number | undefined;
   /** Ends the wait. */
   readonly signal?: AbortSignal;
+  /** Whether there is nothing left to do: ends the wait. */
+  isMoot?(): boolean;
   /** Is called once if there is something to wait for. */
   note?(text: string): void;
 }
@@ -41,7 +43,7 @@ export async function lockApp(
   request: LockRequest,
   { command, trigger = 'manual', deployId }: LockHolder,
 ): Promise<Lock> {
-  const { io, paths, wait = 0, signal, note } = request;
+  const { io, paths, wait = 0, signal, note, isMoot } = request;
   const { app } = requireTrustedApp(paths, request.app);
   const start_time = startTimeOf(io.pid);
   const holder = {
@@ -49,13 +51,12 @@ export async function lockApp(
     command,
     trigger,
     ...(deployId !== undefined && { deploy_id: deployId }),
-    since: io.now().toISOString(),
     user: initiatorOf(io, trigger),
     start_time,
   };
   const began = io.elapsed();
   for (let attempt = 1; ; attempt += 1) {
-    const lock = takeLock(paths.lock(app), 0, holder);
+    const lock = takeLock(paths.lock(app), 0, { ...holder, since: io.now().toISOString() });
     if (lock) return lock;
     const { deploy_id: running, ending } = holderOf(paths.lock(app));
     // The deploy itself, begun by another process: its end is the answer.
@@ -65,7 +66,7 @@ export async function lockApp(
       throw new Failure('locked', await busyText(request));
     if (attempt === 1 && !ending) note?.(`waits: ${await busyText(request)}`);
     await sleep(POLL);
-    if (signal?.aborted) throw new Failure('interrupted', 'interrupted');
+    if (signal?.aborted || isMoot?.()) throw new Failure('interrupted', 'interrupted');
   }
 }
 

@@ -26,6 +26,8 @@ export interface OperationRequest extends ContextRequest, ApprovalChoice {
   readonly notify: boolean;
   /** How long to wait for the lock, in milliseconds; undefined: not at all. */
   readonly wait?: number | undefined;
+  /** Whether there is nothing left to do: ends the wait. */
+  isMoot?(): boolean;
 }
 
 /** What is removed stays so, whatever starts or replaces it. */

@@ -1,5 +1,6 @@
 /** How a watch ends: its record, its message, what the state becomes, and the way back. */
 import type { AppState, WatchEnd, WatchState } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';
@@ -40,8 +41,10 @@ export async function endWatch(
   { verdict, words }: Judgement,
   policy: WatchPolicy,
 ): Promise<void> {
-  const own = { ...request, trigger: 'watch', notify: true, wait: PATIENCE };
-  await operate(
+  // Another command has ended it: its watcher must not wait for that one, and then be in the way.
+  const isMoot = () => !isInWatch(findApp(request.paths, request.app), watch);
+  const own = { ...request, trigger: 'watch', notify: true, wait: PATIENCE, isMoot };
+  const done = operate(
     own,
     'watch',
     (app) => secretsNow(request, secrets, app),
@@ -66,6 +69,10 @@ export async function endWatch(
       }
     },
   );
+  await done.catch((error) => {
+    const isOver = error instanceof Failure && error.code === 'interrupted' && isMoot();
+    if (!isOver) throw error;
+  });
 }
 
 /** Those of now or, if the key is gone with the systemd service that had it, as they were. */
