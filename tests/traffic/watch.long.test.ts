@@ -1,6 +1,7 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { isOver, recordOf, shipWatched, TRAFFIC, watchSuite } from './watch.ts';
@@ -73,6 +74,36 @@ test('what a release answered that was left again does not count as usual for th
   }
   // What is written between the way back and the end of the timer is of the version before.
   for (const reason of reasons) assert.match(reason, /^requests: 5xx 0\.\d % → \d+\.\d % of \d+$/);
+});
+
+test('deploy --check says what a watch costs in memory, and what it cannot look at', async ({
+  world,
+}) => {
+  await world.ship('v1', 'good', TRAFFIC);
+  const checked = async (watch: string) => {
+    const deploy = trafficFile(`${TRAFFIC}watch: ${watch}\n`);
+    await world.push('v2', { deploy, files: trafficFiles('v2') });
+    const { stdout } = await world.runner('deploy', 'shop', '--check', '--json');
+    return JSON.parse(stdout.trim().split('\n').at(-1) as string);
+  };
+  const socket = '{ socket: /nowhere/admin.sock, backend: shop }';
+  const { steps, warnings } = await checked(`{ for: 5m, run: ./nosuch, haproxy: ${socket} }`);
+  assert.match(
+    steps.join('\n'),
+    /the previous version runs until then, in \d+(?:\.\d)? MiB of memory/,
+  );
+  assert.equal(warnings, [
+    'watch: /nowhere/admin.sock does not say anything of shop: its requests will not be judged',
+    'watch: the commit has no file nosuch, which run names',
+  ]);
+  const log = join(world.root, '..', 'access.log');
+  writeFileSync(log, line(200));
+  assert.equal((await checked(`{ for: 20s, access_log: "${log}" }`)).warnings, [
+    'watch: 20 s are too short for the time to answer: from 35 s on it is judged',
+  ]);
+  await shipWatched(world, '5m');
+  const shown = await world.runner('watch', 'shop', '--proxy', 'nginx');
+  assert.match(shown.stderr, /what is active of 'shop' has no canary/);
 });
 
 test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {

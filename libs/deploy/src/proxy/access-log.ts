@@ -19,7 +19,7 @@ export interface LogPlace {
 }
 
 /** A part of a log. */
-export interface LogPart {
+export interface LogSpan {
   readonly from: LogPlace;
   readonly to: LogPlace;
 }
@@ -74,7 +74,7 @@ export class AccessLog {
   }
 
   /** What was answered before a place, but for some parts; what follows it is read by `next`. */
-  before(place: LogPlace, but: readonly LogPart[] = []): Answer[] {
+  before(place: LogPlace, but: readonly LogSpan[] = []): Answer[] {
     this.#open();
     // It was rotated since: all of it is newer.
     if (this.#fd === undefined || fstatSync(this.#fd).ino !== place.inode) return [];
@@ -130,7 +130,7 @@ export class AccessLog {
 }
 
 /** What is left of a log before a place without some parts, the newest first. */
-function rangesBefore({ inode, size }: LogPlace, but: readonly LogPart[]): [number, number][] {
+function rangesBefore({ inode, size }: LogPlace, but: readonly LogSpan[]): [number, number][] {
   // What ends later is of a log that was emptied since.
   const own = but.filter(({ to }) => to.inode === inode && to.size <= size);
   const ranges: [number, number][] = [];

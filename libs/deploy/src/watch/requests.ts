@@ -4,8 +4,8 @@ import {
   AccessLog,
   type Answer,
   endOfLog,
-  type LogPart,
   type LogPlace,
+  type LogSpan,
 } from '../proxy/access-log.ts';
 import { SequentialTest, upperShare } from './sequence.ts';
 import type { WatchSource } from './source.ts';
@@ -33,7 +33,7 @@ const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 interface WatchedLog {
   readonly path: string;
   readonly from: LogPlace | undefined;
-  readonly unusual: readonly LogPart[];
+  readonly unusual: readonly LogSpan[];
 }
 
 /** The two sources of a log: how many requests failed, and how many were slow. */
