@@ -257,6 +257,8 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     migration_left: null,
     unfit: null,
     previews_failed: null,
+    judging: null,
+    watcher: null,
   });
   const yaml = await status(root, '-o', 'yaml', 'shop');
   assert.match(
