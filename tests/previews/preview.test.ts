@@ -8,7 +8,7 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   await world.open(7, { page: 'first' });
   const made = await world.sync();
   assert.is(made.status, 0, made.stdout + made.stderr);
-  assert.is(await world.page('pr-7'), 'first');
+  assert.is(await world.page('pr-7'), 'first', made.stdout + made.stderr);
   assert.match(
     api.pulls.comments[0]?.text ?? '',
     /is ready: https:\/\/pr-7\.preview\.example\.org$/,
