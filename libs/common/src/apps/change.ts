@@ -26,7 +26,7 @@ export function changeRegistry<T>(
 ): T {
   const lock = requireLock(paths.registryLock, 'the registry', wait, holderFor(io, command));
   try {
-    sweepStrays(paths.stateDir, io.now());
+    for (const folder of [paths.stateDir, paths.viewDir]) sweepStrays(folder, io.now());
     return change();
   } finally {
     lock.release();
