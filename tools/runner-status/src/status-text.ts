@@ -8,7 +8,7 @@ import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
-import { versionLabel } from '@runner/common/apps/versions';
+import { deployedSince } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
@@ -73,10 +73,8 @@ function diskRow({ disk }: Detailed): [string, string[]][] {
 
 /** What was deployed after a failure. */
 function laterThan(at: string, { instances }: Detailed): string[] {
-  const later = instances.flatMap(({ current }) =>
-    current && current.deployed_at > at ? [versionLabel(current, [current])] : [],
-  );
-  return later.length === 0 ? [] : [`over: ${[...new Set(later)].join(', ')} was deployed since`];
+  const later = deployedSince(instances, at);
+  return later.length === 0 ? [] : [`over: ${later.join(', ')} was deployed since`];
 }
 
 /** What is being judged, or how the newest watch ended. */

@@ -5,6 +5,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { git } from '@runner/deploy/git/git';
+import { isOlder } from '@runner/deploy/journal/after-rollback';
 
 /** What changed since the last good version. */
 export interface ChangedSince {
@@ -26,10 +27,13 @@ export interface ChangedSince {
 const FILES_SHOWN = 10;
 const TIMEOUT = 10_000;
 
-/** The newest version that was active before `at`, ISO 8601. */
-export function goodBefore({ instances }: AppState, at: string): Deployed | undefined {
-  const kept = Object.values(instances).flatMap(({ current, previous }) => [current, ...previous]);
-  const before = kept.filter((each) => each !== null).filter((each) => each.deployed_at < at);
+/** The newest version before `at`, ISO 8601, that was neither rolled back nor failed its watch. */
+export function goodBefore({ instances, watched }: AppState, at: string): Deployed | undefined {
+  const bad = watched?.verdict === 'bad' ? watched.deploy_id : undefined;
+  const kept = Object.values(instances).flatMap(({ current, previous }) =>
+    current ? [current, ...previous.filter((each) => isOlder(each, current))] : previous,
+  );
+  const before = kept.filter((each) => each.deployed_at < at && each.deploy_id !== bad);
   return before.sort((a, b) => (a.deployed_at < b.deployed_at ? 1 : -1))[0];
 }
 

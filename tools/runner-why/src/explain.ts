@@ -2,6 +2,7 @@
 import type { ChangeSummary } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { deployedSince } from '@runner/common/apps/versions';
 import { waitingEvents } from '@runner/common/audit/kept';
 import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
@@ -15,7 +16,7 @@ import { word } from '@runner/common/text/shell';
 import { inUtc } from '@runner/common/text/time';
 import { viewOf } from '@runner/deploy/instances/view';
 import { type ChangedSince, changedSince, goodBefore } from './changed.ts';
-import { commandsFor, reasonsOf } from './reasons.ts';
+import { againWords, commandsFor, reasonsOf } from './reasons.ts';
 
 /** The newest failed deploy or rollback. */
 export interface FailedDeploy {
@@ -32,7 +33,7 @@ export interface FailedDeploy {
   /** Of the commit. */
   subject: string | null;
   author: string | null;
-  /** The version that was deployed later; null: the failure still matters. */
+  /** The version that was deployed later, also if it was left again; null: the failure still matters. */
   over: string | null;
 }
 
@@ -50,7 +51,7 @@ export interface AppExplanation extends Pick<AppSummary, 'app' | 'state' | 'next
     since: string;
     running: boolean | null;
   }[];
-  /** What to type, at most two commands. */
+  /** What to type, at most two commands; a comment of the shell says what one would undo. */
   commands: string[];
 }
 
@@ -84,7 +85,7 @@ export async function explain(context: Context, name: string): Promise<AppExplan
     failure,
     since: since ? { ...since, changes: id === null ? null : changesOf(context, id) } : null,
     runs,
-    commands: commands.map((each) => each + root),
+    commands: commands.map((each) => each + root + againWords(summary, each)),
   };
   const cleaner = new RecordCleaner({ paths, env: io.env });
   return (await cleaner.clean({ ...value })) as unknown as AppExplanation;
@@ -103,7 +104,7 @@ async function newestOf(context: Context, app: string): Promise<LogRecord | unde
 function failureOf(record: LogRecord, { instances }: AppSummary): FailedDeploy {
   const [error = '', ...output] = textOf(record, 'error').split('\n');
   const timestamp = inUtc(textOf(record, 'timestamp'));
-  const later = instances.find(({ current }) => current && current.deployed_at > timestamp);
+  const [over = null] = deployedSince(instances, timestamp);
   return {
     deploy_id: textOf(record, 'deploy_id') || null,
     version: textOf(record, 'version'),
@@ -114,7 +115,7 @@ function failureOf(record: LogRecord, { instances }: AppSummary): FailedDeploy {
     cause: headAndTail(textOf(record, 'cause') || output.join('\n').trimEnd(), CAUSE_MAX),
     subject: textOf(record, 'subject') || null,
     author: textOf(record, 'author') || null,
-    over: later?.current?.version ?? null,
+    over,
   };
 }
 

@@ -6,6 +6,7 @@ import { previewCommand } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import type { StateWord } from '@runner/common/apps/state-word';
 import type { AppSummary } from '@runner/common/apps/summary';
+import { deployedSince } from '@runner/common/apps/versions';
 import type { Paths } from '@runner/common/foundation/paths';
 import { verdictOf } from '@runner/deploy/checks/verdict';
 
@@ -21,7 +22,9 @@ export function reasonsOf(app: AppState, shown: AppSummary): string[] {
   const verdict = isWaiting ? verdictOf(required, checks) : undefined;
   return [
     ...unhealthy,
-    ...(watched?.verdict === 'bad' ? [`${watched.version} was judged bad: ${watched.reason}`] : []),
+    ...(watched?.verdict === 'bad' && deployedSince(instances, watched.at).length === 0
+      ? [`${watched.version} was judged bad: ${watched.reason}`]
+      : []),
     ...(failures
       ? [
           `${failures.commit.slice(0, 12)} failed ${failures.count} of ${shown.max_deploy_retries} times`,
@@ -60,4 +63,10 @@ export function commandsFor(paths: Paths, shown: AppSummary, log: string | null)
     ),
     ...(watched?.verdict === 'bad' ? [`runner watch ${app}`] : []),
   ].slice(0, 2);
+}
+
+/** After a deploy of a version that was rolled back: what it does; else empty. */
+export function againWords({ app, state, held }: AppSummary, command: string): string {
+  const version = state === 'held' && command === `runner deploy ${app}` && held?.rolled_back;
+  return version ? `  # deploys ${version} again; push a fix instead` : '';
 }

@@ -15,16 +15,16 @@ const CAUSE_LINES = 7;
 /** What `runner why` prints: about 20 lines. */
 export function explanationText(shown: AppExplanation, style: Style): string {
   const { app, state, next, reasons, failure, since, runs, commands } = shown;
+  const isOver = failure !== null && failure.over !== null;
   const active = runs.map(({ instance, version, commit, since: at, running }) => {
     const is = running === null ? '' : running ? ', running' : ', not running';
     return `${instance}: ${version} (${commit.slice(0, 12)}) since ${utcText(at)}${is}`;
   });
   const rows: [label: string, lines: string[]][] = [
-    ...(failure
-      ? failureRows(failure)
-      : [['failure:', ['none is on record']] as [string, string[]]]),
-    ...(since ? sinceRows(since) : []),
+    ...(failure && !isOver ? failureRows(failure) : []),
+    ...(since && !isOver ? sinceRows(since) : []),
     ['because:', reasons],
+    ['failure:', failure ? [] : ['none is on record']],
     ['runs:', active.length > 0 ? active : ['nothing is deployed']],
     ['next:', [next]],
   ];
@@ -34,16 +34,22 @@ export function explanationText(shown: AppExplanation, style: Style): string {
   });
   const typed =
     commands.length > 0 ? [['type:', commands.map(harmlessLine).join('\n')] as const] : [];
-  return `${style.bold(app)}: ${state}\n${fields([...texts, ...typed])}`;
+  const past = isOver ? `  ${fit(pastLine(failure), WIDTH + 10)}\n` : '';
+  return `${style.bold(app)}: ${state}\n${fields([...texts, ...typed])}${past}`;
+}
+
+/** A failure that no longer matters. */
+function pastLine({ version, stage, over }: FailedDeploy): string {
+  const at = stage === null ? '' : ` at ${stage}`;
+  return harmlessLine(`last failure: ${version}${at}, over: ${over} has been deployed since`);
 }
 
 function failureRows(failure: FailedDeploy): [label: string, lines: string[]][] {
-  const { version, timestamp, deploy_id, error, cause, subject, author, commit, over } = failure;
+  const { version, timestamp, deploy_id, error, cause, subject, author, commit } = failure;
   const deploy = deploy_id === null ? '' : `, deploy ${deploy_id}`;
   const by = author === null ? '' : ` by ${author}`;
-  const later = over === null ? [] : [`over: ${over} was deployed since`];
   return [
-    ['failure:', [`${version}, ${utcText(timestamp)}${deploy}`, ...later, error]],
+    ['failure:', [`${version}, ${utcText(timestamp)}${deploy}`, error]],
     ['cause:', cause === '' ? [] : cause.split('\n')],
     ['commit:', commit ? [`${commit.slice(0, 12)}${by}${subject ? `: ${subject}` : ''}`] : []],
   ];

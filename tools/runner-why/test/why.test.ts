@@ -55,9 +55,28 @@ test('one screen has the cause, the files that it names, what changed since, wha
     await run('runner-pause', ['shop', '--reason', 'release party'], { root });
     const paused = await why();
     assert.match(paused.stdout, /^shop: paused\n/);
-    assert.match(paused.stdout, /over: v3 was deployed since\n/);
-    assert.match(paused.stdout, /because: +paused by \S+: release party\n/);
+    assert.match(paused.stdout, /^shop: paused\n +because: +paused by \S+: release party\n/);
+    assert.match(
+      paused.stdout,
+      /\n {2}last failure: v2 at build, over: v3 has been deployed since\n$/,
+    );
+    assert.not.match(paused.stdout, /TS2339|commit:|since:/);
     assert.match(paused.stdout, /type: +runner resume shop\n/);
+    await run('runner-resume', ['shop'], { root });
+    assert.is((await run('runner-rollback', ['shop', '--no-notify'], { root })).status, 0);
+    const held = await why();
+    assert.match(held.stdout, /^shop: held\n +because: +\w{12} is on hold: v3 was rolled back by/);
+    assert.match(
+      held.stdout,
+      /type: +runner deploy shop {2}# deploys v3 again; push a fix instead\n {2}last failure: v2 at/,
+    );
+    await push('v4', { deploy: deployFile(port, 'build: exit 3\n') });
+    assert.is((await deploy(['--no-notify'])).status, 1);
+    const after = JSON.parse((await why('--json')).stdout);
+    assert.equal(
+      [after.failure.version, after.failure.over, after.since.version],
+      ['v4', null, 'v1'],
+    );
   } finally {
     await world.close();
   }

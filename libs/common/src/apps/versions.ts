@@ -19,3 +19,17 @@ export function versionArgument(one: Named, among: readonly (Named | null)[]): s
 function isUnique({ version, commit }: Named, among: readonly (Named | null)[]): boolean {
   return among.every((each) => each?.version !== version || each.commit === commit);
 }
+
+/** The versions that were deployed after `at`, in ISO 8601: those that are active, else the newest that was. */
+export function deployedSince(
+  instances: readonly { current: Deployed | null; previous: readonly Deployed[] }[],
+  at: string,
+): string[] {
+  const since = (all: readonly (Deployed | null)[]) =>
+    all.filter((each) => each !== null).filter(({ deployed_at: time }) => time > at);
+  const active = since(instances.map(({ current }) => current));
+  const left = since(instances.flatMap(({ previous }) => previous));
+  const [newest] = left.sort((a, b) => (a.deployed_at < b.deployed_at ? 1 : -1));
+  const found = active.length > 0 || !newest ? active : [newest];
+  return [...new Set(found.map(({ version }) => version))];
+}

@@ -10,8 +10,8 @@ export const why = command({
   details:
     'Shows the newest failure of a deploy with the lines that say why, what changed since the last version\n' +
     'that worked (* marks a file that the cause names), why the app is down, blocked, on hold or waiting, what\n' +
-    'runs now, and one or two commands. Without a failure it says so, with exit status 0. The guards are those\n' +
-    'of runner debug last-error.',
+    'runs now, and one or two commands. A failure after which a version was deployed is one line at the end.\n' +
+    'Without a failure it says so, with exit status 0. The guards are those of runner debug last-error.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   examples: ['runner why shop'],
   safeInForeignRoot: true,
