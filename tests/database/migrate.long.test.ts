@@ -156,7 +156,7 @@ test('a migration whose command was killed is not run again until someone says w
   assert.match(done.stderr, words);
   assert.match(
     done.stderr,
-    /Next steps:\n {2}runner debug last-error shop\n {2}runner deploy shop --migrated yes\|no\n/,
+    /Next steps:\n {2}runner why shop\n {2}runner deploy shop --migrated yes\|no\n/,
   );
   assert.not.match(done.stderr, /the database (may have|has) changed/);
   const { root } = world;

@@ -1,11 +1,14 @@
 /** What is printed on stderr after a failed deploy. */
 import { waitingPlans, withApprovals } from '@runner/common/apps/plan-words';
 import { leftMigration } from '@runner/common/apps/schema-way';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import type { Style } from '@runner/common/cli/output';
-import type { Server } from '@runner/common/foundation/paths';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { codePoints, cutCodePoints } from '@runner/common/text/plain';
+import { nothingToDo, planRollback } from '../rollback/plan.ts';
 import type { DeployOutcome } from './outcome.ts';
 
 /** Lines shown of a failed step; the rest is in the log. */
@@ -18,6 +21,7 @@ const LINE_MAX = 400;
 export function explainFailure(
   { io, paths, errStyle }: Server & { errStyle: Style },
   { app, version, error, cause, log }: DeployOutcome,
+  command: 'deploy' | 'fetch',
 ): void {
   const [headline = '', ...output] = (error ?? '').split('\n');
   const shown = output.slice(-TAIL_LINES);
@@ -34,15 +38,32 @@ export function explainFailure(
     const lines = cause.split('\n').map((line) => `  ${harmless(line)}\n`);
     io.stderr.write(`${errStyle.bold('Why:')}\n${lines.join('')}`);
   }
-  printNextSteps({ io, paths }, app, version);
+  printNextSteps({ io, paths }, app, version, command);
 }
 
-/** What to type after a failed deploy. */
-export function printNextSteps({ io, paths }: Server, app: string, version: string): void {
+/** What to type after a failed deploy; `fetch` always names the same two commands first. */
+export function printNextSteps(
+  { io, paths }: Server,
+  app: string,
+  version: string,
+  command: 'deploy' | 'fetch',
+): void {
   const state = findApp(paths, app);
-  const command = (state && leftMigration(state)?.command) ?? `runner rollback ${app}`;
+  const left = state && leftMigration(state)?.command;
+  const isUseful = command === 'fetch' || left || (state && changesSomething(paths, state));
   const plans = state ? waitingPlans(paths, state, io.now()) : [];
-  const way = withApprovals(paths, app, plans, command);
-  const steps = `  runner debug last-error ${app}\n  ${way}\n`;
-  io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${steps}`);
+  const back = withApprovals(paths, app, plans, left ?? `runner rollback ${app}`);
+  const way = isUseful ? [back] : [];
+  const why = `runner why ${app}`;
+  const steps =
+    command === 'fetch' ? [`runner debug last-error ${app}`, ...way, why] : [why, ...way];
+  const lines = steps.map((each) => `  ${each}\n`).join('');
+  io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${lines}`);
+}
+
+/** Whether a rollback of all instances does something. */
+function changesSomething(paths: Paths, state: AppState): boolean {
+  const target = { to: undefined, instance: undefined };
+  if (nothingToDo(paths, state, target)) return false;
+  return unlessFailure(() => Boolean(planRollback(paths, state, target)), false);
 }

@@ -166,7 +166,7 @@ async function runDeploy(
     });
     progress.end();
     if (outcome.result !== 'deployed') {
-      explainFailure(context, outcome);
+      explainFailure(context, outcome, 'deploy');
     }
     return { value: outcome, status: statusOf(outcome, interruption.by) };
   } catch (error) {

@@ -79,11 +79,11 @@ export const fetch = command({
           progress.end();
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)
-            printNextSteps(context, result.app, result.version ?? follows);
+            printNextSteps(context, result.app, result.version ?? follows, 'fetch');
         },
         onFailure: (outcome) => {
           progress.end();
-          explainFailure(context, outcome);
+          explainFailure(context, outcome, 'fetch');
         },
       });
       return { status: interruption.by ? signalStatus(interruption.by) : status };
