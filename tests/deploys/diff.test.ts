@@ -15,6 +15,9 @@ test('names what changed in .deploy.yml, packages and secrets, and no value', ()
     await set(world, 'DATABASE_URL', 'postgres://shop:first-secret-1@db/shop');
     await set(world, 'GONE', 'gone-secret-value-1');
     await deployed(world, 'v1', 'keep: 5\n', { left: '1.0.0', moved: '1.0.0' });
+    const only = await diff(world);
+    assert.is(only.status, 1);
+    assert.match(only.stderr, /no version before v1 of 'shop' is kept: give two versions/);
     await set(world, 'DATABASE_URL', 'postgres://shop:second-secret-2@db/shop');
     await run('runner-env', ['unset', 'shop', 'GONE'], { root: world.root });
     await deployed(world, 'v2', 'keep: 6\n', { moved: '2.0.0', right: '1.0.0' });
@@ -37,7 +40,8 @@ test('names what changed in .deploy.yml, packages and secrets, and no value', ()
     const json = JSON.parse((await diff(world, 'v1', 'v2', '--json')).stdout);
     assert.equal(json.secrets, { added: [], removed: ['GONE'], changed: ['DATABASE_URL'] });
     assert.is(json.from.version, 'v1');
-    assert.is(json.count, 1);
+    assert.equal([json.count, json.taken_back], [1, 0]);
+    assert.match((await diff(world, 'v2', 'v1')).stdout, /^shop: v2 to v1, 1 commit taken back\n/);
   }));
 
 test.run();

@@ -7,6 +7,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import { keptVersions } from '../database/kept.ts';
 import { blobsOf } from '../git/commit-files.ts';
+import { commitsBetween } from '../git/history.ts';
 import { type SourceRequest, sourceOf } from '../git/open.ts';
 import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
@@ -27,6 +28,8 @@ export interface NameChanges {
 /** What `runner diff` prints. */
 export interface VersionDiff
   extends Pick<ChangeList, 'app' | 'from' | 'to' | 'count' | 'compare' | 'commits'> {
+  /** How many commits `from` has and `to` has not; null: not known. */
+  taken_back: number | null;
   /** The unified diff of `.deploy.yml`, the operator's where that counted; empty if nothing changed. */
   deploy_file: string;
   /** Packages of the lock files, as `name@version`; `changed` as `name: before to after`. */
@@ -48,7 +51,7 @@ export async function diffVersions(
   to: string | undefined,
 ): Promise<VersionDiff> {
   const { source, redact } = sourceOf(request, app);
-  const [active, before] = activeOf(app);
+  const [active, before] = activeOf(app, from !== undefined);
   const list = await listChanges(request, app, from ?? before, to ?? active);
   return underLock({ ...request, app: app.app, wait: LOCK_WAIT }, 'diff', async () => {
     const there = await fetchMissing(source, [list.from.commit, list.to.commit]);
@@ -60,6 +63,8 @@ export async function diffVersions(
     })) as [Side, Side];
     const [old, now] = await Promise.all(sides.map((side) => fileOf(request, source, app, side)));
     const labels = sides.map(({ version }) => `${DEPLOY_FILE} of ${version}`);
+    const [start, end] = [list.from.commit, list.to.commit];
+    const back = start === end ? { count: 0 } : await commitsBetween(source, end, start, 'near');
     const both = there.length === 2 || list.from.commit === list.to.commit;
     const { app: name, from: first, to: last, count, compare, commits } = list;
     return cleanRecord(
@@ -68,6 +73,7 @@ export async function diffVersions(
         from: first,
         to: last,
         count,
+        taken_back: back?.count ?? null,
         compare,
         commits,
         deploy_file: difference(request.io.env, labels as [string, string], old ?? '', now ?? ''),
@@ -87,13 +93,19 @@ interface Side extends NamedCommit {
   readonly kept: Deployed | undefined;
 }
 
-/** The commits that are active and were before. */
-function activeOf({ app, instances }: AppState): [active: string, before: string] {
+/** The commits that are active and were before, which is empty if there is none and `from` is given. */
+function activeOf(
+  { app, instances }: AppState,
+  isGiven: boolean,
+): [active: string, before: string] {
   const [first] = Object.values(instances).filter(({ current }) => current);
   const [before] = first?.previous ?? [];
   if (first?.current && before) return [first.current.commit, before.commit];
-  if (first?.current) return [first.current.commit, first.current.commit];
-  throw new Failure('version_not_found', `nothing of '${app}' is deployed yet: give two versions`);
+  const what = `nothing of '${app}' is deployed yet: give two versions`;
+  if (!first?.current) throw new Failure('version_not_found', what);
+  if (isGiven) return [first.current.commit, ''];
+  const only = `no version before ${first.current.version} of '${app}' is kept: give two versions`;
+  throw new Failure('version_not_found', only);
 }
 
 /** As it was deployed, else as it is in the commit. */

@@ -29,7 +29,11 @@ export const diff = command({
   human(found: VersionDiff, style) {
     const { app, from, to, commits, count, deploy_file: file } = found;
     const [first, last] = [from, to].map(({ version }) => harmlessLine(version));
-    const counted = count === 1 ? '1 commit' : `${count} commits`;
+    const words = (many: number) => (many === 1 ? '1 commit' : `${many} commits`);
+    const back = found.taken_back ? [`${words(found.taken_back)} taken back`] : [];
+    const counted = [...(count === 0 && found.taken_back ? [] : [words(count)]), ...back].join(
+      ', ',
+    );
     const rows = commits.map(({ commit, author, subject }) => {
       return [commit.slice(0, 12), author, subject].map(harmlessLine);
     });
