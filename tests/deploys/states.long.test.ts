@@ -146,7 +146,10 @@ test('status --check names each app that needs someone, and is silent about the 
   const check = (...args: string[]) =>
     run('runner-status', ['--check', ...args], { root: world.root });
   const fine = await check();
-  assert.equal([fine.status, fine.stdout], [0, 'no app is broken, down, blocked or stale (1)\n']);
+  assert.equal(
+    [fine.status, fine.stdout],
+    [0, '1 app checked: none is broken, down, blocked or stale\n'],
+  );
   const state = { version: 1, app: 'bad', repo: 'acme/bad', branch: 'main' };
   const check_failed = { since: '2026-05-04T10:00:00.000Z', error: 'network_error', message: 'no' };
   writeFileSync(join(world.root, 'state/bad.json'), JSON.stringify({ ...state, check_failed }));

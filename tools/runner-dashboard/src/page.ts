@@ -1,6 +1,6 @@
 /** The pages: one file each, drawn from parts that are also sent alone when they change. */
 import { createHash } from 'node:crypto';
-import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
 import { timeOfIso } from '@runner/common/text/time';
 import type { HistoryRow } from '@runner/history/deploys/deploy';
 import { countWords, factsOf, reasonWords, versionWords } from '@runner/history/now/facts';
@@ -102,8 +102,7 @@ export function overviewParts(now: Snapshot, running: readonly AppPart[]): Parts
 }
 
 function chipOf(app: AppSummary): Html {
-  const isBad = !isHealthy(app) || app.state === 'failing' || app.state === 'interrupted';
-  return html`<span class="chip${isBad ? ' bad' : ''}">${app.state}</span>`;
+  return html`<span class="chip${needsAttention(app) ? ' bad' : ''}">${app.state}</span>`;
 }
 
 function cardOf(app: AppSummary): Html {

@@ -23,14 +23,21 @@ const shared = canShare ? test : test.skip;
 
 shared('a member of the group serves pages with versions, logs, causes and jobs', async () => {
   const paths = makeEyesRoot(3, true);
+  const last = failedState('site', 'an old cause').last_failure;
+  if (last)
+    writeApp(paths, stateOf('site', { last_failure: { ...last, at: '2026-05-03T09:30:00.000Z' } }));
   const { port } = await startDashboard(paths.root);
   const overview = await ask(port, '/');
   assert.is(overview.status, 200);
-  assert.match(overview.text, /3 apps, 1 needs attention/);
+  assert.match(overview.text, /3 apps, 2 need attention/);
+  assert.match(overview.text, /app-blog[\s\S]*app-shop[\s\S]*app-site/);
   assert.match(overview.text, /src\/a\.ts:3: not found/);
   assert.match(overview.text, /second line/);
   assert.match(overview.text, /<noscript><meta http-equiv="refresh"/);
   assert.ok(Buffer.byteLength(overview.text) < 100 * 1024);
+  const { text } = await ask(port, '/app/site');
+  assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 was deployed since/);
+  assert.not.match(text, /an old cause/);
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);
   assert.match(shop.text, /first line\nsecond line/);

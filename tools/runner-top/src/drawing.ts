@@ -1,5 +1,5 @@
 /** The lines of the screen. Every text from outside is made harmless, and cut to the width. */
-import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
 import { cells, fit, pad, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { HistoryRow } from '@runner/history/deploys/deploy';
@@ -57,7 +57,7 @@ const KEYS = 'up/down  Enter details  l log  d deploy  b rollback  r restart  ? 
 
 function colourOf(app: AppSummary, style: Style): (text: string) => string {
   if (app.state === 'deploying') return style.cyan;
-  if (!isHealthy(app) || app.state === 'failing') return style.red;
+  if (needsAttention(app)) return style.red;
   return app.state === 'ok' ? style.green : style.yellow;
 }
 

@@ -20,7 +20,7 @@ test('200×60, resized to 40×10, with 100 apps: the chosen one is seen', async 
   session.type('\x1b[F');
   await session.expect('> site');
   session.type('\x1b[H');
-  await session.expect('> app0 ');
+  await session.expect('> blog ');
   session.resize(40, 10);
   await session.expect('100 apps');
   await quiet(session);

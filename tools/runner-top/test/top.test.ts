@@ -11,7 +11,7 @@ import { LEFT, pause, quiet } from './top.ts';
 test('80×24: apps, causes, the running deploy with its log, keys; live, and silent when nothing changes', async () => {
   const paths = makeEyesRoot();
   const session = startOnTerminal('runner-top', ['--offline'], { root: paths.root });
-  await session.expect('3 apps, 1 needs attention; messages waiting: 0');
+  await session.expect('3 apps, 2 need attention; messages waiting: 0');
   await session.expect(/blog +failing +v1 +src\/a\.ts:3: not found/);
   await session.expect('> shop');
   await session.expect('job report failed: exit status 3');

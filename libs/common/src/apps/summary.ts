@@ -89,6 +89,11 @@ export function isHealthy({ state, instances, jobs }: AppSummary): boolean {
   return !UNHEALTHY.includes(state);
 }
 
+/** Whether `status --check` reports an app, or a failed deploy of it is tried again. */
+export function needsAttention(app: AppSummary): boolean {
+  return !isHealthy(app) || app.state === 'failing' || app.state === 'interrupted';
+}
+
 /** What the automatic deploy waits for, and what to type. */
 function approvalWaits(plans: AppSummary['plans']): string | undefined {
   const plan = plans.findLast(({ verb }) => verb === 'deploy');

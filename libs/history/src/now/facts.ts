@@ -2,7 +2,8 @@
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import { type JobSummary, nextOfJob } from '@runner/common/apps/job-book';
 import { operationWord } from '@runner/common/apps/progress';
-import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
+import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
+import { deployedSince } from '@runner/common/apps/versions';
 import type { Snapshot } from './snapshot.ts';
 
 /** `2026-05-04 09:30`. */
@@ -13,7 +14,7 @@ export function minuteOf(time: string): string {
 /** `3 apps, 1 needs attention`. */
 export function countWords({ apps, unreadable }: Snapshot): string {
   const all = apps.length + unreadable.length;
-  const bad = apps.filter((app) => !isHealthy(app)).length + unreadable.length;
+  const bad = apps.filter(needsAttention).length + unreadable.length;
   const attention = bad === 0 ? '' : `, ${bad} ${bad === 1 ? 'needs' : 'need'} attention`;
   return `${all} ${all === 1 ? 'app' : 'apps'}${attention}`;
 }
@@ -56,7 +57,10 @@ export function factsOf(app: AppSummary): readonly Fact[] {
   }
   if (failure) {
     const { version, stage, at, error } = failure;
-    facts.push(['last failure', `${version} at ${stage}, ${minuteOf(at)}`], ['cause', error]);
+    const later = deployedSince(app.instances, at).join(', ');
+    const over = later && `, over: ${later} was deployed since`;
+    facts.push(['last failure', `${version} at ${stage}, ${minuteOf(at)}${over}`]);
+    if (!over) facts.push(['cause', error]);
   }
   if (watch) facts.push(['watch', `${watch.version} until ${minuteOf(watch.until)}`]);
   else if (watched)

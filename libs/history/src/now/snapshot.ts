@@ -2,13 +2,14 @@
 import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { type AppSummary, needsAttention, summaryOf } from '@runner/common/apps/summary';
 import { namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 
 /** All apps of a server at one moment. */
 export interface Snapshot {
+  /** Those that need attention first, then by name. */
   readonly apps: readonly AppSummary[];
   /** Names of apps whose state cannot be read. */
   readonly unreadable: readonly string[];
@@ -29,7 +30,9 @@ export async function snapshotOf(
   const count = (folder: string) => namesIn(folder).filter((name) => MESSAGE.test(name)).length;
   const { notifySpool } = paths;
   return {
-    apps: apps.map((app) => summaryOf(paths, app, view)),
+    apps: apps
+      .map((app) => summaryOf(paths, app, view))
+      .sort((a, b) => Number(needsAttention(b)) - Number(needsAttention(a))),
     unreadable: unreadable.map(({ app }) => app),
     queue: orElse(
       () => ({ waiting: count(notifySpool), dead: count(`${notifySpool}/dead`) }),

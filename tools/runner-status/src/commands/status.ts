@@ -32,11 +32,12 @@ export const status = command({
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
     'holds the lock; disk usage; and what the next automatic deploy is waiting for. For monitoring,\n' +
     '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, or has a\n' +
-    'job that failed or was missed. --prometheus prints what alarms are set on, of all apps or one, for\n' +
-    "the node exporter's textfile collector.",
+    'job that failed or was missed, but not while a version runs and a failed deploy is tried again.\n' +
+    "--prometheus prints what alarms are set on, of all apps or one, for the node exporter's textfile\n" +
+    'collector.',
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
-    check: { about: 'Exit 1 if the app, or any app, needs attention' },
+    check: { about: 'Exit 1 if the app, or any app, needs an operator' },
     prometheus: {
       about: 'Print gauges for Prometheus',
       conflicts: ['json', 'output', 'check'],
@@ -86,7 +87,8 @@ export const status = command({
   human(shown: Detailed | StatusCheck, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
-    if (shown.healthy) return `no app is broken, down, blocked or stale (${shown.count})\n`;
+    if (shown.healthy)
+      return `${shown.count} ${shown.count === 1 ? 'app' : 'apps'} checked: none is broken, down, blocked or stale\n`;
     return shown.apps.map((app) => `${unhealthyLine(app)}\n`).join('');
   },
 });
