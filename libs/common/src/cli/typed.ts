@@ -26,7 +26,9 @@ export function withoutTokens(
       .slice(0, BEGINNING)
       .replace(/[^\w/]/g, '\\$&')
       .replace(/\/+/g, '/+');
-    cleaned = cleaned.replace(new RegExp(`${begins}[\\w.~+/=@:%?&#-]*`, 'g'), REDACTED);
+    cleaned = cleaned.replace(new RegExp(`${begins}[\\w.~+/=@:%?&#-]*`, 'g'), (found) =>
+      !word.includes('@') && isServer(found) ? found : REDACTED,
+    );
   }
   return cleaned;
 }
@@ -51,6 +53,12 @@ function couldBeToken(word: string): boolean {
     parts.some((part) => part.length > WORD_MIN) ||
     (word.length >= WORD_MIN && isMixed(word) && /[A-Z]/.test(word) && /[a-z]/.test(word))
   );
+}
+
+/** The address of a server alone, as a message that names it for a person to copy. */
+function isServer(address: string): boolean {
+  const host = /^https?:\/\/([\w.-]+)(?::\d{1,5})?$/.exec(address)?.[1];
+  return host !== undefined && !couldBeToken(host);
 }
 
 /** The address of a repository: without a login, and with a path of which no part could be a token. */

@@ -13,4 +13,15 @@ test('a commit that a command compares is shown, any other word like a token is 
   );
 });
 
+test('the server of an address is shown as it is to be copied, its path and a login are not', () => {
+  const server = 'http://localhost:3000';
+  const message = `git_url: ${server} } for ${server}/hello`;
+  const shown = (typed: string) => withoutTokens(message, ['add', typed], undefined);
+  assert.is(shown(`${server}/hello`), `git_url: ${server} } for [REDACTED]`);
+  assert.is(
+    withoutTokens('no http://ada:12345', ['http://ada:12345@git.example'], undefined),
+    'no [REDACTED]',
+  );
+});
+
 test.run();
