@@ -125,7 +125,10 @@ EMPTY=
   assert.is(statSync(join(world.root, 'secrets/shop.json')).mode & 0o777, 0o600);
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'NONE'])).status, 1);
   assert.is((await env(world, ['unset', 'shop', 'A_KEY', 'D_KEY'])).status, 0);
-  assert.match((await env(world, ['list', 'shop'])).stdout, /^B_KEY .*\nC_KEY .*\nEMPTY .*\n$/);
+  assert.match(
+    (await env(world, ['list', 'shop'])).stdout,
+    /^NAME .*\nB_KEY .*\nC_KEY .*\nEMPTY .*\n$/,
+  );
   await world.push('v1');
   assert.is((await world.deploy()).status, 0);
   const early = await env(world, ['set', 'shop', 'E', '--instance', 'wbe', '--file', '-'], 'x');

@@ -66,7 +66,7 @@ test('the changes that a deploy would ship, then those it shipped, with a compar
   const status = (await run('runner-status', ['shop'], { root })).stdout;
   assert.match(
     status,
-    /brought 7 commits by Ada Example:\n +- v2\n +- Test\n +- Paint\n +- Sort\n +- Count\n +- and 2 more\n/,
+    /7 commits by Ada Example:\n +- v2\n +- Test\n +- Paint\n +- Sort\n +- Count\n +- and 2 more\n/,
   );
   assert.equal(subjects(await listed(world, 'v1', 'v2')), subjects(next));
   assert.equal(subjects(await listed(world, first, 'main')), subjects(next));

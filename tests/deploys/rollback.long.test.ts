@@ -208,7 +208,7 @@ test('two commits of one version are distinguished by commit', async ({ world })
   assert.is((await world.deploy()).status, 0);
   const head = String(world.state().head).slice(0, 12);
   const status = await run('runner-status', ['shop', '--offline'], { root: world.root });
-  assert.match(status.stdout, `before: v1 (${old})`);
+  assert.match(status.stdout, `kept: v1 (${old})`);
   const either = await rollback(world, ['--to', 'v1']);
   assert.equal(
     [either.status, either.stderr],

@@ -123,7 +123,9 @@ test('the first deploy with traffic leaves what runs without it, until it is sto
   assert.is((await world.deploy()).status, 0);
   const load = startLoad(world.port);
   assert.is((await world.ship('v1')).status, 0);
-  assert.is((await world.ship('v2')).status, 0);
+  const shipped = await world.ship('v2');
+  assert.is(shipped.status, 0);
+  assert.match(shipped.stderr, /v0 still runs .* then runner stop shop --before-traffic\n/);
   assert.equal((await load.end()).failed, []);
   assert.equal([await version(world.port), await version(world.proxy.port)], ['v0', 'v2']);
   const stopped = await world.runner('stop', 'shop', '--before-traffic');

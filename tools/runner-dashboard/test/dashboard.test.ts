@@ -36,7 +36,7 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   assert.match(overview.text, /<noscript><meta http-equiv="refresh"/);
   assert.ok(Buffer.byteLength(overview.text) < 100 * 1024);
   const { text } = await ask(port, '/app/site');
-  assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 was deployed since/);
+  assert.match(text, /v2 at build, 2026-05-03 09:30, over: v1 has been deployed since/);
   assert.not.match(text, /an old cause/);
   const shop = await ask(port, '/app/shop');
   assert.match(shop.text, /v2 at build since .* by ada/);

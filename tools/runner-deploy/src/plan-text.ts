@@ -28,7 +28,7 @@ export function planText(plan: DeployPlan, style: Style): string {
     ]),
     ['notify:', plan.notify],
     ['keep:', `${plan.keep} releases`],
-    ['space:', `${mib(plan.free_bytes)} free, ${mib(plan.needed_bytes)} wanted`],
+    ['space:', `${mib(plan.free_bytes)} free, ${mib(plan.needed_bytes)} needed`],
     ...plan.jobs.map(({ job, when, next }): [string, string] => [
       'job:',
       [`${job}: ${when}`, ...next.map(utcText)].join(', '),

@@ -31,12 +31,12 @@ export function store(
   const short = added.filter(({ value, plain }) => !plain && !isRedactable(value.reveal()));
   if (short.length > 0)
     context.note(
-      `too short to be redacted in logs and messages: ${short.map(({ name }) => name).join(', ')}`,
+      `${short.map(({ name }) => name).join(', ')} ${short.length === 1 ? 'is' : 'are'} too short to be redacted in logs and messages`,
     );
   const isNew = (listed: ListedSecret) =>
     added.some(({ name, instance }) => name === listed.name && instance === listed.instance);
   const secrets = listSecrets(context, app).secrets.filter(isNew);
-  return { app, result: 'set', secrets, text: wordsOf(app, secrets) };
+  return { app, result: 'set', secrets, text: wordsOf(app, secrets, nextStart(context, app)) };
 }
 
 /** Units load the secrets from a file, which their authors easily forget. */
@@ -59,14 +59,19 @@ function noteUnknownInstance(
   note(`'${app}' has no instance '${first.instance}' yet; it has: ${names.join(', ')}`);
 }
 
-function wordsOf(app: string, secrets: readonly ListedSecret[]): string {
+/** When running instances take up a change, and how to make them. */
+export function nextStart({ paths }: Pick<ChangeContext, 'paths'>, app: string): string {
+  const isActive = Object.values(requireApp(paths, app).instances).some(({ current }) => current);
+  return `applied by its next start${isActive ? `: runner restart ${app}` : ''}`;
+}
+
+function wordsOf(app: string, secrets: readonly ListedSecret[], start: string): string {
   const [first] = secrets;
   const name = harmlessLine(app);
   if (!first) return `Nothing to set for ${name}`;
   const one = `${first.name} (${first.fingerprint})`;
   const what = secrets.length === 1 ? one : `${secrets.length} secrets`;
-  const next =
-    first.instance === PREVIEWS ? 'each gets it with its next push' : 'applied by its next start';
+  const next = first.instance === PREVIEWS ? 'each gets it with its next push' : start;
   const when = secrets.every(({ applied }) => applied) ? 'it runs with them' : next;
   return `Set ${what} of ${name}${scopeWords(first.instance)}; ${when}`;
 }

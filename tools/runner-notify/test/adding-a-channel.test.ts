@@ -92,7 +92,7 @@ test('the channel of docs/contributing.md is set up, delivers, shows its status 
   assert.match(sent.out, 'delivered');
   const status = await run(['status', '--offline'], '');
   assert.match(status.out, 'Pigeon: active, not checked');
-  assert.is(notes[0], 'The runner announces its deploys here.');
+  assert.is(notes[0], 'runner announces deploys here.');
   assert.match(notes[1] ?? '', /^❌ Deploy failed\nProject: shop\n/);
   assert.ok(notes.every((note) => [...note].length <= 2_000));
   for (const text of [setup.out, sent.out, status.out, ...notes]) assert.not.match(text, secret);

@@ -47,7 +47,7 @@ const QUESTIONS: Readonly<Record<string, (of: Chats) => readonly Question[]>> = 
   ],
   webhook: ({ receiver }) => [
     ['Address that gets the events', receiver.address],
-    ['Key that signs', receiver.secret, 'whsec_abc', 'notify.webhook.secret must be whsec_'],
+    ['Signing key', receiver.secret, 'whsec_abc', 'notify.webhook.secret must be whsec_'],
   ],
 };
 

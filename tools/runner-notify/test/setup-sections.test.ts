@@ -50,7 +50,7 @@ test('ntfy, e-mail and a webhook at once: what was active stays, the choice is a
   assert.is(ended.status, 0);
   assert.match(
     ended.stdout,
-    /saved ntfy and email and webhook .*; channel: discord, ntfy, email, webhook\n$/,
+    /saved ntfy and email and webhook .*; channel: discord, ntfy, email, webhook\nThe test message was delivered\. Next: /,
   );
   assert.match(config(), /to:\n {6}- a@example.org\n {6}- b@example.org\n/);
   const counts = [ntfy, mail, receiver].map(({ messages }) => messages.length);

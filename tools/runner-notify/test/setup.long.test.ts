@@ -45,11 +45,11 @@ for (const [args, sentence] of [
   ],
   [
     ['--channel', 'discord', '--chat-id', '-5'],
-    "the argument '--chat-id <ID>' cannot be used with '--channel discord'",
+    "the argument '--chat-id <ID>' cannot be used with '--channel discord', which takes --webhook-file",
   ],
   [
     ['--channel', 'telegram', '--webhook-file', '-'],
-    "the argument '--webhook-file <FILE>' cannot be used with '--channel telegram'",
+    "the argument '--webhook-file <FILE>' cannot be used with '--channel telegram', which takes --token-file, --chat-id, --thread-id",
   ],
 ] as const) {
   test(`${args.join(' ')} is wrong usage`, async () => {

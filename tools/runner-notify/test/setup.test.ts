@@ -18,7 +18,7 @@ test('both channels are set up from files, each with a test message', async () =
   assert.is(ended.status, 0);
   assert.is(
     ended.stdout,
-    `✔ saved telegram and discord in ${chats.root}/config.yml; channel: both\n`,
+    `✔ saved telegram and discord in ${chats.root}/config.yml; channel: both\nThe test message was delivered. Next: put notify: {} into the .deploy.yml of each app to announce, commit and push it\n`,
   );
   assert.is(ended.stderr, '');
   assert.is(

@@ -14,7 +14,7 @@ test('every active channel gets one test message, and what the service answered 
       `^✔ telegram  delivered: message 1 in Deploys \\(supergroup ${CHAT_ID}\\)\n✔ discord   delivered: message ${hook.messages[0]?.id} in channel \\d+\n$`,
     ),
   );
-  assert.is(bot.messages[0]?.text, '🔔 Test notification\nThe runner announces its deploys here.');
+  assert.is(bot.messages[0]?.text, '🔔 Test notification\nrunner announces deploys here.');
   assert.equal([bot.requests.length, hook.requests.length], [1, 1]);
 });
 

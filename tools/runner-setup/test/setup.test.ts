@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { madeStand, RUN, SITE, UNIT } from './setup.ts';
-import { makeStand } from './stand.ts';
+import { DEPLOY_FILE, makeStand } from './stand.ts';
 
 test('an app with traffic gets its user, access lists, template, line and site, once', async () => {
   const stand = makeStand();
@@ -30,10 +31,17 @@ test('an app with traffic gets its user, access lists, template, line and site, 
   const tree = stand.tree();
   const again = await stand.setup('--yes');
   assert.equal([again.status, stand.tree()], [0, tree]);
-  assert.match(
-    again.stdout,
-    /^note: .*certificate.*\nnothing to do: all that setup makes is there\n$/,
-  );
+  assert.match(again.stdout, /^note: .*certificate.*\nnothing to do: everything is in place\n$/);
+});
+
+test('without a domain the proxy is let through to the slots, and no site is made', async () => {
+  const stand = makeStand(DEPLOY_FILE.replace('{ domain: shop.example.org }', '{}'));
+  const { status, stderr, stdout } = await stand.setup(...RUN, '--yes');
+  assert.equal([status, stderr], [0, '']);
+  assert.match(stdout, /\nnote: no site is needed: no instance has a domain\nSet up shop\n$/);
+  assert.match(stand.read('state/acl'), /\/root\/apps user:www-data:--x\n/);
+  assert.match(stand.read('state/acl'), /\/instances\/default user:www-data:--x\n/);
+  assert.not.ok(existsSync(stand.path(SITE)));
 });
 
 test('--undo removes all that setup made, and nothing else', async () => {

@@ -54,7 +54,7 @@ function broughtBy({ changes }: Deployed): string[] {
   const by = authors.length === 0 ? '' : `by ${authors.join(', ')}`;
   const rest = (count ?? 0) - subjects.length;
   return [
-    `brought ${[commits, by].filter(Boolean).join(' ')}:`,
+    `${[commits || 'commits', by].filter(Boolean).join(' ')}:`,
     ...subjects.map((subject) => `- ${subject}`),
     ...(rest > 0 ? [`- and ${rest} more`] : []),
   ];
@@ -92,7 +92,7 @@ export function instanceRow(
   const used = all[instance];
   const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
   const usage = used ? [usageLine(used)] : [];
-  const rest = before ? [`before: ${before}`] : [];
+  const rest = before ? [`kept: ${before}`] : [];
   return [
     `${instance}:`,
     [...runs(each), ...usage, ...slotLines(each, Boolean(watch && !watch.cold)), ...rest],

@@ -74,7 +74,8 @@ function diskRow({ disk }: Detailed): [string, string[]][] {
 /** What was deployed after a failure. */
 function laterThan(at: string, { instances }: Detailed): string[] {
   const later = deployedSince(instances, at);
-  return later.length === 0 ? [] : [`over: ${later.join(', ')} was deployed since`];
+  const has = later.length === 1 ? 'has' : 'have';
+  return later.length === 0 ? [] : [`over: ${later.join(', ')} ${has} been deployed since`];
 }
 
 /** What is being judged, or how the newest watch ended. */

@@ -52,7 +52,7 @@ test('an app that runs: the version, since when, by which deploy, and what was b
   token:    none
   default:  v3 since 2026-05-04 09:30:12 UTC
             commit 0123456789ab, deploy a1b2c3d4
-            before: v2, v1
+            kept: v2, v1
   us:       nothing runs
   next:     the next push to main
   checked:  2026-05-05 00:00:00 UTC
@@ -118,7 +118,7 @@ test('a blocked app shows until when, and its last failure stays when a later de
       instances: running('v3'),
       last_failure: { ...LAST, at: '2026-05-04T09:00:00.000Z' },
     }),
-    /^ {2}state: +ok\n[\s\S]*\n {2}last failure: +v2, .*\n +over: v3 was deployed since\n[\s\S]*\n {2}next: +the next push to main\n$/,
+    /^ {2}state: +ok\n[\s\S]*\n {2}last failure: +v2, .*\n +over: v3 has been deployed since\n[\s\S]*\n {2}next: +the next push to main\n$/,
   );
 });
 

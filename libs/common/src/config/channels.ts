@@ -168,7 +168,7 @@ export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
         type: 'string',
         pattern: '^\\s*(?:whsec_[A-Za-z0-9+/]{32,88}={0,2})?\\s*$',
         wanted: 'whsec_ and 24 to 64 random bytes in base64',
-        description: 'Webhook: the key that signs each request, whsec_ and base64, a secret',
+        description: 'Webhook: the signing key (whsec_ followed by base64), a secret',
       },
       secrets: (value) => [value, value.replace(/^whsec_/, '')],
     },

@@ -83,7 +83,7 @@ export async function listChanges(
     const [first, last] = [range.from.commit, range.to.commit];
     const found = first === last ? NOTHING : await commitsBetween(source, first, last, 'far');
     if (!found) {
-      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or does not serve partial clones`;
+      const message = `the code host does not say what is between ${range.from.version} and ${range.to.version}: it no longer has both, or does not serve partial clones (on the server: git config uploadpack.allowFilter true)`;
       throw new Failure('ref_not_found', message);
     }
     const compare = first === last ? null : (source.compare(first, last) ?? null);

@@ -66,9 +66,11 @@ export async function startProber(target: Target): Promise<Prober> {
   };
 }
 
-/** `84 probes, none failed`, or `the app was 290 ms without an answer`. */
+/** `84 probes, none failed`, or `the app did not answer for 3.5 s`. */
 export function seenWords({ probes, gap_ms: gap }: Seen): string {
-  return gap === 0 ? `${probes} probes, none failed` : `the app was ${gap} ms without an answer`;
+  return gap === 0
+    ? `${probes} probes, none failed`
+    : `the app did not answer for ${(gap / 1000).toFixed(1)} s`;
 }
 
 /** Ends probers: all probes, and the longest gap; undefined if there was nothing to ask. */

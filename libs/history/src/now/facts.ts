@@ -58,7 +58,7 @@ export function factsOf(app: AppSummary): readonly Fact[] {
   if (failure) {
     const { version, stage, at, error } = failure;
     const later = deployedSince(app.instances, at).join(', ');
-    const over = later && `, over: ${later} was deployed since`;
+    const over = later && `, over: ${later} has been deployed since`;
     facts.push(['last failure', `${version} at ${stage}, ${minuteOf(at)}${over}`]);
     if (!over) facts.push(['cause', error]);
   }

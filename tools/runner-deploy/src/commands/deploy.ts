@@ -167,7 +167,7 @@ async function runDeploy(
     progress.end();
     if (outcome.result !== 'deployed') {
       explainFailure(context, outcome, 'deploy');
-    }
+    } else noteBeforeTraffic(context);
     return { value: outcome, status: statusOf(outcome, interruption.by) };
   } catch (error) {
     progress.end();
@@ -183,6 +183,17 @@ async function runDeploy(
     const facts = { ...error.facts, app: args.app, result };
     throw new Failure(error.code, error.message, facts, error.cause);
   }
+}
+
+/** The first deploy with `traffic` moves no request yet: the proxy does not know the slots. */
+function noteBeforeTraffic({ paths, args: { app }, note }: DeployContext): void {
+  const { instances } = requireApp(paths, app);
+  const old = Object.values(instances).flatMap((each) => each.before_traffic ?? []);
+  const [first] = old;
+  if (first)
+    note(
+      `${harmlessLine(first.version)} still runs as before traffic, and still gets the requests until the proxy leads to ${paths.app(app).instances}/*/live: change that (sudo runner setup ${app} does), then runner stop ${app} --before-traffic`,
+    );
 }
 
 /** Asks before a paused app is deployed. Throws `paused`, `interrupted`. */

@@ -1,3 +1,4 @@
+import { ALL } from '@runner/common/app-secrets/file';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { listSecrets, type SecretList } from '../listing.ts';
@@ -17,7 +18,7 @@ export const list = command({
     if (secrets.length === 0) return `${harmlessLine(app)} has no secrets\n`;
     const rows = secrets.map((each) => [
       each.name,
-      each.instance,
+      each.instance === ALL ? '* (all)' : each.instance,
       each.fingerprint,
       each.changed_at.replace(/T(\d\d:\d\d).*/, ' $1'),
       harmlessLine(each.changed_by),
@@ -25,10 +26,11 @@ export const list = command({
         .filter(Boolean)
         .join(', '),
     ]);
+    const head = ['NAME', 'INSTANCE', 'FINGERPRINT', 'CHANGED (UTC)', 'BY', ''];
     const widths = [0, 1, 2, 3, 4].map((column) =>
-      Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+      Math.max(...[head, ...rows].map((row) => [...(row[column] ?? '')].length)),
     );
-    return rows
+    return [head, ...rows]
       .map((row) => {
         const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
         return `${[style.bold(cells[0] ?? ''), ...cells.slice(1)].join('  ').trimEnd()}\n`;

@@ -1,6 +1,7 @@
 import { unsetSecrets } from '@runner/common/app-secrets/change';
 import { command } from '@runner/common/cli/command';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { nextStart } from '../change.ts';
 import { requireSecretsOf, scopeOf } from '../value.ts';
 
 /** What `unset` prints. */
@@ -33,6 +34,6 @@ export const unset = command({
     const value: Unset = { app, result: 'unset', names: [...args.names] };
     return { value };
   },
-  human: ({ app, names }: Unset) =>
-    `Removed ${harmlessLine(names.join(', '))} of ${harmlessLine(app)}; applied by its next start\n`,
+  human: ({ app, names }: Unset, _style, context) =>
+    `Removed ${harmlessLine(names.join(', '))} of ${harmlessLine(app)}; ${nextStart(context, app)}\n`,
 });

@@ -41,11 +41,15 @@ export const init = command({
   async run(context) {
     return runInit(context);
   },
-  human({ written, file, proof, output }: InitAnswer, style, { io }) {
+  human({ written, file, proof, output }: InitAnswer, style, { io, options }) {
     // On a terminal it has been shown.
     if (written === null || !proof) return io.stdout.isTTY && canAsk(io) && proof ? '' : file;
     const words = proof.result === 'failed' ? 'Not proven' : proofWords(proof, { output });
-    return `${style.green('Wrote')} ${style.bold(written)}. ${words}.\n`;
+    const next =
+      options.app === undefined
+        ? `Next: git add ${DEPLOY_FILE}, commit and push it, then runner add\n`
+        : '';
+    return `${style.green('Wrote')} ${style.bold(written)}. ${words}.\n${next}`;
   },
 });
 

@@ -119,9 +119,12 @@ export function fileText(
     ...notes.map((note) => `Note: ${note}.`),
     ...networkHint(settings),
   ];
+  return deployFileText(withWatch(settings), head.map(harmlessLine));
+}
+
+function withWatch(settings: readonly ProposedSetting[]): readonly ProposedSetting[] {
   const isStarted = settings.some(({ path: [section] }) => section === 'health');
-  const all = isStarted ? [...settings, WATCH] : settings;
-  return deployFileText(all, head.map(harmlessLine));
+  return isStarted ? [...settings, WATCH] : settings;
 }
 
 /** A file to fill in, for a repository that is not understood. */
@@ -141,7 +144,7 @@ export function skeleton(missing: string): string {
 
 /** What was found, in a few lines. */
 export function foundLines({ stack, manager, dir, settings, notes }: Proposal): string {
-  const rows = settings.map((each): [string, string] => [
+  const rows = withWatch(settings).map((each): [string, string] => [
     `${keyOf(each).replace('instances.default.env.', '')}:`,
     `${[each.value].flat().join(' && ')}${each.reason ? `  (${each.reason})` : ''}`,
   ]);

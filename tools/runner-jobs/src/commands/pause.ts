@@ -18,7 +18,7 @@ const positionals = {
 export const pause = command({
   name: 'pause',
   needsRoot: true,
-  about: 'Let a job rest until it is resumed',
+  about: 'Pause a job until it is resumed',
   details:
     'Its times pass without a run, and do not count as missed. A run in progress is not ended.',
   positionals,

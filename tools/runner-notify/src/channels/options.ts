@@ -96,8 +96,8 @@ export const ANSWERS: Readonly<Record<ChannelName, Answers>> = {
     'webhook-secret-file': {
       key: 'secret',
       variable: 'RUNNER_WEBHOOK_SECRET',
-      what: 'the key that signs',
-      form: ', whsec_ and base64',
+      what: 'the signing key',
+      form: ' (whsec_ followed by base64)',
     },
   }),
 };

@@ -37,6 +37,8 @@ export const setup = command({
   },
   human({ config, channel, channels }: SetupReport, style) {
     const names = channels.map((each) => `${each.channel}${each.tested ? '' : ' (not tested)'}`);
-    return `${style.green('✔')} ${harmlessLine(`saved ${names.join(' and ')} in ${config}; channel: ${[channel].flat().join(', ')}`)}\n`;
+    const saved = `saved ${names.join(' and ')} in ${config}; channel: ${[channel].flat().join(', ')}`;
+    const arrived = channels.some(({ tested }) => tested) ? 'The test message was delivered. ' : '';
+    return `${style.green('✔')} ${harmlessLine(saved)}\n${arrived}Next: put notify: {} into the .deploy.yml of each app to announce, commit and push it\n`;
   },
 });

@@ -37,7 +37,7 @@ const LOG_RULE = '\n\n--- full error log ---\n';
 /** The words of a test notification. */
 export const TEST_TITLE = 'Test notification';
 /** Its only sentence. */
-export const TEST_TEXT = 'The runner announces its deploys here.';
+export const TEST_TEXT = 'runner announces deploys here.';
 
 const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>> = {
   started: ['🚀', 'Deploy started'],

@@ -22,6 +22,9 @@ const ALL = CHANNEL_NAMES.flatMap((channel) =>
   })),
 );
 
+const optionsOf = (channels: readonly ChannelName[]) =>
+  channels.flatMap((each) => Object.keys(ANSWERS[each]).map((name) => `--${name}`)).join(', ');
+
 /** Throws `usage` or `file_unreadable`. */
 export function readInputs(io: Io, options: SetupOptions): Inputs {
   const { channel } = options;
@@ -34,7 +37,9 @@ export function readInputs(io: Io, options: SetupOptions): Inputs {
     if (each.pattern && !each.pattern.test(value))
       throw invalidValue(value, each.title, `it is ${each.wanted}`);
     if (named && !named.includes(each.channel))
-      throw usage(`the argument '${each.title}' cannot be used with '--channel ${channel}'`);
+      throw usage(
+        `the argument '${each.title}' cannot be used with '--channel ${channel}', which takes ${optionsOf(named)}`,
+      );
   }
   const answers = Object.fromEntries(
     ALL.map(({ name, variable, what }) => {

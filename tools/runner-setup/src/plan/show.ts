@@ -91,7 +91,7 @@ export function answerText({ app, result, steps, notes }: SetupResult): string {
   const ends = {
     made: `Set up ${app}\n`,
     undone: `Undid the setup of ${app}\n`,
-    nothing_to_do: 'nothing to do: all that setup makes is there\n',
+    nothing_to_do: 'nothing to do: everything is in place\n',
   };
   return `${done.join('')}${told}${ends[result]}`;
 }

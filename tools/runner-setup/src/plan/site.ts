@@ -17,7 +17,10 @@ import type { Site, SiteTarget } from './site-text.ts';
 export function siteThings(needs: AppNeeds): NeededThings {
   const withDomain = needs.file.instances.filter(({ domain }) => domain !== undefined);
   if (withDomain.length === 0)
-    return { things: [], notes: ['no site is needed: no instance has a domain'] };
+    return {
+      things: ownSiteThings(needs),
+      notes: ['no site is needed: no instance has a domain'],
+    };
   if (needs.choices.proxy === 'none') return { things: [], notes: [] };
   const proxy = chooseProxy(needs);
   if (proxy === undefined) {
@@ -44,6 +47,16 @@ export function siteThings(needs: AppNeeds): NeededThings {
       ...socketNotes(needs, sites, proxy),
     ],
   };
+}
+
+/** Without a domain the site is the operator's, and leads to the slots as well. */
+function ownSiteThings(needs: AppNeeds): Thing[] {
+  const slotted = needs.file.instances
+    .filter(({ traffic }) => traffic && traffic.type !== 'command')
+    .map(({ name }) => name);
+  if (slotted.length === 0 || needs.choices.proxy === 'none') return [];
+  const proxy = chooseProxy(needs);
+  return proxy === undefined ? [] : passThings(needs, proxy, slotted);
 }
 
 /** Each start opens the socket to the proxies that run then: another one has to wait for the next. */
