@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { writeState } from '@runner/testing/app-states';
 import { executable, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -72,6 +73,9 @@ test('without systemd, cron is advised for jobs where an app has some', async ()
   mkdirSync(join(root, 'apps/shop'), { recursive: true });
   writeFileSync(join(root, 'apps/shop/jobs.json'), '{"of":"","jobs":{}}');
   assert.is(await advice(), `${words} and runner jobs run --due`);
+  const long = new Date(Date.now() - 5 * 3_600_000).toISOString();
+  writeState(root, 'shop', { last_checked: long });
+  assert.is(await advice(), 'systemd is not running here, and no app has been checked for 5 h');
 });
 
 test('the timer of the digest is missed only where the digest is wanted', async () => {

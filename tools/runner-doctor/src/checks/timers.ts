@@ -60,12 +60,15 @@ const HOUR = 3_600_000;
 export async function timers(context: CheckContext): Promise<readonly CheckResult[]> {
   const { io, paths } = context;
   const names = neededNames(context);
+  const { apps } = listApps(paths);
   const unit = await showUnits(io, [...names, SERVICE], ['User', 'ExecStart']);
   if (!unit) {
     const jobs = names.includes('runner-jobs.timer') ? ' and runner jobs run --due' : '';
-    return [ok(`systemd is not running here: use cron to run runner fetch --deploy${jobs}`)];
+    const how = `use cron to run runner fetch --deploy${jobs}`;
+    const line = `(crontab -l 2>/dev/null; echo ${word(cronLine(context, 'runner-fetch.timer'))}) | crontab -`;
+    const idle = lastCheckOf(apps, io.now().getTime(), ['systemd is not running here, and', line]);
+    return idle.length > 0 ? idle : [ok(`systemd is not running here: ${how}`)];
   }
-  const { apps } = listApps(paths);
   if (apps.length === 0) return [ok('no app is registered, so no timer is needed')];
   const service = unit(SERVICE);
   const elsewhere = isForAnother(service, paths.root);
@@ -82,7 +85,8 @@ export async function timers(context: CheckContext): Promise<readonly CheckResul
     return [warning(`${lacks}: ${TIMERS[name].consequence}`, fix)];
   });
   const wrong = elsewhere ? [] : await ofAnotherUser(context, service);
-  const idle = found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime()) : [];
+  const idle =
+    found.length + wrong.length === 0 ? lastCheckOf(apps, io.now().getTime(), ACTIVE) : [];
   const well = elsewhere ? 'cron replaces the timers' : `${names.join(', ')} are active`;
   return orOk([...wrong, ...found, ...idle], well);
 }
@@ -131,11 +135,17 @@ async function ofAnotherUser(
   ];
 }
 
-/** A timer may be active while its service fails: then no app has been checked for hours. */
-function lastCheckOf(apps: readonly AppState[], now: number): CheckResult[] {
+/** A timer may be active while its service fails. */
+const ACTIVE = ['the timers are active, but', 'journalctl -n 50 -u runner-fetch.service'] as const;
+
+/** That no app has been checked for hours. */
+function lastCheckOf(
+  apps: readonly AppState[],
+  now: number,
+  [what, fix]: readonly [what: string, fix: string],
+): CheckResult[] {
   const times = apps.flatMap(({ last_checked: time }) => (time === null ? [] : Date.parse(time)));
   const hours = Math.floor((now - Math.max(...times)) / HOUR);
   if (times.length === 0 || !(hours >= 1)) return [];
-  const what = `the timers are active, but no app has been checked for ${hours} h`;
-  return [warning(what, 'journalctl -n 50 -u runner-fetch.service')];
+  return [warning(`${what} no app has been checked for ${hours} h`, fix)];
 }

@@ -14,7 +14,7 @@ export const rollback = command({
     'Switches to a kept release and starts it: no network, no token, no build. The commit you rolled back\n' +
     'from is put on hold: fetch --deploy skips it until a new push or a runner deploy. If the app is\n' +
     'broken, starts the version it should be running.',
-  positionals: { app: { required: true, about: 'Name of the app' } },
+  positionals: { app: { required: true, about: 'Name of the app', listedBy: 'runner list' } },
   options: {
     to: {
       placeholder: 'VERSION',

@@ -12,7 +12,7 @@ export const why = command({
     'that worked (* marks a file that the cause names), why the app is down, blocked, on hold or waiting, what\n' +
     'runs now, and one or two commands. A failure after which a version was deployed is one line at the end.\n' +
     'Without a failure it says so, with exit status 0. The guards are those of runner debug last-error.',
-  positionals: { app: { required: true, about: 'Name of the app' } },
+  positionals: { app: { required: true, about: 'Name of the app', listedBy: 'runner list' } },
   examples: ['runner why shop'],
   safeInForeignRoot: true,
   async run(context) {
