@@ -27,16 +27,15 @@ interface UsedUnit {
 /** The enabled units of an app's kept versions that no active version uses. */
 export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
   if (!activeFile(paths, app)) return [];
+  const kept = keptFiles(paths, app).flatMap(unitsIn);
+  if (kept.length === 0) return [];
   const inUse = new Set(
     listApps(paths)
       .apps.flatMap((each) => usedNow(paths, each))
       .map(keyOf),
   );
   const unused = new Map(
-    keptFiles(paths, app)
-      .flatMap(unitsIn)
-      .filter((each) => !inUse.has(keyOf(each)))
-      .map((each) => [keyOf(each), each]),
+    kept.filter((each) => !inUse.has(keyOf(each))).map((each) => [keyOf(each), each]),
   );
   const env = stepEnvironment(io.env);
   return [...unused.values()].flatMap(({ unit, user }) => {

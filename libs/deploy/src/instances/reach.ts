@@ -95,7 +95,8 @@ export function connect(
       resolve(problem);
     };
     socket.once('connect', () => end());
-    socket.once('timeout', () => end('timeout'));
+    // After work that took longer than the timeout, what has been answered meanwhile is read first.
+    socket.once('timeout', () => setImmediate(end, 'timeout'));
     socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
   });
 }

@@ -1,4 +1,4 @@
-/** Runs all checks in parallel. */
+/** Runs all checks: those of this server in parallel, and then those that need the network. */
 
 import { allNames } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -72,7 +72,15 @@ export async function examine(
   const context: CheckContext = { io, paths, offline };
   const skipped = offline || isForeign(context) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
-  const found = (await Promise.all(checks.map((each) => run(...each, context)))).flat();
+  const online = checks.filter(([name]) => ONLINE.includes(name));
+  const local = checks.filter(([name]) => !ONLINE.includes(name));
+  const runAll = (some: typeof checks) =>
+    Promise.all(
+      some.map(async ([name, check]) => [name, await run(name, check, context)] as const),
+    );
+  // What reads many apps keeps this process busy, and answers that come meanwhile would count as late.
+  const results = new Map([...(await runAll(local)), ...(await runAll(online))]);
+  const found = checks.flatMap(([name]) => results.get(name) ?? []);
   const findings = withoutRepeats(found).map((each) => printed(withCause(each, found)));
   const countOf = (level: string) => findings.filter((each) => each.level === level).length;
   const problems = countOf('problem');
