@@ -7,13 +7,9 @@ import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { hold, holdSuite } from './hold.ts';
-import type { TrafficWorld } from './world.ts';
+import { hold, holderOf, holdSuite, isThere, loseHolder } from './hold.ts';
 
 const test = holdSuite('held traffic');
-
-const holderOf = ({ root }: TrafficWorld) =>
-  (JSON.parse(readFileSync(join(root, 'locks/shop.hold'), 'utf8')) as { pid: number }).pid;
 
 test('requests wait until the hold ends, also while a deploy switches, and none is lost', async ({
   world,
@@ -58,8 +54,7 @@ test('a killed holder is started again by fetch, and who gave up never reaches t
   await world.push('v1', { deploy: trafficFile(), files });
   assert.is((await world.deploy()).status, 0);
   assert.is((await hold(world, '--for', '1m')).status, 0);
-  process.kill(holderOf(world), 'SIGKILL');
-  await until(() => !isThere(holderOf(world)), 'the holder does not end');
+  await loseHolder(world, 'SIGKILL');
   const fetched = await world.runner('fetch', '--deploy', '--no-notify');
   assert.is(fetched.status, 0, fetched.stderr);
   const gone = get({ port: world.proxy.port, path: '/gone', agent: false });
@@ -73,12 +68,33 @@ test('a killed holder is started again by fetch, and who gave up never reaches t
   assert.is(readFileSync(join(world.dir, 'live/current/seen'), 'utf8'), '/stayed\n');
 });
 
-const isThere = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
+test('fetch, restart and deploy bring back a process that died, and end a hold that is over', async ({
+  world,
+}) => {
+  await world.ship('v1');
+  assert.is((await hold(world, '--for', '1m')).status, 0);
+  const commands = [
+    () => world.runner('fetch', '--no-notify'),
+    () => world.runner('restart', 'shop'),
+    () => world.ship('v2'),
+  ];
+  for (const command of commands) {
+    await loseHolder(world, 'SIGTERM');
+    const { status, stderr } = await command();
+    assert.is(status, 0, stderr);
+    assert.match(
+      stderr,
+      /the process that held the requests of shop has died, and is started again/,
+    );
+    await until(() => isThere(holderOf(world)), 'no holder is started');
   }
-};
+  assert.is((await hold(world, '--for', '2s')).status, 0);
+  await loseHolder(world, 'SIGKILL');
+  const over = () => Date.parse((world.state().traffic_hold as { until: string }).until);
+  await until(() => Date.now() > over(), 'the time does not pass');
+  assert.is((await world.runner('restart', 'shop')).status, 0);
+  assert.match(String(world.live()), /^[ab]$/);
+  assert.equal(await request(world.proxy.port), { status: 200, version: 'v2' });
+});
 
 test.run();

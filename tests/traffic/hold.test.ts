@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { hold, holdSuite } from './hold.ts';
+import { hold, holdSuite, loseHolder } from './hold.ts';
+import type { TrafficWorld } from './world.ts';
 
 const test = holdSuite('held traffic');
 
@@ -51,6 +52,44 @@ test('what cannot be held is refused in a sentence', async ({ world }) => {
     assert.match((await hold(world, '--for', length)).stderr, /at most 24h/);
   assert.is((await hold(world, '--page', '/nowhere')).status, 1);
   assert.is(world.state().traffic_hold, undefined);
+});
+
+/** What each command says of the app, and the status of `status --check`. */
+async function shown(world: TrafficWorld) {
+  const said = async (tool: string, ...args: string[]) =>
+    (await world.runner(tool, ...args)).stdout;
+  const check = await world.runner('status', '--check');
+  return {
+    texts: [
+      await said('status', 'shop'),
+      await said('list'),
+      await said('top', '--once'),
+      check.stdout,
+    ].map((text) => text.replace(/\s+/g, ' ')),
+    check: check.status,
+    gauges: (await said('status', '--prometheus')).match(/^runner_app_traffic_.*$/gm),
+    doctor: await said('doctor', '--offline'),
+  };
+}
+
+test('a hold is shown everywhere, and so is that its process has died', async ({ world }) => {
+  await world.ship('v1');
+  assert.is((await hold(world, '--for', '1m')).status, 0);
+  const held = await shown(world);
+  for (const text of held.texts) assert.match(text, /requests wait until \S+ \S+ UTC, held by /);
+  assert.is(held.check, 0);
+  assert.equal(held.gauges, [
+    'runner_app_traffic_held{app="shop"} 1',
+    'runner_app_traffic_lost{app="shop"} 0',
+  ]);
+  assert.not.match(held.doctor, /requests of shop fail/);
+  await loseHolder(world, 'SIGKILL');
+  const lost = await shown(world);
+  for (const text of lost.texts)
+    assert.match(text, /requests fail, the process that held them has died: runner fetch shop/);
+  assert.is(lost.check, 1);
+  assert.match(String(lost.gauges), /traffic_lost\{app="shop"\} 1/);
+  assert.match(lost.doctor, /problem +traffic +requests of shop fail.*\n +runner fetch shop/);
 });
 
 test.run();

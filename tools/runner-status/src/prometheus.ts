@@ -64,6 +64,12 @@ const METRICS: readonly Metric<Gauged>[] = [
   metric('job_last_run_seconds', 'Start of the last run of a job, in seconds since 1970.', (each) =>
     each.summary.jobs.map(({ job, last }) => [labels('job', job), seconds(last?.at)]),
   ),
+  metric('traffic_held', '1 while an operator holds requests.', ({ summary }) => [
+    ['', flag(summary.traffic_hold !== null)],
+  ]),
+  metric('traffic_lost', '1 while held requests fail: their process died.', ({ summary }) => [
+    ['', flag(summary.traffic_hold?.lost === true)],
+  ]),
   metric('watching', '1 while a release is judged.', ({ summary }) => [
     ['', flag(summary.watch !== null)],
   ]),

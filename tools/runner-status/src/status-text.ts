@@ -3,7 +3,7 @@
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
 import { nextOfJob } from '@runner/common/apps/job-book';
-import { type Paused, type Stopped, trafficHoldWords } from '@runner/common/apps/operator';
+import { type Paused, type Stopped, shownHoldWords } from '@runner/common/apps/operator';
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
@@ -17,17 +17,19 @@ import { lostWords } from '@runner/deploy/watch/progress';
 import type { Detailed } from './details.ts';
 import { instanceRow, short } from './instance-lines.ts';
 
-/** An app that needs an operator, in one line. */
+/** An app that needs an operator, or whose requests are held, in one line. */
 export function unhealthyLine(summary: AppSummary): string {
-  const { app, state, check_failed: failed, next } = summary;
+  const { app, state, check_failed: failed, next, traffic_hold: hold } = summary;
   const troubles = summary.jobs.flatMap(({ trouble }) => trouble ?? []);
   const why =
     state === 'stale' && failed
       ? `fetch fails since ${utcText(failed.since)}: ${failed.message}`
       : next;
-  // The state is that of the app without its jobs.
-  const own = isHealthy({ ...summary, jobs: [] }) ? [] : [`${state}: ${why}`];
-  return harmlessLine(`${app}: ${[...own, ...troubles].join('; ')}`);
+  // The state is that of the app without its jobs and its hold.
+  const isWell = isHealthy({ ...summary, jobs: [], traffic_hold: null });
+  const own = isWell ? [] : [`${state}: ${why}`];
+  const held = hold ? [shownHoldWords(app, hold)] : [];
+  return harmlessLine(`${app}: ${[...own, ...troubles, ...held].join('; ')}`);
 }
 
 /** Why the branch cannot be checked. */
@@ -50,11 +52,16 @@ function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string
   return [`${what}since ${utcText(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
 }
 
-function operatorRows({ stopped, paused, traffic_hold: hold }: Detailed): [string, string[]][] {
+function operatorRows({
+  app,
+  stopped,
+  paused,
+  traffic_hold: hold,
+}: Detailed): [string, string[]][] {
   return [
     ...(stopped ? [['stopped:', operatorLines(stopped)] as [string, string[]]] : []),
     ...(paused ? [['paused:', operatorLines(paused)] as [string, string[]]] : []),
-    ...(hold ? [['traffic:', [trafficHoldWords(hold)]] as [string, string[]]] : []),
+    ...(hold ? [['traffic:', [shownHoldWords(app, hold)]] as [string, string[]]] : []),
   ];
 }
 

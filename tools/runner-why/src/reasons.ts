@@ -1,6 +1,6 @@
 /** Why an app is in its state, and which commands help. */
 import { repairsOf } from '@runner/common/apps/next';
-import { pauseWords, stoppedWords } from '@runner/common/apps/operator';
+import { pauseWords, shownHoldWords, stoppedWords } from '@runner/common/apps/operator';
 import { withApprovals } from '@runner/common/apps/plan-words';
 import { previewCommand } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
@@ -13,6 +13,7 @@ import { verdictOf } from '@runner/deploy/checks/verdict';
 /** In sentences, without the failure of a deploy; empty if nothing keeps the app from its newest commit. */
 export function reasonsOf(app: AppState, shown: AppSummary): string[] {
   const { watched, failures, check_failed: check, held, paused, stopped, instances } = shown;
+  const { traffic_hold: hold } = shown;
   const { require_checks: required, checks } = app;
   const unhealthy = instances.flatMap(({ instance, broken, running, stopped: isStopped }) => {
     if (broken) return `${instance} is broken since ${broken.since}: ${broken.reason}`;
@@ -22,6 +23,7 @@ export function reasonsOf(app: AppState, shown: AppSummary): string[] {
   const verdict = isWaiting ? verdictOf(required, checks) : undefined;
   return [
     ...unhealthy,
+    ...(hold?.lost ? [shownHoldWords(shown.app, hold)] : []),
     ...(watched?.verdict === 'bad' && deployedSince(instances, watched.at).length === 0
       ? [`${watched.version} was judged bad: ${watched.reason}`]
       : []),

@@ -28,6 +28,12 @@ export interface TrafficHold {
   page: boolean;
 }
 
+/** A hold as it is shown. */
+export interface ShownHold extends TrafficHold {
+  /** Whether requests fail because the process that holds them has died; null: this user cannot tell. */
+  lost: boolean | null;
+}
+
 /** The pause of an app that has not ended. */
 export function pauseOf({ paused }: { readonly paused?: Paused | null }, now: Date): Paused | null {
   if (!paused || (paused.until !== null && paused.until <= now.toISOString())) return null;
@@ -51,6 +57,12 @@ export function stoppedWords({ by, reason, instances }: Stopped): string {
 /** `requests wait until 2026-05-04 09:30 UTC, held by ada`. */
 export function trafficHoldWords({ by, until, page }: TrafficHold): string {
   return `requests ${page ? 'get a page' : 'wait'} until ${shortTime(until)}, held by ${by}`;
+}
+
+/** The same, or that they fail because the process that holds them has died, and what helps. */
+export function shownHoldWords(app: string, hold: ShownHold): string {
+  if (!hold.lost) return trafficHoldWords(hold);
+  return `requests fail, the process that held them has died: runner fetch ${app}`;
 }
 
 /** Instances that were started are no longer stopped. */

@@ -4,12 +4,13 @@ import type { Paths } from '../foundation/paths.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
-import { type Paused, pauseOf, type Stopped, type TrafficHold } from './operator.ts';
+import { type Paused, pauseOf, type ShownHold, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
 import { type WaitingPlan, waitingPlans, withApprovals } from './plan-words.ts';
 import type { PreviewMark } from './preview.ts';
 import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
+import { isHeld } from './slots.ts';
 import type {
   AppState,
   Certificate,
@@ -21,6 +22,7 @@ import type {
   WatchState,
 } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
+import { isViewer } from './viewed.ts';
 
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary
@@ -48,7 +50,7 @@ export interface AppSummary
   /** Since when, by whom, until when and why fetch deploys nothing. */
   paused: Paused | null;
   /** Until when requests are held, and how. */
-  traffic_hold: TrafficHold | null;
+  traffic_hold: ShownHold | null;
   /** The current holder of the app's lock. */
   lock: { pid: number; command: string; since: string } | null;
   /** When the next automatic deploy happens, in words. */
@@ -80,10 +82,11 @@ export interface AppSummary
 const UNHEALTHY: readonly StateWord[] = ['broken', 'down', 'blocked', 'stale'];
 
 /**
- * Whether an app is in no state that needs an operator, and neither is a job; an app that never ran and
- * fails needs one.
+ * Whether an app is in no state that needs an operator, and neither is a job or a hold of requests; an
+ * app that never ran and fails needs one.
  */
-export function isHealthy({ state, instances, jobs }: AppSummary): boolean {
+export function isHealthy({ state, instances, jobs, traffic_hold: hold }: AppSummary): boolean {
+  if (hold?.lost) return false;
   if (jobs.some(({ trouble }) => trouble !== null)) return false;
   if (state === 'failing') return instances.some(({ current }) => current);
   return !UNHEALTHY.includes(state);
@@ -130,7 +133,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     held: app.held,
     stopped: app.stopped ?? null,
     paused: pauseOf(app, view.now),
-    traffic_hold: app.traffic_hold ?? null,
+    traffic_hold: shownHold(paths, app),
     deploying: app.deploying,
     lock:
       pid === undefined
@@ -153,6 +156,12 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     updated_at: app.updated_at,
     preview: previewIn(app),
   };
+}
+
+function shownHold(paths: Paths, { app, traffic_hold: hold }: AppState): ShownHold | null {
+  if (!hold) return null;
+  const isAside = hold.instances.some((name) => isHeld(paths.app(app).instance(name)));
+  return { ...hold, lost: isViewer(paths) ? null : isAside && !liveHolder(paths.holdLock(app)) };
 }
 
 function previewIn({ preview }: AppState): AppSummary['preview'] {

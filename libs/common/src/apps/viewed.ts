@@ -24,6 +24,7 @@ const SHOWN = [
   'behind_since',
   'certificates',
   'preview',
+  'traffic_hold',
 ] as const;
 
 /** Writes the view of an app, where the package made the folder. It follows the state: a later write repairs it. */

@@ -63,7 +63,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) await expirePlans(request);
   const kept = [...apps, ...apps.flatMap((name) => previewNames(paths, name))];
-  if (request.deploy) for (const name of kept) await keepUp(request, name);
+  for (const name of kept) await keepUp(request, name);
   if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();
   // Beside the rest: a domain may not answer.

@@ -1,4 +1,4 @@
-/** What `fetch --deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
+/** What `fetch` keeps up, held requests, and what `--deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { removalOf } from '@runner/common/apps/preview';
 import { asleepSince, liveSlot } from '@runner/common/apps/slots';
@@ -19,12 +19,17 @@ import { asStepFailure } from '../run/step.ts';
 import { startWatcher } from '../watch/start.ts';
 import type { FetchRequest } from './request.ts';
 
-/** Ends the hooks of a dead deploy, starts what is live after a reboot, and ends what drains. Never throws. */
+/**
+ * Keeps a hold of requests up. With `--deploy` also ends the hooks of a dead deploy, starts what is live
+ * after a reboot, and ends what drains. Never throws.
+ */
 export async function keepUp(request: FetchRequest, name: string): Promise<void> {
   const { io, paths, reporter } = request;
   try {
+    const note = (text: string) => reporter.note(text);
+    keepHold({ io, paths, app: name, note });
+    if (!request.deploy) return;
     const app = findApp(paths, name);
-    keepHold({ io, paths, app: name });
     // Its watcher has died.
     if (app?.watch) await startWatcher(request, name);
     if (!app || app.deploying || removalOf(app) || !hasWork(paths, app)) return;

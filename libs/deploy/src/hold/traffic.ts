@@ -191,6 +191,8 @@ export function keepHold(place: HoldPlace): void {
 
 function keepAside(place: HoldPlace, hold: TrafficHold): void {
   const { io, paths, app } = place;
+  if (!liveHolder(paths.holdLock(app)))
+    place.note?.(`the process that held the requests of ${app} has died, and is started again`);
   keepHolder(place);
   const isAside = (name: string) => isHeld(paths.app(app).instance(name));
   if (hold.instances.every(isAside)) return;

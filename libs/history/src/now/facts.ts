@@ -1,6 +1,7 @@
 /** A snapshot in words, for terminals and pages; times are in UTC. */
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import { type JobSummary, nextOfJob } from '@runner/common/apps/job-book';
+import { shownHoldWords } from '@runner/common/apps/operator';
 import { operationWord } from '@runner/common/apps/progress';
 import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
 import { deployedSince } from '@runner/common/apps/versions';
@@ -27,14 +28,16 @@ export function versionWords({ instances }: AppSummary): string {
   return [...new Set(versions)].join(', ') || '-';
 }
 
-/** The step that runs; why an app is as it is, if something is wrong with it; else what comes next. */
+/** The step that runs; why an app is as it is, if something is wrong with it or its requests are held; else what comes next. */
 export function reasonWords(app: AppSummary): string {
   const { state, deploying, check_failed: check, last_failure: failure, jobs, instances } = app;
+  const { traffic_hold: hold } = app;
   const broken = instances.find((each) => each.broken)?.broken?.reason;
   if (deploying && state === 'deploying') return `${deploying.version} at ${deploying.stage}`;
   if (state === 'broken' && broken) return broken;
   if (state === 'stale' && check) return check.message;
   if ((state === 'failing' || state === 'blocked') && failure) return failure.error;
+  if (hold) return shownHoldWords(app.app, hold);
   return jobs.find(({ trouble }) => trouble)?.trouble ?? app.next;
 }
 
@@ -50,6 +53,7 @@ function sinceWords(since: string | null, by?: string | null, reason?: string | 
 /** What there is to say of an app. */
 export function factsOf(app: AppSummary): readonly Fact[] {
   const { deploying, last_failure: failure, watch, watched, held, paused, stopped } = app;
+  const { traffic_hold: hold } = app;
   const facts: Fact[] = app.instances.map(instanceFact);
   if (deploying) {
     const { version, stage, started, user } = deploying;
@@ -67,6 +71,7 @@ export function factsOf(app: AppSummary): readonly Fact[] {
     facts.push(['watch', `${watched.version}, ${watched.verdict}: ${watched.reason}`]);
   if (stopped) facts.push(['stopped', sinceWords(stopped.since, stopped.by, stopped.reason)]);
   if (paused) facts.push(['paused', sinceWords(paused.since, paused.by, paused.reason)]);
+  if (hold) facts.push(['traffic', shownHoldWords(app.app, hold)]);
   if (held)
     facts.push([
       'on hold',

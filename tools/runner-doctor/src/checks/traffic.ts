@@ -1,7 +1,15 @@
 /** Apps with `traffic`: only the live slot runs, and the proxies can reach it. */
 import { lstatSync } from 'node:fs';
 import { removalOf } from '@runner/common/apps/preview';
-import { asleepSince, liveSlot, otherSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
+import {
+  asleepSince,
+  holdFolder,
+  isHeld,
+  liveSlot,
+  otherSlot,
+  slotPaths,
+  socketIn,
+} from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { allNames, listApps } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
@@ -66,6 +74,10 @@ async function examine(
   }
   if (!(await isOpen(address)))
     found.push(problem(`nothing listens on ${address}, where the requests of ${app} go`, again));
+  if (isHeld(own) && !(await isOpen(socketIn(holdFolder(own))))) {
+    const words = `requests of ${app} fail: the process that held them has died`;
+    found.push(problem(words, `runner fetch ${word(app)}`));
+  }
   if (traffic.type === 'socket')
     found.push(...closedToAll(app, socketIn(slotPaths(own, live).dir)));
   const other = state.slots?.[otherSlot(live)];

@@ -1,5 +1,6 @@
 import { repoLabel } from '@runner/common/apps/following';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
+import { shownHoldWords } from '@runner/common/apps/operator';
 import { allNames, listApps } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
@@ -54,12 +55,14 @@ export const list = command({
       return instances.map((instance) => rowsOf(instance).map(harmlessLine));
     });
     const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    const waiting = apps.flatMap(({ app, plans }) =>
-      plans.map(
-        ({ verb, version, waits }) => `${harmlessLine(`${verb} of ${app} ${version} ${waits}`)}\n`,
-      ),
+    const waiting = apps.flatMap(({ app, plans, traffic_hold: hold }) => [
+      ...plans.map(({ verb, version, waits }) => `${verb} of ${app} ${version} ${waits}`),
+      ...(hold ? [`${app}: ${shownHoldWords(app, hold)}`] : []),
+    ]);
+    return (
+      withColours(table(heading, rows, style, width), rows, style) +
+      waiting.map((line) => `${harmlessLine(line)}\n`).join('')
     );
-    return withColours(table(heading, rows, style, width), rows, style) + waiting.join('');
   },
 });
 

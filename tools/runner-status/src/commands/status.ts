@@ -22,6 +22,8 @@ interface StatusCheck {
   count: number;
   /** The apps that need an operator. */
   apps: AppSummary[];
+  /** The other apps whose requests are held. */
+  traffic_held: AppSummary[];
   /** Names of apps whose state cannot be read. */
   unreadable: string[];
 }
@@ -31,10 +33,10 @@ export const status = command({
   details:
     "Shows each instance's version, since when and from which commit; the last failure; which process\n" +
     'holds the lock; disk usage; and what the next automatic deploy is waiting for. For monitoring,\n' +
-    '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, or has a\n' +
-    'job that failed or was missed, but not while a version runs and a failed deploy is tried again.\n' +
-    "--prometheus prints what alarms are set on, of all apps or one, for the node exporter's textfile\n" +
-    'collector.',
+    '--check exits with 1 while an app is broken, down, blocked or stale, has only failed so far, has a job\n' +
+    'that failed or was missed, or held requests that fail, but not while a version runs and a failed deploy\n' +
+    'is tried again. --prometheus prints what alarms are set on, of all apps or one, for the node\n' +
+    "exporter's textfile collector.",
   positionals: { app: { about: 'Name of the app; required without --check' } },
   options: {
     check: { about: 'Exit 1 if the app, or any app, needs an operator' },
@@ -72,7 +74,8 @@ export const status = command({
     const { apps, unreadable } = listApps(paths);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);
-    const bad = apps.map((app) => summaryOf(paths, app, view)).filter((app) => !isHealthy(app));
+    const all = apps.map((app) => summaryOf(paths, app, view));
+    const bad = all.filter((app) => !isHealthy(app));
     // A root that is misspelled is not a server without trouble.
     const missing = missingRoot(paths);
     if (missing) note(missing);
@@ -80,6 +83,7 @@ export const status = command({
       healthy: !missing && bad.length + unreadable.length === 0,
       count: apps.length + unreadable.length,
       apps: bad,
+      traffic_held: all.filter((app) => app.traffic_hold && isHealthy(app)),
       unreadable: unreadable.map(({ app }) => app),
     };
     return { value, status: value.healthy ? 0 : 1 };
@@ -87,8 +91,10 @@ export const status = command({
   human(shown: Detailed | StatusCheck, style, { io }) {
     if (!('healthy' in shown))
       return statusText(shown, style, io.stdout.isTTY ? io.stdout.columns : WIDTH, io.now());
-    if (shown.healthy)
-      return `${shown.count} ${shown.count === 1 ? 'app' : 'apps'} checked: none is broken, down, blocked or stale\n`;
-    return shown.apps.map((app) => `${unhealthyLine(app)}\n`).join('');
+    const lines = [...shown.apps, ...shown.traffic_held]
+      .map((app) => `${unhealthyLine(app)}\n`)
+      .join('');
+    if (!shown.healthy) return lines;
+    return `${shown.count} ${shown.count === 1 ? 'app' : 'apps'} checked: none is broken, down, blocked or stale\n${lines}`;
   },
 });
