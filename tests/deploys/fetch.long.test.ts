@@ -201,7 +201,7 @@ test('a token revoked between two fetches, and an unreachable host, are recorded
   assert.is(revoked.stdout, "shop: the code host refused the token of 'shop' for acme/shop\n");
   assert.match(
     revoked.stderr,
-    /^Deploy FAILED for shop main\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n {2}runner why shop\n$/,
+    /^Deploy FAILED for shop main\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n$/,
   );
   const status = await run('runner-status', ['shop'], { root: world.root });
   assert.match(
@@ -336,7 +336,7 @@ test('a commit that keeps failing is blocked without an event, and the next push
     assert.is(failed.stdout, 'shop: deploy of v1 failed at build, nothing is active\n');
     assert.match(
       failed.stderr,
-      /Deploy FAILED for shop v1\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n {2}runner why shop\n/,
+      /Deploy FAILED for shop v1\.\nNext steps:\n {2}runner debug last-error shop\n {2}runner rollback shop\n/,
     );
   }
   const before = world.events().length;

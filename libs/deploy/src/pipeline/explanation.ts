@@ -41,7 +41,7 @@ export function explainFailure(
   printNextSteps({ io, paths }, app, version, command);
 }
 
-/** What to type after a failed deploy; `fetch` always names the same two commands first. */
+/** What to type after a failed deploy; `fetch` always names the same two commands. */
 export function printNextSteps(
   { io, paths }: Server,
   app: string,
@@ -53,11 +53,8 @@ export function printNextSteps(
   const isUseful = command === 'fetch' || left || (state && changesSomething(paths, state));
   const plans = state ? waitingPlans(paths, state, io.now()) : [];
   const back = withApprovals(paths, app, plans, left ?? `runner rollback ${app}`);
-  const way = isUseful ? [back] : [];
-  const why = `runner why ${app}`;
-  const steps =
-    command === 'fetch' ? [`runner debug last-error ${app}`, ...way, why] : [why, ...way];
-  const lines = steps.map((each) => `  ${each}\n`).join('');
+  const look = command === 'fetch' ? `runner debug last-error ${app}` : `runner why ${app}`;
+  const lines = [look, ...(isUseful ? [back] : [])].map((each) => `  ${each}\n`).join('');
   io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${lines}`);
 }
 
