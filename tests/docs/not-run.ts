@@ -110,6 +110,21 @@ export const NOT_RUN: readonly NotRun[] = [
   },
   {
     page: 'docs/commands.md',
+    line: 'runner jobs shop nightly',
+    reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
+  },
+  {
+    page: 'docs/commands.md',
+    line: 'runner watch shop --proxy nginx',
+    reason: 'the shop of the documentation has no canary: tests/traffic/canary prints it',
+  },
+  {
+    page: 'docs/watching.md',
+    line: 'runner watch shop --proxy nginx    # or caddy, haproxy: prints what the site needs',
+    reason: 'the shop of the documentation has no canary: tests/traffic/canary prints it',
+  },
+  {
+    page: 'docs/commands.md',
     line: 'runner jobs log shop nightly',
     reason: 'the shop of the documentation has no jobs: tests/jobs runs some',
   },
