@@ -147,7 +147,8 @@ test('a watcher that was killed is replaced by the next fetch, which finishes wh
   await until(() => watcher(world) !== first, 'no other watcher');
   await until(() => existsSync(join(world.root, 'apps/shop/watch.json')), 'it shows nothing');
   process.kill(watcher(world), 'SIGKILL');
-  const lost = "nobody watches v2 of 'shop' any more: runner fetch --deploy shop goes on with it";
+  const lost =
+    "the process that watched v2 of 'shop' has ended: runner fetch --deploy shop starts it again";
   const shown = await world.runner('watch', 'shop');
   assert.equal([shown.status, shown.stdout.split('\n').at(-2)], [3, `Not watched: ${lost}`]);
   const status = JSON.parse((await world.runner('status', 'shop', '--json')).stdout);

@@ -8,7 +8,7 @@ import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
-import { deployedSince } from '@runner/common/apps/versions';
+import { deployedSince, overWords } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
@@ -81,8 +81,7 @@ function diskRow({ disk }: Detailed): [string, string[]][] {
 /** What was deployed after a failure. */
 function laterThan(at: string, { instances }: Detailed): string[] {
   const later = deployedSince(instances, at);
-  const has = later.length === 1 ? 'has' : 'have';
-  return later.length === 0 ? [] : [`over: ${later.join(', ')} ${has} been deployed since`];
+  return later.length === 0 ? [] : [overWords(later)];
 }
 
 /** What is being judged, or how the newest watch ended. */

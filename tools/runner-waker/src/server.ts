@@ -147,10 +147,6 @@ async function pass(client: Socket, bytes: Buffer, sleeper: Sleeper): Promise<bo
     one.setTimeout(SILENCE, () => one.destroy());
     one.on('error', () => other.destroy());
   }
-  if (client.destroyed) {
-    app.destroy();
-    return true;
-  }
   app.write(bytes);
   client.pipe(app);
   app.pipe(client);

@@ -20,6 +20,11 @@ function isUnique({ version, commit }: Named, among: readonly (Named | null)[]):
   return among.every((each) => each?.version !== version || each.commit === commit);
 }
 
+/** That a failure is over: `over: v3 has been deployed since`. */
+export function overWords(versions: readonly string[]): string {
+  return `over: ${versions.join(', ')} ${versions.length === 1 ? 'has' : 'have'} been deployed since`;
+}
+
 /** The versions that were deployed after `at`, in ISO 8601: those that are active, else the newest that was. */
 export function deployedSince(
   instances: readonly { current: Deployed | null; previous: readonly Deployed[] }[],

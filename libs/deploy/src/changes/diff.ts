@@ -51,8 +51,8 @@ export async function diffVersions(
   to: string | undefined,
 ): Promise<VersionDiff> {
   const { source, redact } = sourceOf(request, app);
-  const [active, before] = activeOf(app, from !== undefined);
-  const list = await listChanges(request, app, from ?? before, to ?? active);
+  const [first, last] = [from ?? beforeActive(app).commit, to ?? activeIn(app)[0].commit];
+  const list = await listChanges(request, app, first, last);
   return underLock({ ...request, app: app.app, wait: LOCK_WAIT }, 'diff', async () => {
     const there = await fetchMissing(source, [list.from.commit, list.to.commit]);
     const sides = [list.from, list.to].map((side) => ({
@@ -66,12 +66,12 @@ export async function diffVersions(
     const [start, end] = [list.from.commit, list.to.commit];
     const back = start === end ? { count: 0 } : await commitsBetween(source, end, start, 'near');
     const both = there.length === 2 || list.from.commit === list.to.commit;
-    const { app: name, from: first, to: last, count, compare, commits } = list;
+    const { app: name, count, compare, commits } = list;
     return cleanRecord(
       {
         app: name,
-        from: first,
-        to: last,
+        from: list.from,
+        to: list.to,
         count,
         taken_back: back?.count ?? null,
         compare,
@@ -93,18 +93,18 @@ interface Side extends NamedCommit {
   readonly kept: Deployed | undefined;
 }
 
-/** The commits that are active and were before, which is empty if there is none and `from` is given. */
-function activeOf(
-  { app, instances }: AppState,
-  isGiven: boolean,
-): [active: string, before: string] {
-  const [first] = Object.values(instances).filter(({ current }) => current);
-  const [before] = first?.previous ?? [];
-  if (first?.current && before) return [first.current.commit, before.commit];
+/** What is active of an app, and the version before it. */
+function activeIn({ app, instances }: AppState): [active: Deployed, before: Deployed | undefined] {
+  for (const { current, previous } of Object.values(instances))
+    if (current) return [current, previous[0]];
   const what = `nothing of '${app}' is deployed yet: give two versions`;
-  if (!first?.current) throw new Failure('version_not_found', what);
-  if (isGiven) return [first.current.commit, ''];
-  const only = `no version before ${first.current.version} of '${app}' is kept: give two versions`;
+  throw new Failure('version_not_found', what);
+}
+
+function beforeActive(app: AppState): Deployed {
+  const [active, before] = activeIn(app);
+  if (before) return before;
+  const only = `no version before ${active.version} of '${app.app}' is kept: give two versions`;
   throw new Failure('version_not_found', only);
 }
 

@@ -133,11 +133,7 @@ async function passOn(socket: Socket, own: InstancePaths): Promise<void> {
   // The state says first that a hold has ended, and the link follows.
   while (isHeld(own)) await sleep(10);
   const app = await dial(socket, () => socketIn(liveLink(own)));
-  if (!app || socket.destroyed) {
-    app?.destroy();
-    socket.destroy();
-    return;
-  }
+  if (!app) return void socket.destroy();
   app.on('error', () => socket.destroy());
   app.once('close', () => socket.destroySoon());
   socket.once('close', () => app.destroySoon());

@@ -19,7 +19,8 @@ export async function dial(client: Socket, path: () => string): Promise<Socket |
     const problem = await new Promise<unknown>((resolve) => {
       app.once('connect', () => resolve(undefined)).once('error', resolve);
     });
-    if (problem === undefined) return app;
+    if (problem === undefined && !client.destroyed) return app;
+    app.destroy();
     if (systemCode(problem) !== 'EAGAIN') return undefined;
     await sleep(pause);
   }

@@ -47,9 +47,9 @@ export function hasWatcher(
   return isNew && !readProgress(paths, app, deploy_id);
 }
 
-/** That no one watches a release any more, and what goes on. */
+/** That the watcher of a release has ended, and what helps. */
 export function lostWords(app: string, version: string): string {
-  return `nobody watches ${version} of '${app}' any more: runner fetch --deploy ${app} goes on with it`;
+  return `the process that watched ${version} of '${app}' has ended: runner fetch --deploy ${app} starts it again`;
 }
 
 /** It only informs: a full disk does not end the watch. */

@@ -4,7 +4,7 @@ import { type JobSummary, nextOfJob } from '@runner/common/apps/job-book';
 import { shownHoldWords } from '@runner/common/apps/operator';
 import { operationWord } from '@runner/common/apps/progress';
 import { type AppSummary, needsAttention } from '@runner/common/apps/summary';
-import { deployedSince } from '@runner/common/apps/versions';
+import { deployedSince, overWords } from '@runner/common/apps/versions';
 import type { Snapshot } from './snapshot.ts';
 
 /** `2026-05-04 09:30`. */
@@ -61,10 +61,10 @@ export function factsOf(app: AppSummary): readonly Fact[] {
   }
   if (failure) {
     const { version, stage, at, error } = failure;
-    const later = deployedSince(app.instances, at).join(', ');
-    const over = later && `, over: ${later} has been deployed since`;
-    facts.push(['last failure', `${version} at ${stage}, ${minuteOf(at)}${over}`]);
-    if (!over) facts.push(['cause', error]);
+    const later = deployedSince(app.instances, at);
+    const what = `${version} at ${stage}, ${minuteOf(at)}`;
+    if (later.length > 0) facts.push(['last failure', `${what}, ${overWords(later)}`]);
+    else facts.push(['last failure', what], ['cause', error]);
   }
   if (watch) facts.push(['watch', `${watch.version} until ${minuteOf(watch.until)}`]);
   else if (watched)
