@@ -18,7 +18,7 @@ const SERVER = `const { appendFileSync } = require('node:fs');
 require('node:http').createServer((request, response) => {
   if (request.url !== '/health') appendFileSync('seen', Date.now() + '\\n');
   request.resume().on('end', () => response.end('ok'));
-}).listen({ path: process.env.PORT, backlog: 64 });`;
+}).listen({ path: process.env.PORT, backlog: 128 });`;
 
 test('none reaches the app while it is held, and none is lost when it ends', async () => {
   const world = await makeTrafficWorld();

@@ -16,6 +16,11 @@ import { type HoldPlace, keepHold, pageIn } from './traffic.ts';
 const POLL = 100;
 /** Without a connection for so long after the end the door closes, in ms: a proxy may have found the way before. */
 const LATE = 2_000;
+/**
+ * Connections that are passed on and not answered yet, and how long an answer is waited for, in ms: all at once
+ * would fill the app's queue (128 is common), and what the proxy sends it meanwhile would be refused.
+ */
+const [AT_ONCE, ANSWER] = [32, 100];
 /** Bytes of a waiting request that are read. */
 const BEGINNING = 65_536;
 /** Bytes of a page. */
@@ -70,9 +75,10 @@ function openDoor(own: InstancePaths, hold: () => TrafficHold | undefined): Door
   const pages = pageServer(own, hold);
   const waiting = new Map<Socket, () => void>();
   const passed = new Set<Socket>();
+  const unanswered = new Set<Socket>();
   const pass = (socket: Socket) => {
     passed.add(socket.once('close', () => passed.delete(socket)));
-    void passOn(socket, own);
+    void passOn(socket, own, unanswered);
   };
   let isUsed = false;
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -129,16 +135,23 @@ function wait(socket: Socket, waiting: Map<Socket, () => void>): void {
 }
 
 /** Passes a connection on to what is live now, both ways, as it comes. */
-async function passOn(socket: Socket, own: InstancePaths): Promise<void> {
+async function passOn(socket: Socket, own: InstancePaths, unanswered: Set<Socket>): Promise<void> {
   // The state says first that a hold has ended, and the link follows.
-  while (isHeld(own)) await sleep(10);
+  while (isHeld(own) || unanswered.size >= AT_ONCE) await sleep(10);
+  const done = () => void unanswered.delete(socket);
+  unanswered.add(socket.once('close', done));
   const app = await dial(socket, () => socketIn(liveLink(own)));
-  if (!app) return void socket.destroy();
+  if (!app) {
+    done();
+    return void socket.destroy();
+  }
   app.on('error', () => socket.destroy());
   app.once('close', () => socket.destroySoon());
   socket.once('close', () => app.destroySoon());
   socket.pipe(app);
   app.pipe(socket);
+  app.once('data', done);
+  setTimeout(done, ANSWER).unref();
 }
 
 /** Answers every request with the page. */
