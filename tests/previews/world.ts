@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { atExit } from '@runner/testing/cleanup';
 import { startGitServer } from '@runner/testing/git-server';
 import { startHostApi } from '@runner/testing/host-api';
@@ -108,10 +109,8 @@ export async function makePreviewWorld(
     const found: string[] = [];
     for (const app of existsSync(join(root, 'apps')) ? readdirSync(join(root, 'apps')) : []) {
       for (const slot of ['a', 'b']) {
-        const file = join(folder(app), 'run', slot, 'pid.json');
-        if (!existsSync(file)) continue;
-        const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-        if (existsSync(`/proc/${pid}`)) found.push(`${app} ${slot} ${pid}`);
+        const pid = runningPid(join(folder(app), 'run', slot));
+        if (pid !== undefined) found.push(`${app} ${slot} ${pid}`);
       }
     }
     return found;

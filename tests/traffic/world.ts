@@ -1,6 +1,7 @@
 /** A server with the app `shop`, its proxy, and a load through it. */
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { type Ended, run } from '@runner/testing/run';
 import { impatientFile, type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { type ProxyRoute, startProxy } from '@runner/testing/traffic-proxy';
@@ -46,10 +47,5 @@ export async function makeTrafficWorld(): Promise<TrafficWorld> {
 
 /** The slots in which a process runs. */
 export function runningSlots(world: TrafficWorld): string[] {
-  return ['a', 'b'].filter((slot) => {
-    const file = join(world.dir, 'run', slot, 'pid.json');
-    if (!existsSync(file)) return false;
-    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
-    return existsSync(`/proc/${pid}`);
-  });
+  return ['a', 'b'].filter((slot) => runningPid(join(world.dir, 'run', slot)) !== undefined);
 }
