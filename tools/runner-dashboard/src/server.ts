@@ -1,5 +1,6 @@
 /** Answers GET and HEAD; there is no other method, and nothing that a request brings is kept. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { systemFailure } from '@runner/common/foundation/failure';
 import type { Live } from './live.ts';
 import { HEADERS, messagePage } from './page.ts';
@@ -26,6 +27,12 @@ const IDLE = 60_000;
 const TARGET = /^(?:https?:\/\/[^/?#]+)?(?<path>\/[^?#]*)/i;
 const PLACE = /^\/(?:app\/(?<app>[^/]+)(?<ofApp>\/events)?|(?<events>events))?$/;
 
+const OTHER_METHOD = '405 Method Not Allowed\r\nAllow: GET, HEAD';
+
+function refuse(socket: Duplex, head: string): void {
+  socket.end(`HTTP/1.1 ${head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
 /** Resolves when the signal comes. Rejects if it cannot listen. */
 export function serve(live: Live, place: ListenPlace, { signal, note }: Service): Promise<void> {
   const server = createServer(
@@ -38,14 +45,10 @@ export function serve(live: Live, place: ListenPlace, { signal, note }: Service)
     (incoming, response) => void answer(live, incoming, response, note),
   );
   server.maxConnections = CONNECTIONS;
-  server.on('connect', (_, socket) => {
-    socket.end(
-      'HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
-    );
-  });
-  server.on('clientError', (_, socket) => {
+  server.on('connect', (_, socket) => refuse(socket, OTHER_METHOD));
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return void socket.destroy();
-    socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    refuse(socket, code === 'HPE_INVALID_METHOD' ? OTHER_METHOD : '400 Bad Request');
   });
   return new Promise((resolve, reject) => {
     const end = () => {

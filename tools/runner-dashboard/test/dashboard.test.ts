@@ -58,6 +58,7 @@ shared('only GET and HEAD are answered, and HEAD without a page', async () => {
     'TRACE',
     'CONNECT',
     'PROPFIND',
+    'BREW',
   ]) {
     const { status, headers } = await ask(port, '/', method);
     assert.equal([status, headers.allow], [405, 'GET, HEAD'], method);
