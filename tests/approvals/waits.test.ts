@@ -49,6 +49,34 @@ test('an approved plan waits for who is to apply it, and what was overtaken is s
     assert.is((await typed()).at(-1), `runner approve ${again}`);
   }));
 
+test('a plan with a problem says so wherever it waits, and cannot be approved', () =>
+  inWorld(async ({ root, push, deploy }) => {
+    const runner = (tool: string, ...args: string[]) => run(`runner-${tool}`, args, { root });
+    await push('v1');
+    assert.is((await deploy()).status, 0);
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { deploy: 1, by: [root] } }\n',
+    );
+    await push('v2', { deploy: 'build: {run: "true", env: [NOPE]}\n' });
+    const says =
+      /v2 waits: (p-[0-9a-f]{8}) cannot be applied, it has a problem: .*NOPE.*; then run runner plan deploy shop/;
+    const [, id = ''] = says.exec((await runner('fetch', '--deploy')).stdout) ?? [];
+    assert.is.not(id, '');
+    assert.match(JSON.parse((await runner('status', 'shop', '--json')).stdout).next, says);
+    assert.match((await runner('fetch', '--deploy')).stdout, id);
+    const approved = await runner('approve', id);
+    assert.is(approved.status, 1);
+    assert.is(approved.stdout, '');
+    assert.match(approved.stderr, /cannot be applied, it has a problem: .* \(approval_refused\)/);
+    const applied = await runner('apply', id);
+    assert.is(applied.status, 1);
+    assert.match(applied.stderr, /cannot be applied, it has a problem: .* \(plan_changed\)/);
+    const wanted = await runner('audit', 'list', '--event', 'ApprovalWanted', '--json');
+    assert.match(wanted.stdout, 'it has a problem');
+    assert.is(wanted.stdout.trim().split('\n').length, 1);
+  }));
+
 test('restarts, removals and boots need the approvals of restart, stop and start', () =>
   inWorld(async ({ root, push, deploy, page }) => {
     const runner = (tool: string, ...args: string[]) =>

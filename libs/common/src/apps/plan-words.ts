@@ -6,7 +6,15 @@ import { unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { YAML_MAX } from '../yaml/read.ts';
 import { pauseOf, pauseWords, stoppedWords } from './operator.ts';
-import { type CommandPlan, isApproved, isOpen, listPlans, waitsWords } from './plans.ts';
+import {
+  type CommandPlan,
+  isApproved,
+  isOpen,
+  listPlans,
+  problemWords,
+  type StoredPlan,
+  waitsWords,
+} from './plans.ts';
 import type { AppState } from './state.ts';
 
 /** A plan that can be approved or applied now. */
@@ -39,21 +47,36 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
   };
 }
 
-/** The oldest first, without those that have a problem, or that the state of the app has overtaken. */
-export function waitingPlans(paths: Paths, app: AppState, now: Date): WaitingPlan[] {
+/** Open plans that the state of the app has not overtaken, the oldest first. */
+function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
   const facts = Object.entries(stateFacts(app, now));
   // A fact that cannot be shown begins with #.
-  const isStill = ({ facts: planned, summary }: CommandPlan) =>
-    summary.problems.length === 0 &&
+  const isStill = ({ plan }: StoredPlan) =>
     facts.every(([name, is]) => {
-      const was = planned[name] ?? NONE;
+      const was = plan.facts[name] ?? NONE;
       return was === is || was.startsWith('#');
     });
-  const open = listPlans(paths, app.app).filter((each) => isOpen(each, now) && isStill(each.plan));
+  return listPlans(paths, app.app).filter((each) => isOpen(each, now) && isStill(each));
+}
+
+/** The open plans that can be approved or applied, the oldest first. */
+export function waitingPlans(paths: Paths, app: AppState, now: Date): WaitingPlan[] {
+  const open = openPlans(paths, app, now).filter((each) => !problemWords(each));
   return open.map((each) => {
     const { id, verb, version, by } = each.plan;
     return { id, verb, version, by, approved: isApproved(each), waits: waitsWords(each) };
   });
+}
+
+/** What the next automatic deploy waits for, and what to type; undefined: no approval. */
+export function deployWaits(paths: Paths, app: AppState, now: Date): string | undefined {
+  const open = openPlans(paths, app, now).filter(({ plan }) => plan.verb === 'deploy');
+  const isGood = (each: StoredPlan) => !problemWords(each);
+  const newest = open.findLast(isGood) ?? open.findLast(({ plan }) => plan.by === 'fetch');
+  if (!newest) return undefined;
+  const { version, id } = newest.plan;
+  const next = isGood(newest) && !isApproved(newest) ? `: runner approve ${id}` : '';
+  return `${version} ${waitsWords(newest)}${next}`;
 }
 
 /** Empty where config.yml cannot be read: it is only about what is shown. */

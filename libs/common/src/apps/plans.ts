@@ -6,6 +6,7 @@ import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
 import { jsonObject } from '../text/json.ts';
+import { word } from '../text/shell.ts';
 import { shortTime } from './operator.ts';
 import type { ChangeSummary } from './state.ts';
 
@@ -155,11 +156,21 @@ export function isOpen({ plan, applied, ended }: StoredPlan, now: Date): boolean
   return !applied && !ended && plan.made <= at && at < plan.expires;
 }
 
-export const isApproved = ({ plan, approvals }: StoredPlan) => approvals.length >= plan.needs.count;
+/** Why it cannot be approved or applied, in words; undefined: it can. */
+export function problemWords({ plan }: Pick<StoredPlan, 'plan'>): string | undefined {
+  const [problem] = plan.summary.problems;
+  if (problem === undefined) return undefined;
+  return `cannot be applied, it has a problem: ${problem}; then run runner plan ${plan.verb} ${word(plan.app)}`;
+}
 
-/** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`, or what applies it. */
+export const isApproved = ({ plan, approvals }: StoredPlan) =>
+  plan.summary.problems.length === 0 && approvals.length >= plan.needs.count;
+
+/** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`, what applies it, or its problem. */
 export function waitsWords(stored: StoredPlan): string {
   const { plan, approvals } = stored;
+  const problem = problemWords(stored);
+  if (problem) return `waits: ${plan.id} ${problem}`;
   if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
   const left = plan.needs.by.filter((user) => !approvals.some(({ by }) => by === user));
   const by = left.length > 0 ? ` by ${left.join(' or ')}` : '';

@@ -6,7 +6,7 @@ import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type ShownHold, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import { type WaitingPlan, waitingPlans, withApprovals } from './plan-words.ts';
+import { deployWaits, type WaitingPlan, waitingPlans, withApprovals } from './plan-words.ts';
 import type { PreviewMark } from './preview.ts';
 import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
@@ -97,14 +97,6 @@ export function needsAttention(app: AppSummary): boolean {
   return !isHealthy(app) || app.state === 'failing' || app.state === 'interrupted';
 }
 
-/** What the automatic deploy waits for, and what to type. */
-function approvalWaits(plans: AppSummary['plans']): string | undefined {
-  const plan = plans.findLast(({ verb }) => verb === 'deploy');
-  return (
-    plan && `${plan.version} ${plan.waits}${plan.approved ? '' : `: runner approve ${plan.id}`}`
-  );
-}
-
 /** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const all = new Set([
@@ -140,7 +132,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next:
-      approvalWaits(plans) ??
+      deployWaits(paths, app, view.now) ??
       withApprovals(paths, app.app, plans, nextOf(app, state, instances, view)),
     last_checked: app.last_checked,
     behind_since: app.behind_since ?? null,

@@ -3,6 +3,7 @@ import {
   type CommandPlan,
   changePlan,
   isOpen,
+  problemWords,
   readPlan,
   type StoredPlan,
 } from '@runner/common/apps/plans';
@@ -85,6 +86,8 @@ function ready(
       `${plan.id} is a plan of another command: runner plan show ${plan.id}`,
     );
   if (!isOpen(stored, server.io.now())) throw new Failure('plan_ended', endWords(stored));
+  const problem = problemWords(stored);
+  if (problem) throw new Failure('plan_changed', `${plan.id} ${problem}`);
   const { grant } = plan;
   const own = server.io.env.RUNNER_GRANT;
   if (own !== undefined && own !== grant)

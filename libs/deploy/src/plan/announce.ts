@@ -1,5 +1,5 @@
 /** Announcing that a plan waits for approvals. */
-import { type StoredPlan, waitsWords } from '@runner/common/apps/plans';
+import { problemWords, type StoredPlan, waitsWords } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { type Announcing, announceChanges } from '../alerts/announce.ts';
 
@@ -8,7 +8,8 @@ export async function announceWanted(announcing: Announcing, stored: StoredPlan)
   const { id, app, verb, version, by, summary } = stored.plan;
   const { count = null, authors = [] } = summary.changes ?? {};
   const brings = count === null ? '' : `, ${count} commits by ${authors.join(', ')}`;
-  const reason = `${verb}${brings}, ${waitsWords(stored)}: runner approve ${id}`;
+  const next = problemWords(stored) ? '' : `: runner approve ${id}`;
+  const reason = `${verb}${brings}, ${waitsWords(stored)}${next}`;
   const change = { event_type: 'ApprovalWanted' as const, version, plan: id, user: by, reason };
   await announceChanges(announcing, [{ app: requireApp(announcing.paths, app), change }]);
 }

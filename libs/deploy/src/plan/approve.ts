@@ -4,6 +4,7 @@ import {
   changePlan,
   isApproved,
   isOpen,
+  problemWords,
   readPlan,
   type StoredPlan,
   waitsWords,
@@ -137,6 +138,8 @@ function requireWord(
     throw refuse('cannot approve: a grant has no word of its own');
   if (!findApp(paths, plan.app) || !isOpen(stored, io.now()))
     throw new Failure('plan_ended', endWords(stored));
+  const problem = problemWords(stored);
+  if (problem) throw new Failure('approval_refused', `${id} ${problem}`);
   const changed = changesSince({ io, paths }, requireApp(paths, plan.app), plan);
   if (changed.length > 0) throw changedPlan(plan, changed.map(redact));
   if (isApproved(stored)) throw refuse(`need not approve ${id}: it has all the approvals it needs`);

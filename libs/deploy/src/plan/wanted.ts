@@ -4,6 +4,7 @@ import {
   isApproved,
   isOpen,
   listPlans,
+  problemWords,
   type StoredPlan,
   waitsWords,
 } from '@runner/common/apps/plans';
@@ -65,7 +66,8 @@ export async function approvalFor(
   const [ready] = approved;
   if (ready) return { waits: waitsWords(ready) };
   const own = ({ plan }: StoredPlan) => plan.by === wanted.by;
-  const asked = open.findLast(own) ?? open.at(-1);
+  const useful = open.filter((each) => !problemWords(each));
+  const asked = useful.findLast(own) ?? useful.at(-1) ?? open.at(-1);
   if (asked) return { waits: waitsWords(asked) };
   // Once for each commit: no one is asked every day.
   const newest = unused.findLast(own);
