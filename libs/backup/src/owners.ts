@@ -18,18 +18,21 @@ export interface Owners {
 }
 
 /**
- * Sets the owner and group of the same names, or else those of the root. A new root belongs to the user
- * `rootOwner`, if it exists.
+ * Sets the owner and group of the same names, or else those of the root. What belonged to `was`, the owner
+ * of the root that was backed up, belongs to the owner of this one, and a new root to that user, if it exists.
  */
-export function ownersFor(root: Folder, rootOwner: string): Owners {
+export function ownersFor(root: Folder, was: string, isNew: boolean): Owners {
   const [euid, egid] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
   const users = new Map(localUsers().map((user) => [user.name, user]));
   const groups = new Map(localGroups().map(({ name, gid }) => [name, gid]));
-  const first = users.get(rootOwner);
+  const first = isNew ? users.get(was) : undefined;
   if (euid === 0 && first) giveRoot(root, first);
   const { uid, gid } = root.stats;
   const unset = new Set<string>();
-  const give: Owners['give'] = ({ owner, group = '' }, chown) => {
+  const give: Owners['give'] = (named, chown) => {
+    const [owner, group] = [named.owner, named.group ?? ''].map((name) =>
+      name === was ? '' : name,
+    ) as [string, string];
     const user = users.get(owner);
     const groupId = groups.get(group);
     const wanted = { uid: user?.uid ?? uid, gid: groupId ?? user?.gid ?? gid };

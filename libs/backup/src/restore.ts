@@ -174,7 +174,7 @@ async function unpack(
       if (done === undefined) {
         const manifest = await readManifest(entry, contents);
         const checks = new EntryChecks(manifest, roomIn(paths.root));
-        const owners = ownersFor(root, isNew ? manifest.owner : '');
+        const owners = ownersFor(root, manifest.owner, isNew);
         done = { manifest, checks, owners, folders: [], links: [], files: 0 };
         return;
       }
