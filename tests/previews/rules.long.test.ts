@@ -165,7 +165,7 @@ test('whatever config.yml says, a preview runs in the sandbox, without the paths
   await world.end();
 });
 
-test('a preview that serves nothing is built, and has no address', async () => {
+test('a preview that serves nothing is built, without an address, and one that fails waits for a push', async () => {
   const world = await makePreviewWorld();
   const commit = await world.commit('topic-3', 'page', 'build: [echo built]\n', true);
   world.git('update-ref', 'refs/pull/3/head', commit);
@@ -175,6 +175,10 @@ test('a preview that serves nothing is built, and has no address', async () => {
   assert.match(world.api.pulls.comments[0]?.text ?? '', /is built; it serves nothing$/);
   const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
   assert.is(JSON.parse(stdout).apps[0].previews[0].url, null);
+  await world.open(4, { more: 'build: exit 3\n' });
+  await world.sync();
+  const { next } = JSON.parse((await world.runner('status', 'shop--pr-4', '--json')).stdout);
+  assert.is(next, 'the next push; sooner: runner preview open shop pr-4');
   await world.end();
 });
 

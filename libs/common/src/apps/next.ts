@@ -62,6 +62,8 @@ export function nextOf(
     return `fetch --deploy waits, retry in ${inWords(wait)}`;
   };
   if (app.preview && removalOf(app)) return `it ${removalWords(app.preview)}`;
+  if (app.preview && (state === 'failing' || state === 'blocked'))
+    return `the next push; sooner: runner preview open ${app.preview.of} ${app.preview.key}`;
   const restored = restoredNext(app, state, retries.max);
   if (restored) return restored;
   const left = leftMigration(app);
