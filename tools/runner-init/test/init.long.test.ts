@@ -84,6 +84,12 @@ test('a script that migrates is named, and else what would migrate', async () =>
       'GOOSE_DRIVER=sqlite3 GOOSE_DBSTRING="${DATABASE_URL#sqlite:}" goose',
     ],
     [go('github.com/go-sql-driver/mysql'), 'a script that sets GOOSE_DRIVER=mysql'],
+    [
+      { ...node, 'package.json': { scripts: { start: 'node a.js', migrate: 'node-pg-migrate' } } },
+      'npm run migrate up',
+    ],
+    [{ ...node, 'knexfile.js': '' }, 'npx knex migrate:latest --env production'],
+    [{ ...node, '.sequelizerc': '' }, 'npx sequelize-cli db:migrate --env production'],
     [{ ...node, 'flyway.conf': '' }, 'a script that sets FLYWAY_URL, FLYWAY_USER and'],
     [
       { ...node, 'db/migrations/001.sql': 'select 1;' },

@@ -2,7 +2,7 @@
  * The commits between two of an app. A second mirror, `history.git`, keeps commits without their trees,
  * and no more of them than were needed.
  */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { namesIn, readIfThere } from '@runner/common/files/read';
 import { gitFailure } from './failure.ts';
@@ -49,7 +49,7 @@ export async function commitsBetween(
 ): Promise<Between | undefined> {
   const history = historyOf(source);
   const { mirror } = history;
-  if (existsSync(join(mirror, UNFILTERED))) return undefined;
+  if (isUnfiltered(history)) return undefined;
   if (namesIn(join(mirror, 'objects/pack')).length > 3 * PACKS)
     rmSync(mirror, { recursive: true, force: true });
   const known = existsSync(join(mirror, 'HEAD')) ? await between(history, from, to) : undefined;
@@ -81,8 +81,8 @@ export async function fetchHistory(
   const depth = DEPTHS[step];
   if (depth === undefined) return false;
   const history = historyOf(source);
-  const isUnfiltered = existsSync(join(history.mirror, UNFILTERED));
-  if (!isUnfiltered && (await fetchCommits(history, [commit], depth)) !== undefined) return true;
+  if (!isUnfiltered(history) && (await fetchCommits(history, [commit], depth)) !== undefined)
+    return true;
   const { answer } = await atAddress(source, (url) =>
     fetchRefs(source, url, [`+${commit}:refs/runner/signed`], { options: [`--depth=${depth}`] }),
   );
@@ -92,6 +92,13 @@ export async function fetchHistory(
 
 /** Lies in the place of a mirror if the host sends trees anyway. */
 const UNFILTERED = 'unfiltered';
+/** After this time, in ms, the host is asked again: its operator may have allowed filters. */
+const UNFILTERED_FOR = 3_600_000;
+
+function isUnfiltered({ io, mirror }: GitSource): boolean {
+  const marked = statSync(join(mirror, UNFILTERED), { throwIfNoEntry: false })?.mtimeMs;
+  return marked !== undefined && io.now().getTime() - marked < UNFILTERED_FOR;
+}
 
 /** Fetches commits alone, at most two. Resolves whether nothing more can be fetched; undefined if nothing was. */
 async function fetchCommits(

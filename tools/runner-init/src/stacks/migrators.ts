@@ -6,10 +6,19 @@ const GOOSE: Clue = { path: SQL_FILES, text: /^-- \+goose Up/m };
 
 export const MIGRATORS: readonly { readonly run: string; readonly when: readonly Clue[] }[] = [
   { run: '{run} db:migrate', when: [{ script: 'db:migrate' }] },
+  { run: '{run} migrate up', when: [{ script: 'migrate', text: /^node-pg-migrate$/ }] },
   { run: '{run} migrate', when: [{ script: 'migrate' }] },
   { run: 'npx prisma migrate deploy', when: [{ path: 'prisma/schema.prisma' }] },
   { run: 'npx drizzle-kit migrate', when: [{ path: /^drizzle\.config\.\w{2,4}$/ }] },
-  { run: 'npx knex migrate:latest', when: [{ path: /^knexfile\.\w{2,4}$/ }] },
+  { run: 'npx knex migrate:latest --env production', when: [{ path: /^knexfile\.\w{2,4}$/ }] },
+  {
+    run: 'npx sequelize-cli db:migrate --env production',
+    when: [{ path: /^(?:\.sequelizerc|migrations\/\d{14}-[^/]+\.c?js)$/ }],
+  },
+  {
+    run: 'a script that runs typeorm migration:run with its data source',
+    when: [{ dep: 'typeorm' }, { path: /(?:^|\/)migrations?\/\d{13}-[^/]+\.[jt]s$/ }],
+  },
   { run: '.venv/bin/alembic upgrade head', when: [{ path: 'alembic.ini' }] },
   {
     run: 'a script that sets FLYWAY_URL, FLYWAY_USER and FLYWAY_PASSWORD from it and runs flyway migrate',
