@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
+import { accepts } from '@runner/deploy/instances/reach';
+import { start } from '@runner/testing/run';
 import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -90,6 +92,29 @@ test('a hold is shown everywhere, and so is that its process has died', async ({
   assert.is(lost.check, 1);
   assert.match(String(lost.gauges), /traffic_lost\{app="shop"\} 1/);
   assert.match(lost.doctor, /problem +traffic +requests of shop fail.*\n +runner fetch shop/);
+  const fetching = start('runner-fetch', ['shop'], { root: world.root });
+  await until(() => fetching.stderr().includes('has died, and is started again'), 'no line');
+  const socketPath = join(world.dir, 'live/app.sock');
+  assert.ok(await accepts({ socketPath }), 'it was announced before it listened');
+  await fetching.done;
+});
+
+test('a release that is deployed meanwhile is neither tried nor judged, and everything says so', async ({
+  world,
+}) => {
+  const traffic = 'traffic: { type: socket, drain: 500ms }\n';
+  await world.ship('v1', 'good', traffic);
+  assert.is((await hold(world, '--for', '1m')).status, 0);
+  const done = await world.ship('v2', 'good', `${traffic}watch: 10s\ncanary: [5%]\n`);
+  assert.is(done.status, 0, done.stderr);
+  const said = 'requests were held: v2 had no canary and is not watched\n';
+  assert.match(done.stderr, `runner deploy: ${said}`);
+  const shown = await world.runner('watch', 'shop');
+  assert.is(shown.status, 3);
+  assert.match(shown.stdout, /^Not judged: shop v2: requests were held: v2 had no canary/);
+  assert.equal(world.kinds().slice(-2), ['DeploySuccess', 'WatchEnded']);
+  assert.is(world.events().at(-1)?.verdict, 'not_judged');
+  assert.is((await world.runner('audit', 'verify')).status, 0);
 });
 
 test.run();

@@ -27,7 +27,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
   const { io, paths, reporter } = request;
   try {
     const note = (text: string) => reporter.note(text);
-    keepHold({ io, paths, app: name, note });
+    await keepHold({ io, paths, app: name, note });
     if (!request.deploy) return;
     const app = findApp(paths, name);
     // Its watcher has died.

@@ -10,7 +10,7 @@ import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { dial } from '../instances/dial.ts';
-import { type HoldPlace, keepHold, pageIn } from './traffic.ts';
+import { type HoldPlace, keepHoldAnyway, pageIn } from './traffic.ts';
 
 /** Between two looks at the state, in milliseconds. */
 const POLL = 100;
@@ -43,7 +43,7 @@ export async function carryHold(place: HoldPlace): Promise<boolean> {
     // Another hold may follow at once. What still queues at a door would be lost if it closed.
     for (let over = 0; over < LATE; over += POLL) {
       await sleep(POLL);
-      unlessFailure(() => keepHold(place), undefined);
+      await keepHoldAnyway(place);
       const isOver = !now();
       if (isOver) for (const door of doors) door.release();
       if (!isOver || doors.some((door) => door.wasUsed())) over = 0;
@@ -52,7 +52,7 @@ export async function carryHold(place: HoldPlace): Promise<boolean> {
     for (const door of doors) door.close();
     lock.release();
   }
-  unlessFailure(() => keepHold(place), undefined);
+  await keepHoldAnyway(place);
   // The last answers, which another hold may not wait for.
   while (doors.some(({ passed }) => passed.size > 0)) await sleep(POLL);
   return true;

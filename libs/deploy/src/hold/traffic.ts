@@ -179,21 +179,31 @@ function leadBack(own: InstancePaths, slot: SlotName): void {
   if (now !== undefined && now !== slot) leadBack(own, now);
 }
 
+/** The same for what must not fail for it. */
+export async function keepHoldAnyway(place: HoldPlace): Promise<void> {
+  await keepHold(place).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+  });
+}
+
 /** Ends the hold whose time is over, starts the holder again that died, and ends what a kill left of one. */
-export function keepHold(place: HoldPlace): void {
+export async function keepHold(place: HoldPlace): Promise<void> {
   const { io, paths, app } = place;
   const { traffic_hold: hold, instances = {} } = findApp(paths, app) ?? {};
   const names = Object.keys(instances);
   if (!hold) leadAllBack(paths, app, names);
   else if (hold.until <= io.now().toISOString()) endHold(place, hold, 'its time was over');
-  else keepAside(place, hold);
+  else await keepAside(place, hold);
 }
 
-function keepAside(place: HoldPlace, hold: TrafficHold): void {
+async function keepAside(place: HoldPlace, hold: TrafficHold): Promise<void> {
   const { io, paths, app } = place;
-  if (!liveHolder(paths.holdLock(app)))
-    place.note?.(`the process that held the requests of ${app} has died, and is started again`);
-  keepHolder(place);
+  if (!liveHolder(paths.holdLock(app))) {
+    const again = (await holderListens(place, hold)) ? 'is' : 'could not be';
+    place.note?.(
+      `the process that held the requests of ${app} has died, and ${again} started again`,
+    );
+  }
   const isAside = (name: string) => isHeld(paths.app(app).instance(name));
   if (hold.instances.every(isAside)) return;
   const lock = takeLock(paths.lock(app), 0, { pid: io.pid, command: 'hold-traffic' });

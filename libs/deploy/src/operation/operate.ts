@@ -8,7 +8,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { announceOver } from '../alerts/over.ts';
 import type { ApprovalChoice } from '../approval/options.ts';
-import { keepHold } from '../hold/traffic.ts';
+import { keepHoldAnyway } from '../hold/traffic.ts';
 import { drainAll } from '../instances/drain.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
@@ -55,7 +55,7 @@ export async function operate<T>(
   let op: Operation | undefined;
   try {
     // Behind a holder that has died no probe of what is deployed would notice that requests fail.
-    unlessFailure(() => keepHold({ ...request, note }), undefined);
+    await keepHoldAnyway({ ...request, note });
     const known = requireApp(paths, request.app);
     if (verb !== 'stop') refuseRemoved(known);
     const context = contextOf({ ...request, deployId }, known, await open(known));
