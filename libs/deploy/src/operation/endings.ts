@@ -1,6 +1,7 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
 import { fingerprintsOf } from '@runner/common/app-secrets/open';
 import type { ChangeSummary, Deployed, ProxyMark } from '@runner/common/apps/state';
+import { findApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { migrationBy } from '../database/done.ts';
@@ -12,7 +13,15 @@ import { failedState, willBlock } from '../journal/after-failure.ts';
 import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
-import { type Deploy, isBack, type Operation, problemsOf, sharesOf } from '../journal/operation.ts';
+import {
+  type Deploy,
+  isBack,
+  type Operation,
+  problemsOf,
+  say,
+  sharesOf,
+} from '../journal/operation.ts';
+import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import type { StepFailure } from '../run/step.ts';
 import { sealOf } from '../statement/seal.ts';
 import type { OperationEnding } from './conclude.ts';
@@ -28,6 +37,13 @@ export interface ActiveRelease {
   readonly mark?: ProxyMark | undefined;
 }
 
+/** Why a release is not watched, and had no canary, although its `.deploy.yml` asks for it; undefined if neither is so. */
+function heldWords({ paths, app, shares, version }: Deploy, { watch, canary }: DeployFile) {
+  if (!watch || !findApp(paths, app.app)?.traffic_hold) return undefined;
+  const none = canary.length > 0 && shares.length === 0 ? 'had no canary and ' : '';
+  return `requests were held: ${version} ${none}is not watched`;
+}
+
 export function deploySucceeded(
   op: Deploy,
   { file, release, seen, mark }: ActiveRelease,
@@ -35,14 +51,21 @@ export function deploySucceeded(
   const { version, commit, deployId: deploy_id, changes, instances } = op;
   const own = { ...gapOf(seen), ...sharesOf(op), ...migrationOf(op) };
   const end = { ...spent(op), ...own, ...op.network.fields() };
+  // What is held would count against it.
+  const reason = heldWords(op, file);
+  if (reason !== undefined) say(op, reason);
+  const unjudged = reason === undefined ? undefined : { verdict: 'not_judged' as const, reason };
+  const watchFrom = (since: string) => watchOfRelease(file, { ...op, since });
+  const unwatched = unjudged && watchFrom(op.io.now().toISOString());
+  const events = eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
+    ...end,
+    changes,
+    ...sealOf(op.paths.app(op.app.app), release),
+    ...previousFields(op, instance),
+  }));
   return {
     hasStarted: true,
-    events: eventsOf({ origin: op, kind: 'DeploySuccess', instances, file }, (instance) => ({
-      ...end,
-      changes,
-      ...sealOf(op.paths.app(op.app.app), release),
-      ...previousFields(op, instance),
-    })),
+    events: unwatched ? [...events, ...watchRecords(op, unwatched, unjudged)] : events,
     state(app, deployed_at) {
       const { type: start } = file.start;
       const { ref, isOperators } = op;
@@ -55,12 +78,13 @@ export function deploySucceeded(
         secrets: fingerprintsOf(op.secrets, instances),
         ...(file.watch && mark && { mark }),
       };
-      // What is held would count against it.
-      const plain = app.traffic_hold ? null : watchOfRelease(file, { ...op, since: deployed_at });
-      const watch = plain && { ...plain, ...mark };
+      const plain = watchFrom(deployed_at);
+      const watch = unjudged ? null : plain && { ...plain, ...mark };
       const urls = addressesOf(file, instances);
       const choice = { ...op, keep: file.keep, by: op.user, urls, watch };
-      return succeededState(app, instances, deployed, choice);
+      const now = succeededState(app, instances, deployed, choice);
+      if (!unwatched) return now;
+      return { ...now, watched: watchEnd(unwatched, unjudged, deployed_at) };
     },
   };
 }
