@@ -62,11 +62,11 @@ function broughtBy({ changes }: Deployed): string[] {
 
 /** What an instance with `traffic` runs where. */
 function slotLines(
-  { live, draining, before_traffic: old }: InstanceSummary,
+  { live, stopped, draining, before_traffic: old }: InstanceSummary,
   isWarm: boolean,
 ): string[] {
   return [
-    ...(live ? [`requests go to slot ${live}`] : []),
+    ...(live && !stopped ? [`requests go to slot ${live}`] : []),
     ...(draining
       ? [
           isWarm

@@ -73,8 +73,11 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
     const isToStop = to && journal.touched?.includes(name) && isStopped(op, name);
     return isToStop ? { name, to, running: undefined, wasSwitched: false } : undefined;
   }
-  const isRight = placed === to?.release;
-  if (isRight && !journal.touched?.includes(name)) return undefined;
+  const isTouched = journal.touched?.includes(name) ?? false;
+  // In its slot there is nothing of a version that an operator stopped.
+  const isRight =
+    placed === to?.release || (placed === undefined && !isTouched && isStopped(op, name));
+  if (isRight && !isTouched) return undefined;
   // It was started beside what still gets the requests.
   if (isRight && isWaiting(op, name)) return undefined;
   const running =

@@ -28,6 +28,7 @@ import {
   errorText,
 } from '../operation/endings.ts';
 import type { Failed } from '../operation/execute.ts';
+import { isStopped } from '../operation/restore.ts';
 import { markProxy } from '../proxy/mark.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { oldLogs } from '../run/log.ts';
@@ -102,7 +103,8 @@ const unfitNow = ({ paths, app }: Deploy) => unfitWords({ paths, app: requireApp
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
   const previous = op.app.instances[step?.instance ?? '']?.current;
-  const serving = previous ? `${previous.version} keeps serving, ` : '';
+  const goesOn = isStopped(op, step?.instance ?? '') ? 'stays stopped' : 'keeps serving';
+  const serving = previous ? `${previous.version} ${goesOn}, ` : '';
   return withEnding(error, `; ${serving}${unswitched}`);
 }
 
