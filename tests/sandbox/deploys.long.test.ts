@@ -8,7 +8,7 @@ import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { startPm2 } from '../deploys/pm2.ts';
-import { deployFile, inWorld, REPO } from '../deploys/world.ts';
+import { deployFile, impatient, inWorld, REPO } from '../deploys/world.ts';
 import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { build, deploys, logOf, REQUIRED, test } from './deploys.ts';
 
@@ -102,8 +102,38 @@ test('a start command that cannot end a process by its number is reported, altho
     assert.is(status, 0, stderr);
     assert.match(
       stderr,
-      "runner deploy: start of default: it ran in the sandbox, which hides the server's processes; see: runner doctor --sandbox\n",
+      "runner deploy: start of default: it ran in the sandbox, which hides the server's processes: what it was to end may still run; use start: { type: process }, which runner ends; see: runner doctor --sandbox\n",
     );
+  }));
+
+test('a start command that cannot end the version before, which still answers, has failed', () =>
+  inWorld(async (world) => {
+    const start = `start: { type: command, run: sh ./restart.sh }`;
+    const deploy = impatient(world.port).replace(/^start: .*$/m, start);
+    const script = `#!/bin/sh
+PID=$RUNNER_SHARED/uploads/pid
+[ -f $PID ] && kill $(cat $PID)
+nohup node server.js > /dev/null 2>&1 &
+echo $! > $PID
+`;
+    const files = { 'restart.sh': script };
+    const shared = 'shared: [uploads/]\n';
+    await world.push('v1', { deploy: `${deploy.replace('300ms', '20s')}${shared}`, files });
+    const first = await world.deploy([], REQUIRED);
+    assert.is(first.status, 0, first.stderr);
+    try {
+      await world.push('v2', { deploy: `${deploy}${shared}`, files });
+      const { status, stdout, stderr } = await world.deploy([], REQUIRED);
+      assert.is(status, 1, stderr);
+      assert.match(stdout, /^Failed shop v2 at health .*v1 is active/);
+      assert.match(
+        String(world.events().find((event) => event.event_type === 'DeployFailure')?.error),
+        /^health: http:\S+ is answered by the version before \(node, \d+\), which its start command could not end, not by what was started, not healthy within 0.3 s; it ran in the sandbox, which hides/,
+      );
+      assert.is(await world.page(), 'v1');
+    } finally {
+      for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
+    }
   }));
 
 test('deploy --check names the commands that do not reach a service, and what to do instead', () =>

@@ -1,7 +1,7 @@
 /** The steps that make releases active: of a deploy, a rollback, a start, a restart, and of undoing them. */
 import { type Operation, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
-import { StepFailure } from '../run/step.ts';
+import { StepFailure, withEnding } from '../run/step.ts';
 import { vacate } from './drain.ts';
 import { askNow } from './drivers/ask.ts';
 import { driverFor, takesThePlaceOf } from './drivers/choose.ts';
@@ -187,6 +187,9 @@ export async function stopUnlessBeside(
 async function becomesHealthy(target: Target, started: Started): Promise<void> {
   const { health } = target.file;
   const listens = async (failure?: unknown) => {
+    // What was odd at its start may be why.
+    if (started.remark && failure instanceof StepFailure)
+      throw withEnding(failure, `; ${started.remark}`);
     const isDeaf = target.slot && !started.death() && !(await isOpen(target.env.PORT));
     if (isDeaf && !target.signal.aborted) throw deaf(target, started);
     if (failure) throw failure;

@@ -1,5 +1,5 @@
 /** Whether an answer on a port came from what a deploy started, or from something else. */
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { holds, listenersOn } from '../run/listeners.ts';
 import { environmentOf, ownProcesses, releaseIn } from '../run/processes.ts';
 import { appFolderOf, type Target } from './drivers/driver.ts';
@@ -27,6 +27,25 @@ export function strangerToUsers(uids: readonly number[], port: number): string |
   const [first, ...others] = listenersOn(port);
   if (!first || [first, ...others].some(({ uid }) => uids.includes(uid))) return undefined;
   return `a process of user ${first.uid}`;
+}
+
+/**
+ * The version before that listens on a port alone, in words. A supervisor that has taken over the release
+ * may be as old: only for a start that could not do what it was to.
+ */
+export function versionBeforeOn(target: Target, port: number): string | undefined {
+  const { app, instance, paths, release } = target;
+  const listeners = listenersOn(port);
+  const found = ownProcesses().filter((pid) => holds(pid, listeners));
+  const releases = found.map((pid) => {
+    const env = environmentOf(pid);
+    const isOurs = env.RUNNER_APP === app && env.RUNNER_INSTANCE === instance.name;
+    return isOurs ? releaseIn(env, appFolderOf(paths)) : undefined;
+  });
+  const [pid, before] = [found[0], releases[0]];
+  if (pid === undefined || before === undefined || releases.includes(basename(release)))
+    return undefined;
+  return `the version before (${nameOf(pid)}, ${pid}), which its start command could not end`;
 }
 
 /** The other registered app, or other instance, that listens on a port, in words. */

@@ -1,3 +1,8 @@
+const NOT_ENDED = /kill: .*No such process/i;
+
+/** Whether a command could not end a process by its number. */
+export const couldNotEnd = (output: string) => NOT_ENDED.test(output);
+
 /**
  * What the sandbox does that the output of a failed command may be about. The output is the commit's: it
  * chooses one of these sentences at most, and no path, name or setting in them.
@@ -13,7 +18,10 @@ const EFFECTS: readonly (readonly [RegExp, string])[] = [
     'hides the buses of systemd: use start: { type: systemd }',
   ],
   [/No journal files were found|No such file or directory.*journal/i, 'hides the journal'],
-  [/kill: .*No such process/i, "hides the server's processes"],
+  [
+    NOT_ENDED,
+    "hides the server's processes: what it was to end may still run; use start: { type: process }, which runner ends",
+  ],
   [
     /EROFS|Read-only file system/i,
     'lets commands write only to the release, shared/, /tmp and what is new or a cache in HOME',
