@@ -1,10 +1,11 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
 import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { killApp } from '@runner/testing/app';
+import { freePort, killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
+
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile, impatient } from '../deploys/world.ts';
@@ -155,6 +156,58 @@ test('a version that dies while the one before drains gives the requests back, a
   assert.is(again.status, 0, again.stderr);
 });
 
+test('a restart whose process dies in the drain has failed: no record of it, and its secrets are not applied', async ({
+  world,
+}) => {
+  const [a, b] = [await freePort(), await freePort()];
+  const ports = trafficFile(`traffic: { type: ports, ports: [${a}, ${b}], drain: 10s }\n`);
+  const files = trafficFiles('v0');
+  const jobs = 'jobs: { tidy: { run: "true", every: 24h, during_deploy: kill } }\n';
+  for (const deploy of [trafficFile(`traffic: { type: socket, drain: 10s }\n${jobs}`), ports]) {
+    await world.push('v0', { deploy, files });
+    const shipped = await world.deploy();
+    assert.is(shipped.status, 0, shipped.stderr);
+    const serving = livePid(world);
+    const manner = (text: string) => writeFileSync(join(world.dir, 'current/MANNER'), text);
+    const port = deploy === ports ? (world.live() === 'a' ? a : b) : world.proxy.port;
+    const stream = request(port, '/stream');
+    const value = join(world.root, 'value');
+    const restarts = () => world.kinds().filter((kind) => kind === 'AppRestarted').length;
+    const before = restarts();
+    writeFileSync(value, `${port}-value-0001`);
+    manner('fading\n');
+    const set = await world.runner('env', 'set', 'shop', 'KEY', '--file', value, '--restart');
+    assert.is(set.status, 1, set.stderr);
+    assert.match(set.stderr, 'v0 gets them again');
+    assert.is(livePid(world), serving);
+    assert.match((await world.runner('env', 'list', 'shop')).stdout, 'not applied yet');
+    assert.is(restarts(), before);
+    assert.is(world.state().deploying, null);
+    manner('good\n');
+    const restarted = await world.runner('restart', 'shop');
+    assert.is(restarted.status, 0, restarted.stderr);
+    assert.not.match((await world.runner('env', 'list', 'shop')).stdout, 'not applied yet');
+    assert.is(world.kinds().at(-1), 'AppRestarted');
+    void stream;
+  }
+  assert.is((await world.runner('audit', 'verify')).status, 0);
+});
+
+test('a restart that is killed in the drain is recorded by the next command', async ({ world }) => {
+  await world.ship('v0', 'good', 'traffic: { type: socket, drain: 60s }\n');
+  const stream = request(world.proxy.port, '/stream');
+  const restart = start('runner-restart', ['shop'], { root: world.root });
+  await until(() => world.instance().draining != null, 'no drain');
+  await until(() => world.state().deploying === null, 'not recorded');
+  process.kill(restart.pid, 'SIGKILL');
+  await restart.done;
+  const stopped = await world.runner('stop', 'shop');
+  assert.is(stopped.status, 0, stopped.stderr);
+  const [restarted, stop] = world.events().slice(-2);
+  assert.equal([restarted?.event_type, stop?.event_type], ['AppRestarted', 'AppStopped']);
+  void stream;
+});
+
 test('of two instances of which one dies in the drain, the outcome says which went back', async ({
   world,
 }) => {
@@ -212,6 +265,22 @@ test('a start that fails leaves a stopped app stopped, and the next one starts i
     assert.equal((world.state().stopped as { instances: string[] }).instances, ['default']);
   }
   rmSync(bad);
+  const status = await world.runner('status', 'shop');
+  assert.not.match(status.stdout, 'requests go to slot');
+  for (const [version, more] of [
+    ['v1', 'build: "false"\n'],
+    ['v2', 'nonsense: 1\n'],
+    ['v3', ''],
+  ] as const) {
+    const manner = version === 'v3' ? 'unhealthy' : 'good';
+    await world.push(version, { deploy: `${deploy}${more}`, files: trafficFiles(version, manner) });
+    const failed = await world.deploy();
+    assert.is(failed.status, 1);
+    assert.not.match(failed.stdout + failed.stderr, /[Rr]oll(?:ed)? back|keeps serving/);
+    assert.is(world.events().at(-1)?.event_type, 'DeployFailure');
+    assert.is(world.events().at(-1)?.rolled_back, undefined);
+    assert.match((await world.runner('history', 'shop', '-n', '1')).stdout, ' failed ');
+  }
   const started = await world.runner('start', 'shop');
   assert.match(started.stdout, /^Started shop v0/);
   assert.is((await request(world.proxy.port)).version, 'v0');

@@ -107,7 +107,9 @@ export function instanceSummary(
     ...(ran && { restored: ran }),
     ...(live && { live }),
     ...(asleep && { asleep: asleep.toISOString() }),
-    ...(draining && { draining }),
+    ...(draining && { draining: withoutRecord(draining) }),
     ...(before_traffic && { before_traffic }),
   };
 }
+
+const withoutRecord = ({ slot, since, until }: Draining): Draining => ({ slot, since, until });

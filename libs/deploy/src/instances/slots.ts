@@ -6,10 +6,12 @@ import { openBelowInstance, writeBelowInstance } from '@runner/common/apps/insta
 import { liveLink, liveSlot, type SlotName, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
+import { completeEvent } from '@runner/common/audit/complete';
 import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
 import { Failure } from '@runner/common/foundation/failure';
+import { recordAnyway } from '../journal/events.ts';
 import { isByHand } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 import { runStep, StepFailure, shellStep } from '../run/step.ts';
@@ -198,9 +200,19 @@ async function movePort({ log, signal }: Operation, target: Target): Promise<voi
   await runStep(log, signal, step);
 }
 
+/** A restart is done once the process before it is no longer needed. */
+function recordRestart(op: Operation, name: string, slot: SlotName): void {
+  const { draining } = instanceState(op, name);
+  if (draining?.slot !== slot || !draining.restart) return;
+  const { restart, ...rest } = draining;
+  recordAnyway(op, [completeEvent(restart, op.io)]);
+  noteInstance(op, name, (now) => ({ ...now, draining: rest }));
+}
+
 /** Stops what is in a slot, and forgets it. Throws a StepFailure. */
 export async function stopSlot(op: Operation, name: string, slot: SlotName): Promise<void> {
   const { app } = op.app;
+  recordRestart(op, name, slot);
   const held = instanceState(op, name).slots?.[slot];
   const paths = slotPaths(op.paths.app(app).instance(name), slot);
   const target = held && keptTarget(op, name, held, slot);

@@ -191,6 +191,13 @@ export function secretsStarted(op: Operation): void {
   anyway(op, () => noteStarted(op, op.app.app));
 }
 
+/** An instance runs again with those that it had when the operation began. */
+export function secretsBack(op: Operation, name: string): void {
+  const before = { ...op.secrets, today: op.secrets.started };
+  anyway(op, () => noteStarting(op, op.app.app, [name], before));
+  secretsStarted(op);
+}
+
 function anyway(op: Operation, action: () => void): void {
   try {
     action();

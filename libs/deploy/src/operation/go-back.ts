@@ -7,14 +7,16 @@ import { heldCommits } from '@runner/common/apps/hold';
 import { liveSlot, otherSlot, type SlotName, type SlotState } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { end } from '../approval/admit.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { serve, stopSlot } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
-import { beginJournal } from '../journal/journal.ts';
+import { beginJournal, secretsBack } from '../journal/journal.ts';
 import { type Deploy, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import { conclude } from './conclude.ts';
 import { deployFailed, rollbackFailed } from './endings.ts';
+import type { Undone } from './restore.ts';
 import { undo } from './undo.ts';
 
 /** Called under the app's lock, while the version before still runs. */
@@ -30,13 +32,17 @@ export async function goBack(op: Operation, name: string, how: string): Promise<
   const error = new StepFailure('drain', words);
   say(op, `${words}; ${held.version} gets them again`);
   op.lost.set(name, error);
+  secretsBack(op, name);
+  end(op, false, error.message);
   const to = previous.find(({ release }) => release === held.release);
   const now = uninterrupted({ ...op, app });
   if (to) return recordLoss(now, { name, live, dead, current, to, error });
-  // After a restart both are the same release.
+  // After a restart both are the same release, and its record was still to be written.
   const target = keptTarget(now, name, held, otherSlot(live));
   if (target) await serve(now, target);
   await stopSlot(now, name, live);
+  const loss = { name, live, dead, current, to: current, error };
+  if (op.journal?.rollback) concludeLoss(lostDeploy(now, loss), loss, []);
 }
 
 /** An instance that goes back: what it ran, and what it runs again. */
@@ -70,7 +76,12 @@ async function recordLoss(op: Operation, loss: Loss): Promise<void> {
   beginJournal(lost, intent, (now) => backOn(now, loss, at));
   const moves = lost.journal ? await undo(lost, lost.journal) : [];
   await stopSlot(lost, name, live);
-  const file = fileOfRelease(op.paths, op.app.app, current);
+  concludeLoss(lost, loss, moves);
+}
+
+function concludeLoss(lost: Deploy, loss: Loss, moves: readonly Undone[]): void {
+  const { name, current, error } = loss;
+  const file = fileOfRelease(lost.paths, lost.app.app, current);
   const facts = { error, moves, at: name, file, isInterrupted: false };
   conclude(lost, isOfDeploy(loss) ? deployFailed(lost, facts) : rollbackFailed(lost, facts));
 }

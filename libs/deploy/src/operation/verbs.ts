@@ -4,9 +4,10 @@ import { withoutStopped } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { completeEvent } from '@runner/common/audit/complete';
-import type { OperatorEvent } from '@runner/common/audit/events';
+import type { DeployEvent, OperatorEvent } from '@runner/common/audit/events';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { cleanRecord } from '@runner/common/redaction/record';
+import { instanceState } from '../instances/slots.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 import { conclude } from './conclude.ts';
@@ -32,7 +33,10 @@ const KINDS: Readonly<Record<LifecycleVerb, OperatorEvent>> = {
   restart: 'AppRestarted',
 };
 
-/** Records what was done with each instance; an unchanged instance has no event. */
+/**
+ * Records what was done with each instance; an unchanged instance has no event. The record of a restart
+ * waits while the process before it drains: if the new one dies meanwhile, it was none.
+ */
 export function concludeVerb(
   op: Operation,
   verb: LifecycleVerb,
@@ -44,6 +48,7 @@ export function concludeVerb(
   const isNew = ({ result }: LifeInstance) => result !== 'failed' && result !== 'unchanged';
   const done = instances.filter(isNew);
   const names = done.map(({ instance }) => instance);
+  const waits = (name: string) => verb === 'restart' && instanceState(op, name).draining != null;
   const events = done.map(({ instance, version }) => {
     const event = {
       timestamp,
@@ -53,7 +58,7 @@ export function concludeVerb(
       version,
       deploy_id: null,
       user,
-      instances: names,
+      instances: waits(instance) ? [instance] : names,
       ...(reason !== undefined && { reason }),
       ...approval,
     };
@@ -65,10 +70,25 @@ export function concludeVerb(
   const hasStarted = verb !== 'stop' && names.length > 0;
   if (hasStarted) secretsStarting(op, names);
   const how = { since: timestamp, by: user, reason: reason ?? null };
-  const state = (now: AppState) => ({ ...remembered(now, verb, good, how), deploying: null });
+  const waiting = events.filter(({ instance }) => waits(instance));
+  const state = (now: AppState) => ({
+    ...withWaiting(remembered(now, verb, good, how), waiting),
+    deploying: null,
+  });
   // What a killed command is finished by must not fail for it.
   const mustSave = good.length > 0 && op.trigger !== 'recovery';
-  conclude(op, { events, hasStarted, state, mustSave });
+  const written = events.filter((event) => !waiting.includes(event));
+  conclude(op, { events: written, hasStarted, state, mustSave });
+}
+
+function withWaiting(now: AppState, waiting: readonly DeployEvent[]): AppState {
+  const instances = { ...now.instances };
+  for (const restart of waiting) {
+    const instance = instances[restart.instance];
+    if (!instance?.draining) continue;
+    instances[restart.instance] = { ...instance, draining: { ...instance.draining, restart } };
+  }
+  return { ...now, instances };
 }
 
 /**
