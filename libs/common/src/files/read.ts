@@ -141,6 +141,17 @@ export function makeFolder(path: string, mode = 0o750): void {
   }
 }
 
+/** Makes a folder and its parents, of `/etc`, that all may read. */
+export function makeOpenFolder(path: string): void {
+  // Not by chmod: a kill before it would leave the folder closed.
+  const umask = process.umask(0o022);
+  try {
+    makeFolder(path, 0o755);
+  } finally {
+    process.umask(umask);
+  }
+}
+
 /** mkdirSync with `recursive` never returns below a folder that accepts no new ones (/proc). */
 function makeWhole(path: string, mode: number): void {
   const makeThis = () => {

@@ -1,8 +1,8 @@
 /** Grants: what an agent may do, in `/etc/runner/grants`, which root alone can write. */
-import { mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CommandPlan } from '@runner/common/apps/plans';
-import { namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
+import { makeOpenFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env, Io } from '@runner/common/foundation/io';
@@ -29,8 +29,8 @@ export interface Grant {
 const FILE_MAX = 65_536;
 const OTHERS = 0o022;
 export const isGrantName = (text: string) => /^[a-z][a-z0-9-]{0,31}$/.test(text);
-const folderOf = (env: Env) => join(etcOf(env), 'runner/grants');
-const pathOf = (env: Env, name: string) => join(folderOf(env), `${name}.json`);
+export const grantsFolder = (env: Env) => join(etcOf(env), 'runner/grants');
+const pathOf = (env: Env, name: string) => join(grantsFolder(env), `${name}.json`);
 
 /** Throws `grant_invalid` without one, and for a file that someone other than root could have written. */
 export function readGrant(env: Env, name: string): Grant {
@@ -55,7 +55,7 @@ export function readGrant(env: Env, name: string): Grant {
 
 /** All of them. Throws `grant_invalid` for one that cannot be read. */
 export function listGrants(env: Env): Grant[] {
-  const names = namesIn(folderOf(env)).filter((name) => name.endsWith('.json'));
+  const names = namesIn(grantsFolder(env)).filter((name) => name.endsWith('.json'));
   return names.map((name) => readGrant(env, name.slice(0, -5)));
 }
 
@@ -78,7 +78,10 @@ export function changeGrants(io: Io, name: string, grant: Grant | undefined): vo
   const other = listGrants(io.env).find((each) => each.name !== name && each.key === grant?.key);
   if (other && grant?.key)
     throw new Failure('grant_invalid', `the key is that of the grant '${other.name}'`);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  const folder = grantsFolder(io.env);
+  makeOpenFolder(folder);
+  // `runner mcp` reads it as another user.
+  chmodSync(folder, 0o755);
   if (grant) writeWhole(path, `${JSON.stringify(grant, null, 2)}\n`, 0o644);
   else removeIfThere(path);
   const program = join(dirname(io.program), 'runner-mcp');

@@ -15,6 +15,7 @@ import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
+import { grantsFolder } from '@runner/deploy/approval/grants';
 import {
   type CheckContext,
   type CheckResult,
@@ -25,6 +26,7 @@ import {
 
 /** Permissions of others except writing, which the guards check. */
 const OTHERS_READ = 0o055;
+const OTHERS_ENTER = 0o001;
 
 /** Undefined if there is nothing, or in a closed folder, which is reported separately. */
 function look(path: string): Stats | undefined {
@@ -93,6 +95,7 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
       ...[paths.stateDir, ...spools].flatMap((path) => open(path, '700')),
       ...states.flatMap((path) => open(path, '600')),
       ...unviewable(paths),
+      ...closedGrants(io, root.uid, paths),
     ],
     `${paths.root} and its content belong to one user and are closed to others`,
   );
@@ -119,6 +122,19 @@ function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
       warning(`${path} is closed to the group ${VIEWERS}`, `setfacl ${options} ${word(path)}`),
     ];
   });
+}
+
+/** An agent that sshd lets in is the root's account, and reads there what it may do. */
+function closedGrants(
+  { env }: CheckContext['io'],
+  account: number,
+  { root }: Paths,
+): CheckResult[] {
+  const path = grantsFolder(env);
+  const stat = look(path);
+  if (!stat || stat.uid === account || (stat.mode & OTHERS_ENTER) !== 0) return [];
+  const why = `${path} is closed to the account of ${root}: no agent can use its grant`;
+  return [problem(why, `chmod 755 ${word(path)}`)];
 }
 
 /** The folders of an app that a deploy writes to. `shared/` may belong to the app's own user. */

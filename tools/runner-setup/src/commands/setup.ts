@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CommandResult, type Context, command } from '@runner/common/cli/command';
 import { holderFor, requireLock } from '@runner/common/files/lock';
-import { readGiven } from '@runner/common/files/read';
+import { makeOpenFolder, readGiven } from '@runner/common/files/read';
 import { Failure, invalidValue, usage } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
 import { word } from '@runner/common/text/shell';
@@ -17,7 +17,6 @@ import { checkCommand } from '../app/programs.ts';
 import type { AppNeeds } from '../plan/needs.ts';
 import { printPlan, setUp, undo } from '../plan/set-up.ts';
 import { answerText, type SetupResult } from '../plan/show.ts';
-import { makeOpenFolder } from '../steps/machine.ts';
 
 const OPTIONS = {
   print: { about: 'Print every file and command, and change nothing' },

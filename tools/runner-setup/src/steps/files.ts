@@ -1,7 +1,12 @@
 /** Files and links of setup, and lines in files of others: never a change of what a person wrote. */
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readIfThere, readTextIfThere, removeIfThere } from '@runner/common/files/read';
+import {
+  makeOpenFolder,
+  readIfThere,
+  readTextIfThere,
+  removeIfThere,
+} from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import {
   hashOf,
@@ -13,7 +18,6 @@ import {
   entryOf,
   forgetThing,
   type Machine,
-  makeOpenFolder,
   missingAbove,
   removeEmpty,
   saveRecord,

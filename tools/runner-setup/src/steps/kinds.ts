@@ -1,6 +1,6 @@
 /** What can be done with each kind of thing: show it, look whether it is there, make it, undo it. */
 import { statSync } from 'node:fs';
-import { namesIn } from '@runner/common/files/read';
+import { makeOpenFolder, namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
@@ -16,7 +16,7 @@ import {
   undoFile,
   undoLine,
 } from './files.ts';
-import { entryOf, type Machine, makeOpenFolder, removeEmpty, saveRecord } from './machine.ts';
+import { entryOf, type Machine, removeEmpty, saveRecord } from './machine.ts';
 import type { ReloadThing, Thing, ThingOf } from './thing.ts';
 
 interface ThingKind<T extends Thing> {

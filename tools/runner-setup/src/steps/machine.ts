@@ -1,7 +1,7 @@
 /** The server on which things are made, and the record of what was made. */
 import { rmdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolder, removeIfThere } from '@runner/common/files/read';
+import { makeOpenFolder, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
@@ -62,19 +62,6 @@ export function saveRecord({ env, record }: Machine): void {
   makeOpenFolder(dirname(path));
   // `runner doctor` and `deploy --check` read it as another user.
   writeWhole(path, `${JSON.stringify(record, null, 2)}\n`, 0o644);
-}
-
-/** Makes a folder in `/etc` that all may read; returns those that were missing, the outermost first. */
-export function makeOpenFolder(path: string): string[] {
-  const missing = missingAbove(path);
-  // Not by chmod: a kill before it would leave the folder closed.
-  const umask = process.umask(0o022);
-  try {
-    makeFolder(path, 0o755);
-  } finally {
-    process.umask(umask);
-  }
-  return missing;
 }
 
 export function missingAbove(path: string): string[] {
