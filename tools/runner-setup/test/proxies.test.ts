@@ -10,7 +10,10 @@ test('a site that nginx itself refuses is put back', async () => {
   const args = ['--run', 'node server.js', '--yes', '--cert', '/dev/null', '--key', '/dev/null'];
   const { status, stderr } = await stand.setup(...args);
   assert.is(status, 1);
-  assert.match(stderr, /`nginx -t .*` failed: .*\(setup_failed\)\n$/);
+  assert.match(
+    stderr,
+    /`nginx -t .*` failed: .*; the files are as they were before \(setup_failed\)\n$/,
+  );
   assert.not.ok(existsSync(stand.path('etc/nginx/conf.d/runner-shop.conf')));
 });
 

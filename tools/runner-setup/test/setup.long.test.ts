@@ -1,5 +1,5 @@
 /** What setup makes, shows, leaves alone and undoes, with stand-ins for the programs of the server. */
-import { rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { running, writeState } from '@runner/testing/app-states';
 import { run } from '@runner/testing/run';
@@ -7,7 +7,7 @@ import { startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { madeStand, RUN, SITE, UNIT } from './setup.ts';
-import { makeStand, PLAIN_FILE } from './stand.ts';
+import { DEPLOY_FILE, makeStand, PLAIN_FILE } from './stand.ts';
 
 test('a plain unit is enabled, and what is not needed is said', async () => {
   const stand = makeStand(PLAIN_FILE, []);
@@ -107,7 +107,10 @@ test('a configuration that the proxy refuses is put back', async () => {
   stand.write('state/bad-nginx', '');
   const { status, stdout, stderr } = await stand.setup(...RUN, '--yes', '--json');
   assert.is(status, 1);
-  assert.match(stderr, /`nginx -t .*` failed: nginx: line 3 is wrong \(setup_failed\)\n$/);
+  assert.match(
+    stderr,
+    /`nginx -t .*` failed: nginx: line 3 is wrong; the files are as they were before \(setup_failed\)\n$/,
+  );
   assert.ok(JSON.parse(stdout).steps.some((each: { state: string }) => each.state === 'failed'));
   assert.throws(() => stand.read(SITE), /ENOENT/);
   rmSync(stand.path('state/bad-nginx'));
@@ -120,6 +123,28 @@ test('a configuration that the proxy refuses is put back', async () => {
   stand.write('state/bad-nginx', '');
   assert.is((await stand.setup('--yes')).status, 1);
   assert.is(stand.read(SITE), good);
+});
+
+test('a proxy that hangs in its reload is left after 30 s, with its files as before', async () => {
+  const stand = makeStand(DEPLOY_FILE, ['caddy']);
+  const main = 'etc/caddy/Caddyfile';
+  mkdirSync(stand.path('etc/caddy'));
+  stand.write(main, '# mine\n');
+  stand.write('state/stuck', '');
+  const { status, stdout, stderr } = await stand.setup(...RUN, '--yes');
+  assert.is(status, 1);
+  assert.match(
+    stdout,
+    /^ok {5}create the user[\s\S]*\nfailed check the configuration of caddy, and/,
+  );
+  assert.match(
+    stderr,
+    /: `systemctl reload-or-restart caddy` failed: it did not end within 30 s; the files are as they were before \(setup_failed\)\n$/,
+  );
+  assert.is(stand.read(main), '# mine\n');
+  assert.throws(() => stand.read('etc/caddy/runner/shop.caddyfile'), /ENOENT/);
+  // The reload that hangs would keep it from taking up anything later.
+  assert.match(stand.read('state/log'), /systemctl is-active -- caddy\nsystemctl restart caddy\n$/);
 });
 
 test('what the app no longer needs goes, and what two apps need stays until both are undone', async () => {

@@ -1,4 +1,13 @@
-import { existsSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { atExit } from '@runner/testing/cleanup';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { madeStand, RUN, SITE, UNIT } from './setup.ts';
@@ -83,6 +92,31 @@ test('a file that was changed since is neither replaced nor removed without a ye
   const undone = await stand.setup('--undo', '--yes');
   assert.match(undone.stdout, /kept {3}undo: write \S+runner-shop\.conf\n/);
   assert.match(stand.read(SITE), /# mine/);
+});
+
+test('a key that the user of Caddy may not read is named before anything is changed', async () => {
+  const stand = makeStand(DEPLOY_FILE, ['caddy']);
+  mkdirSync(stand.path('etc/caddy'));
+  const tls = mkdtempSync('/tmp/runner-tls-');
+  atExit(() => rmSync(tls, { recursive: true }));
+  const own = ['cert', 'key'].flatMap((name) => [`--${name}`, `${tls}/${name}.pem`]);
+  writeFileSync(`${tls}/cert.pem`, '', { mode: 0o644 });
+  writeFileSync(`${tls}/key.pem`, '', { mode: 0o600 });
+  stand.write('root/config.yml', 'proxy_user: nobody\n');
+  rmSync(stand.path('bin/id'));
+  symlinkSync('/usr/bin/id', stand.path('bin/id'));
+  const before = stand.tree();
+  const { status, stdout, stderr } = await stand.setup(...RUN, '--yes', ...own);
+  assert.equal([status, stdout], [1, '']);
+  const typed = `sudo setfacl -m u:nobody:x ${tls} && sudo setfacl -m u:nobody:r ${tls}/key.pem`;
+  assert.is(
+    stderr,
+    `runner setup: caddy runs as nobody, who may not read ${tls}/cert.pem and ${tls}/key.pem: ${typed} (file_unreadable)\n`,
+  );
+  assert.is(stand.tree(), before);
+  chmodSync(`${tls}/key.pem`, 0o644);
+  chmodSync(tls, 0o755);
+  assert.is((await stand.setup(...RUN, '--yes', ...own)).status, 0);
 });
 
 test('a unit of a package is never taken', async () => {

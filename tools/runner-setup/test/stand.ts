@@ -30,7 +30,7 @@ case $name in
   setfacl)
     [ -e "$last" ] || exit 1
     case " $* " in
-      *" -m "*rX*) who=\${3#u:} who=\${who%%:*}; add acl "$last user:$who:r-x"; add acl "$last default:user:$who:r-x" ;;
+      *" -m "*:rX*) who=\${3#u:} who=\${who%%:*}; add acl "$last user:$who:r-x"; add acl "$last default:user:$who:r-x" ;;
       *" -m "*) who=\${2#u:} who=\${who%%:*}; add acl "$last user:$who:--x" ;;
       *" -k "*) grep -v "^$last default:" "$state/acl" >"$state/.new"; mv "$state/.new" "$state/acl" ;;
       *" -x "*) for each in "$@"; do case $each in
@@ -44,6 +44,8 @@ case $name in
       *' is-enabled '*) has enabled "$last" && echo enabled || echo disabled ;;
       *' enable '*) add enabled "$last" ;;
       *' disable '*) drop enabled "$last" ;;
+      *' is-active '*) [ ! -e "$state/stuck" ] || echo reloading ;;
+      *' reload-or-restart '*) [ ! -e "$state/stuck" ] || exec sleep 300; [ ! -e "$state/no-reload" ] ;;
       *) [ ! -e "$state/no-reload" ] ;;
     esac ;;
   *) [ ! -e "$state/bad-$name" ] || { echo "$name: line 3 is wrong" >&2; exit 1; } ;;
@@ -98,7 +100,19 @@ export function makeStand(deployFile = DEPLOY_FILE, proxies = ['nginx']): Stand 
   writeFileSync(join(folder, 'bin/.program'), PROGRAM, { mode: 0o755 });
   for (const name of [...PROGRAMS, ...proxies]) symlinkSync('.program', join(folder, 'bin', name));
   // Those of this machine are not found.
-  for (const name of ['sh', 'grep', 'sed', 'mv', 'cat', 'diff', 'mkdir', 'rmdir', 'flock', 'node'])
+  for (const name of [
+    'sh',
+    'grep',
+    'sed',
+    'mv',
+    'cat',
+    'diff',
+    'mkdir',
+    'rmdir',
+    'flock',
+    'sleep',
+    'node',
+  ])
     symlinkSync(name === 'node' ? process.execPath : real(name), join(folder, 'bin', name));
   const env = { RUNNER_ETC: join(folder, 'etc'), PATH: join(folder, 'bin') };
   const root = join(folder, 'root');

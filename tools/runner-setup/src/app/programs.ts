@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { orElse } from '@runner/common/foundation/attempt';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure, systemCode, usage } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -28,22 +28,29 @@ export interface ProgramEnd {
 }
 
 /** Runs a program to its end, without a terminal. */
-export function ended(env: Env, [program, ...args]: Argv, input = ''): ProgramEnd {
+export function ended(
+  env: Env,
+  [program, ...args]: Argv,
+  input = '',
+  timeout = PATIENCE,
+): ProgramEnd {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     // What answers in words is read; a proxy must not write into the home of another user.
     env: { ...env, PATH: pathOf(env), LC_ALL: 'C' },
     encoding: 'utf8',
     input,
     cwd: '/',
-    timeout: PATIENCE,
+    timeout,
     maxBuffer: OUTPUT_MAX,
   });
-  return { status, stdout: stdout ?? '', stderr: stderr || (error?.message ?? '') };
+  const isLate = error && systemCode(error) === 'ETIMEDOUT';
+  const why = isLate ? `it did not end within ${timeout / 1000} s` : error?.message;
+  return { status, stdout: stdout ?? '', stderr: stderr || (why ?? '') };
 }
 
 /** Runs a program that has to succeed. Throws `setup_failed` with the last line that it printed. */
-export function succeed(env: Env, argv: Argv): string {
-  const { status, stdout, stderr } = ended(env, argv);
+export function succeed(env: Env, argv: Argv, timeout?: number): string {
+  const { status, stdout, stderr } = ended(env, argv, '', timeout);
   if (status === 0) return stdout;
   const last = `${stdout}\n${stderr}`.trim().split('\n').at(-1) ?? '';
   const line = argv.map(word).join(' ');

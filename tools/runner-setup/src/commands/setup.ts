@@ -65,7 +65,7 @@ export const setup = command({
     'asking. The choices --run, --user, --proxy, --public, --cert and --key are remembered.\n' +
     '\n' +
     'nginx and HAProxy get a certificate from certbot if it is installed, Caddy gets its own. A\n' +
-    'configuration that the proxy refuses is put back.',
+    'configuration that the proxy refuses, or has not taken up within 30 s, is put back.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   options: OPTIONS,
   exits: [[75, 'Another setup is running']],

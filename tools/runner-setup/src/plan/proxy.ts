@@ -1,8 +1,12 @@
 /** Which proxy an app is behind, and as which user it runs. */
-import { usage } from '@runner/common/foundation/failure';
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
+import { Failure, usage } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/text/shell';
 import { proxies } from '@runner/deploy/instances/proxies';
-import { userName } from '@runner/deploy/instances/rights';
-import { accountOf, isInstalled } from '../app/programs.ts';
+import { closedAbove, may, userName } from '@runner/deploy/instances/rights';
+import { accountOf, ended, isInstalled } from '../app/programs.ts';
 import type { AppNeeds } from './needs.ts';
 
 export const PROXIES = ['nginx', 'caddy', 'haproxy'] as const;
@@ -34,4 +38,31 @@ export function proxyUser({ facts, machine: { env } }: AppNeeds, proxy: ProxyNam
   const [usual = ''] = USERS[proxy];
   const named = facts.proxy_user ?? (running && userName(running.uid));
   return named ?? USERS[proxy].find((each) => accountOf(env, each).length > 0) ?? usual;
+}
+
+/** Caddy reads a certificate of the operator's as its own user, the others as root. Throws `file_unreadable`. */
+export function requireReadable(needs: AppNeeds): void {
+  const { choices, machine } = needs;
+  const user = proxyUser(needs, 'caddy');
+  const ids = (flag: string) =>
+    ended(machine.env, ['id', flag, '--', user]).stdout.split(/\s/).map(Number);
+  const [uid = 0] = ids('-u');
+  if (uid === 0 || choices.cert === undefined || choices.key === undefined) return;
+  const who = { uid, groups: ids('-G') };
+  const closed = [choices.cert, choices.key].flatMap((file) => {
+    const real = orElse(() => realpathSync(file), file);
+    const rights = [dirname(file), dirname(real)]
+      .flatMap((folder) => closedAbove(who, folder))
+      .map((folder) => ['x', folder]);
+    if (!may(who, real, 0o4)) rights.push(['r', real]);
+    return rights.length === 0 ? [] : [{ file, rights }];
+  });
+  if (closed.length === 0) return;
+  const commands = closed
+    .flatMap(({ rights }) => rights)
+    .map(([right, path = '']) => `sudo setfacl -m u:${user}:${right} ${word(path)}`);
+  const files = closed.map(({ file }) => file).join(' and ');
+  const typed = [...new Set(commands)].join(' && ');
+  const why = `caddy runs as ${user}, who may not read ${files}: ${typed}`;
+  throw new Failure('file_unreadable', why);
 }

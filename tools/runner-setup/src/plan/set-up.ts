@@ -10,9 +10,20 @@ import type { Machine } from '../steps/machine.ts';
 import { thingOf } from '../steps/thing.ts';
 import type { AppNeeds } from './needs.ts';
 import { planOf, type SetupPlan } from './plan.ts';
-import { diffOf, planText, type SetupResult, type SetupStep, stepOf, undoneStep } from './show.ts';
+import { requireReadable } from './proxy.ts';
+import {
+  diffOf,
+  planText,
+  type SetupResult,
+  type SetupStep,
+  stepLine,
+  stepOf,
+  undoneStep,
+} from './show.ts';
 
-type AskingContext = Pick<Context, 'io'> & { readonly options: { readonly yes: boolean } };
+type AskingContext = Pick<Context, 'io' | 'format'> & {
+  readonly options: { readonly yes: boolean };
+};
 
 /** All that the app needs, whether it is there or not. */
 export function printPlan(needs: AppNeeds): SetupResult {
@@ -48,22 +59,34 @@ export function setUp(context: AskingContext, needs: AppNeeds): SetupResult {
     const steps = plan.reports.map((each) => stepOf(machine, each));
     return { app, result: 'nothing_to_do', steps, notes: [...plan.notes] };
   }
+  if (plan.reports.some(({ thing }) => thing.kind === 'reload' && thing.name === 'caddy'))
+    requireReadable(needs);
   confirmPlan(context, needs, plan);
-  const [first, removed] = [plan, undoAll(machine, plan.stale)];
-  makeWith(machine, first);
+  const show = showOn(context);
+  const removed = undoAll(machine, plan.stale, (each) => show(undoneStep(each)));
+  makeWith(machine, plan, show);
   // With its certificate the site changes once more.
-  const hasNew = first.reports.some(
+  const hasNew = plan.reports.some(
     ({ thing, state }) => thing.kind === 'certificate' && state === 'made',
   );
-  const last = hasNew ? planOf(needs) : first;
-  if (hasNew) makeWith(machine, last);
+  const last = hasNew ? planOf(needs) : plan;
+  if (hasNew) makeWith(machine, last, show);
   const steps = [...removed.map(undoneStep), ...last.reports.map((each) => stepOf(machine, each))];
   return { app, result: 'made', steps, notes: [...last.notes] };
 }
 
-function makeWith(machine: Machine, { reports }: SetupPlan): void {
+type ShowStep = (step: SetupStep) => void;
+
+/** For people: each step as it ends. */
+function showOn({ io, format }: AskingContext): ShowStep {
+  return (step) => {
+    if (format === 'human') io.stdout.write(stepLine(step));
+  };
+}
+
+function makeWith(machine: Machine, { reports }: SetupPlan, show: ShowStep): void {
   try {
-    makeAll(machine, reports);
+    makeAll(machine, reports, (each) => show(stepOf(machine, each)));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const steps = reports.map((each) => stepOf(machine, each));
@@ -128,7 +151,8 @@ export function undo(
     if (!/^y(es)?$/i.test(ask(io, 'Undo all of this? [y/N]').trim()))
       throw new Failure('interrupted', 'not confirmed, nothing was changed');
   }
-  const steps = undoAll(machine, made).map(undoneStep);
+  const show = showOn(context);
+  const steps = undoAll(machine, made, (each) => show(undoneStep(each))).map(undoneStep);
   const failed = steps.find(({ state }) => state === 'failed');
   if (failed) throw new Failure('setup_failed', failed.why ?? failed.step, { steps });
   return { app, result: 'undone', steps, notes: [] };

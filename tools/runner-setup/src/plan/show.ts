@@ -79,19 +79,20 @@ const WORDS = {
   removed: 'ok',
 };
 
+/** What came of a step, as soon as it has ended. */
+export function stepLine({ step, state, why }: SetupStep): string {
+  const reason = why === undefined ? '' : `: ${harmlessLine(why)}`;
+  return `${WORDS[state].padEnd(6)} ${harmlessLine(step)}${reason}\n`;
+}
+
+/** The answer without the steps, which were shown while they were done. */
 export function answerText({ app, result, steps, notes }: SetupResult): string {
   const told = notes.map((note) => `note: ${harmlessLine(note)}\n`).join('');
   if (result === 'printed') return `${planText(steps)}${told}`;
-  const done = steps
-    .filter(({ state }) => state !== 'there')
-    .map(({ step, state, why }) => {
-      const reason = why === undefined ? '' : `: ${harmlessLine(why)}`;
-      return `${WORDS[state].padEnd(6)} ${harmlessLine(step)}${reason}\n`;
-    });
   const ends = {
     made: `Set up ${app}\n`,
     undone: `Undid the setup of ${app}\n`,
     nothing_to_do: 'nothing to do: everything is in place\n',
   };
-  return `${done.join('')}${told}${ends[result]}`;
+  return `${told}${ends[result]}`;
 }

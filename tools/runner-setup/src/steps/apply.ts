@@ -2,7 +2,7 @@
 import { Failure } from '@runner/common/foundation/failure';
 import type { MadeThing } from '@runner/deploy/instances/setup-record';
 import { contentsAt, type FormerFile, revertFile, standingOf } from './files.ts';
-import { kindOf } from './kinds.ts';
+import { kindOf, restartIfStuck } from './kinds.ts';
 import {
   beginThing,
   entryOf,
@@ -38,14 +38,21 @@ export function takenOver(machine: Machine, things: readonly Thing[]) {
   });
 }
 
-/** Makes each thing that is wanted; stops at the first that fails, which is thrown. */
-export function makeAll(machine: Machine, reports: readonly ThingReport[]): void {
+/** Makes each thing that is wanted, and shows it; stops at the first that fails, which is thrown. */
+export function makeAll(
+  machine: Machine,
+  reports: readonly ThingReport[],
+  show: (report: ThingReport) => void,
+): void {
   const former = new Map<string, FormerFile>();
   for (const report of reports) {
     const { thing } = report;
     // What was made before may have changed the answer.
     if (report.state === 'there' && (thing.kind !== 'reload' || isThere(machine, thing))) continue;
-    if (report.state === 'kept') continue;
+    if (report.state === 'kept') {
+      show(report);
+      continue;
+    }
     if (thing.kind === 'file') {
       const hashes = entryOf(machine, thing)?.hashes;
       former.set(thing.path, { bytes: contentsAt(thing.path), hashes: hashes && [...hashes] });
@@ -55,16 +62,20 @@ export function makeAll(machine: Machine, reports: readonly ThingReport[]): void
       kindOf(thing.kind).make(machine, thing, entry);
     } catch (error) {
       report.state = 'failed';
-      if (thing.kind === 'reload') revert(machine, reports, former, thing.paths);
-      throw error;
+      show(report);
+      if (thing.kind !== 'reload' || !(error instanceof Failure)) throw error;
+      revert(machine, reports, former, thing.paths);
+      if (thing.test) restartIfStuck(machine, thing.name);
+      throw new Failure(error.code, `${error.message}; the files are as they were before`);
     }
     entry.state = 'made';
     saveRecord(machine);
     report.state = 'made';
+    show(report);
   }
 }
 
-/** Puts the files back that this run has changed and that a proxy does not accept. */
+/** Puts the files and lines back that this run has changed and that a proxy does not accept. */
 function revert(
   machine: Machine,
   reports: readonly ThingReport[],
@@ -73,6 +84,12 @@ function revert(
 ): void {
   for (const report of reports) {
     const { thing } = report;
+    const line = thing.kind === 'line' && report.state === 'made' && entryOf(machine, thing);
+    if (thing.kind === 'line' && line && paths.includes(thing.path)) {
+      kindOf('line').undo(machine, line);
+      forgetThing(machine, line);
+      report.state = 'failed';
+    }
     const before = thing.kind === 'file' ? former.get(thing.path) : undefined;
     if (thing.kind !== 'file' || !before || !paths.includes(thing.path)) continue;
     const entry = entryOf(machine, thing);
@@ -90,11 +107,15 @@ export interface UndoneThing {
 }
 
 /** Undoes entries, the last first; what takes effect by a reload is reloaded at the end. */
-export function undoAll(machine: Machine, entries: readonly MadeThing[]): UndoneThing[] {
+export function undoAll(
+  machine: Machine,
+  entries: readonly MadeThing[],
+  show: (undone: UndoneThing) => void,
+): UndoneThing[] {
   const isReload = ({ kind }: MadeThing) => kind === 'reload';
   const order = [...entries].reverse();
   const all = [...order.filter((each) => !isReload(each)), ...order.filter(isReload)];
-  return all.map((entry) => {
+  const undoOne = (entry: MadeThing): UndoneThing => {
     try {
       const isNeeded = isNeededElsewhere(machine, entry.id);
       const isUndone =
@@ -105,6 +126,11 @@ export function undoAll(machine: Machine, entries: readonly MadeThing[]): Undone
       if (!(error instanceof Failure)) throw error;
       return { entry, state: 'failed', why: error.message };
     }
+  };
+  return all.map((entry) => {
+    const undone = undoOne(entry);
+    show(undone);
+    return undone;
   });
 }
 

@@ -34,8 +34,11 @@ interface ThingKind<T extends Thing> {
 const unitState = ({ env }: Machine, unit: string) =>
   ended(env, ['systemctl', 'is-enabled', '--', unit]).stdout.trim();
 
-const runAll = (machine: Machine, commands: readonly Argv[]) =>
-  commands.forEach((each) => void succeed(machine.env, each));
+const runAll = (machine: Machine, commands: readonly Argv[], timeout?: number) =>
+  commands.forEach((each) => void succeed(machine.env, each, timeout));
+
+/** systemd waits for a proxy that never says that it has read its configuration; in milliseconds. */
+const RELOAD_LIMIT = 30_000;
 
 const USERADD = [
   'useradd',
@@ -155,15 +158,22 @@ const reload: ThingKind<ReloadThing> = {
   commands: (_, { test, run }) => (test ? [test, ...run] : run),
   isThere: (machine, thing) => entryOf(machine, thing)?.hashes?.[0] === stateOfPaths(thing.paths),
   make(machine, thing, entry) {
-    runAll(machine, this.commands(machine, thing));
+    runAll(machine, this.commands(machine, thing), RELOAD_LIMIT);
     entry.hashes = [stateOfPaths(thing.paths)];
     saveRecord(machine);
   },
   undo({ env }, { fields: { back = '[]' } }) {
-    for (const each of JSON.parse(back) as Argv[]) succeed(env, each);
+    for (const each of JSON.parse(back) as Argv[]) succeed(env, each, RELOAD_LIMIT);
     return true;
   },
 };
+
+/** Restarts a proxy that its last reload left hanging or ended, now that its files are as before. */
+export function restartIfStuck({ env }: Machine, name: string): void {
+  const state = ended(env, ['systemctl', 'is-active', '--', name]).stdout.trim();
+  if (state === 'reloading' || state === 'failed')
+    ended(env, ['systemctl', 'restart', name], '', RELOAD_LIMIT);
+}
 
 /** Changes with each of these files, and with what a folder lists. */
 function stateOfPaths(paths: readonly string[]): string {
