@@ -1,9 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { atExit } from '@runner/testing/cleanup';
+import { shell } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { init, laidOut, written } from './root.ts';
+import { init, laidOut, server, written } from './root.ts';
 
 const NODE = {
   'package.json': { scripts: { build: 'tsc', start: 'node dist/index.js' } },
@@ -111,6 +122,40 @@ test('a folder and an app are refused with one sentence', async () => {
   const { status, stderr } = await init(laidOut({}), ['--app', 'shop']);
   assert.is(status, 2);
   assert.is(stderr, 'error: the argument [FOLDER] cannot be used with --app <APP>\n');
+});
+
+test('on a server an ordinary user proves a checkout; only what sudo can do is advised', async () => {
+  if (process.getuid?.() !== 0) return;
+  const root = join(laidOut({ 'opt/config.yml': 'sandbox: { mode: off }\n' }), 'opt');
+  chmodSync(root, 0o700);
+  const folder = laidOut({
+    'package.json': { scripts: { start: 'node a.js' } },
+    'a.js': server('/'),
+  });
+  const made = mkdtempSync('/tmp/runner-init-');
+  atExit(() => rmSync(made, { recursive: true }));
+  for (const each of [made, folder]) chownSync(each, 65534, 65534);
+  const as = (more: string) =>
+    shell(
+      `cd ${folder} && TMPDIR=${made} ${more} setpriv --reuid=65534 --regid=65534 --clear-groups '${process.execPath}' "$(command -v runner-init)" --yes`,
+      { root },
+    );
+  const { status, stdout, stderr } = await as('RUNNER_SANDBOX=off');
+  assert.is(status, 0, stderr);
+  assert.match(stdout, /^Wrote \.deploy\.yml\. Proven: /);
+  rmSync(join(folder, '.deploy.yml'));
+  chownSync(folder, 0, 0);
+  const sudo = await as('SUDO_USER=ada');
+  assert.equal([sudo.status, sudo.stdout], [1, '']);
+  assert.is(
+    sudo.stderr,
+    `runner init: ${folder} belongs to another user: run it without sudo (file_unreadable)\n`,
+  );
+  const closed = await as('');
+  assert.match(
+    closed.stderr,
+    /cannot write \S+\.deploy\.yml: permission denied \(not_writable\)\n$/,
+  );
 });
 
 test('a link in the place of .deploy.yml is not followed', async () => {

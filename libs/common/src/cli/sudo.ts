@@ -15,6 +15,10 @@ export function sudoHint(io: Io, title: string, args: readonly string[], error: 
   const root = chooseRoot(option, io.env, () => io.cwd);
   const owner = statSync(root, { throwIfNoEntry: false })?.uid;
   if (owner === undefined || owner === io.uid) return '';
+  const { path = '' } = error.cause as NodeJS.ErrnoException;
+  const isIn = (folder: string) => path.startsWith(`${folder}/`);
+  // sudo becomes the owner of the root, who may not read or write what is the caller's own.
+  if (isIn(io.cwd) && !isIn(root)) return '';
   // sudo drops RUNNER_ROOT.
   const own = option === undefined && io.env.RUNNER_ROOT ? ['--root', root] : [];
   const holdsSecret = args.some((each) => /^--token(?:=|$)/.test(each));

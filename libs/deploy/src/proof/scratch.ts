@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf, sandboxSettingOf } from '@runner/common/config/sandbox';
-import { isThere, makeFolder } from '@runner/common/files/read';
+import { isClosed, isThere, makeFolder } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { writeWhole } from '@runner/common/files/write';
 import { orFail } from '@runner/common/foundation/attempt';
@@ -65,7 +65,9 @@ export function makeScratch({ io, paths }: Server, app: string): ScratchRoot {
 }
 
 function furnish({ io, paths }: Server, scratch: Paths, app: string): void {
-  const config = readConfig(paths);
+  // A checkout is proven without the settings of a server that this user may not read.
+  const file = { name: paths.config, code: 'config_invalid' } as const;
+  const config = isClosed(paths.config) ? { file, tree: undefined } : readConfig(paths);
   const { mode, allow } = sandboxSettingOf(config, app, modeIn(io.env));
   const limits = buildLimitsOf(config, app);
   const settings = { sandbox: { mode, allow: { [app]: allow } }, build: limits };

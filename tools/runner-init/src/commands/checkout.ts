@@ -50,6 +50,12 @@ export function checkoutAt(io: Io, given: string | undefined): Workplace {
   const folder = realpathSync(path);
   const top = topOf(folder, io.env.HOME) ?? folder;
   const file = join(top, DEPLOY_FILE);
+  // sudo becomes the owner of runner's root, for whom git reads no repository of another user.
+  if (io.env.SUDO_USER && io.uid !== 0 && statSync(top).uid !== io.uid)
+    throw new Failure(
+      'file_unreadable',
+      `${harmlessLine(top)} belongs to another user: run it without sudo`,
+    );
   return {
     top,
     dir: relative(top, folder) || undefined,
