@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditLog, contentOf, newRoot, newServer, register, remove, TOKEN } from './server.ts';
@@ -16,6 +17,34 @@ test('--yes removes the registration, and nothing of any other app', async () =>
   const kept = Object.entries(after).filter(([path]) => !path.startsWith('logs/'));
   assert.equal(Object.fromEntries(kept), rest);
   assert.equal((await run('runner-list', ['--json'], { root })).stdout.includes('shop'), false);
+});
+
+test('what runner setup made for it is named, by doctor as well, until it is undone', async () => {
+  const root = await newRoot();
+  const env = { RUNNER_ETC: temporaryFolder('etc') };
+  const setups = join(env.RUNNER_ETC, 'runner/setup');
+  mkdirSync(setups, { recursive: true });
+  const made = (path: string) => [{ id: '', kind: 'access', state: 'made', fields: { path } }];
+  const record = (app: string, path: string) =>
+    writeFileSync(
+      join(setups, `${app}.json`),
+      JSON.stringify({ version: 1, app, choices: {}, made: made(path) }),
+    );
+  record('shop', root);
+  record('blog', root);
+  record('other', '/opt/another/root');
+  const { status, stdout, stderr } = await remove(root, ['shop', '--yes'], { env });
+  assert.equal([status, stdout], [0, 'Removed shop\n']);
+  const undo = 'sudo runner setup shop --undo';
+  assert.is(stderr, `runner remove: what runner setup made for shop stays; to undo it: ${undo}\n`);
+  const { findings } = JSON.parse(
+    (await run('runner-doctor', ['--offline', '--json'], { root, env })).stdout,
+  );
+  const units = findings
+    .filter(({ check }: { check: string }) => check === 'units')
+    .map(({ level, message, fix }: Record<string, string>) => [level, message, fix?.slice(0, 29)]);
+  const message = 'runner setup made things for shop, which is not registered';
+  assert.equal(units, [['warning', message, undo]]);
 });
 
 test('an unknown app is reported before the question', async () => {

@@ -69,6 +69,13 @@ export function otherRecords(env: Env, app: string): SetupRecord[] {
     .flatMap((name) => (isAppName(name) ? (readRecord(env, name) ?? []) : []));
 }
 
+/** The apps for which setup made something that concerns a root; what cannot be read is left out. */
+export function setupApps(env: Env, root: string): string[] {
+  const isIn = ({ fields: { path = '' } }: MadeThing) => `${path}/`.startsWith(`${root}/`);
+  const records = orElse(() => otherRecords(env, ''), []);
+  return records.filter(({ made }) => made.some(isIn)).map(({ app }) => app);
+}
+
 export const hashOf = (data: string | Uint8Array): string =>
   createHash('sha256').update(data).digest('hex');
 

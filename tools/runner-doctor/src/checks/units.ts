@@ -1,13 +1,13 @@
 /** Whether the apps' units are there, listed, and load the secrets; units that no app uses; what setup made. */
 import type { AppState } from '@runner/common/apps/state';
-import { listApps } from '@runner/common/apps/store';
+import { findApp, listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { obstacles } from '@runner/deploy/instances/drivers/availability';
 import { unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
-import { setupDrift } from '@runner/deploy/instances/setup-record';
+import { setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
 import { closedReleases, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import {
@@ -31,8 +31,14 @@ export async function units({ io, paths }: CheckContext): Promise<readonly Check
   const left = apps
     .flatMap((app) => leftEnabled({ io, paths }, app))
     .map(({ words, fix }) => warning(words, fix));
+  const undone = setupApps(io.env, paths.root)
+    .filter((app) => !findApp(paths, app))
+    .map((app) => {
+      const words = `runner setup made things for ${app}, which is not registered`;
+      return warning(words, `sudo runner setup ${word(app)} --undo`);
+    });
   return orOk(
-    [...problems, ...changed, ...lacking, ...left],
+    [...problems, ...changed, ...lacking, ...left, ...undone],
     'runner may control the units of its apps',
   );
 }

@@ -7,6 +7,7 @@ import { passed } from '@runner/common/foundation/apart';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { setupApps } from '@runner/deploy/instances/setup-record';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 import { removeApp, requireMayEnd } from '@runner/deploy/remove/remove';
 
@@ -34,7 +35,11 @@ export const remove = command({
     requireMayEnd({ io, paths }, state);
     if (!options.yes) await confirm(context, app);
     removePreviews(context, app, context.options.force);
-    return { value: await removeApp({ io, paths, app, note, ...options }) };
+    const value = await removeApp({ io, paths, app, note, ...options });
+    // Root alone can undo it.
+    if (setupApps(io.env, paths.root).includes(app))
+      note(`what runner setup made for ${app} stays; to undo it: sudo runner setup ${app} --undo`);
+    return { value };
   },
   human: (removed: RemovedApp, style) =>
     `Removed ${style.bold(harmlessLine(removed.app))}\n${removed.kept.map((path) => `Kept ${harmlessLine(path)}\n`).join('')}`,
