@@ -266,6 +266,13 @@ whenPossible(
   },
 );
 
+test('the user goes first when everything is deleted: userdel refuses while its processes run', () => {
+  const line =
+    /userdel runner && (?:sudo )?groupdel runner-view && (?:sudo )?rm -rf \/opt\/runner \/var\/lib\/runner \/etc\/runner\b/;
+  for (const path of ['docs/install.md', 'packaging/debian/postrm', 'scripts/install'])
+    assert.match(readFileSync(join(checkout, path), 'utf8'), line, path);
+});
+
 test('a prefix that could not stand in a unit is refused, and nothing is installed', () => {
   const place = temporaryFolder('place');
   for (const prefix of ['relative', '/opt/a b', '/opt/a&b', '/opt/a|b', '/opt/%h']) {

@@ -55,6 +55,20 @@ everywhere('a folder or a broken symlink is no command', (stage) => {
   assert.equal(stage.run(['tokens'], { env }), done('tokens of second[]'));
 });
 
+everywhere('a command of a package that is missing is answered with the package', (stage) => {
+  const packages = {
+    fleet: 'fleet',
+    agent: 'fleet',
+    preview: 'preview',
+    waker: 'preview',
+    mcp: 'mcp',
+  };
+  for (const [name, from] of Object.entries(packages)) {
+    const stderr = `runner: unknown command '${name}'; it comes with the package runner-${from}\n`;
+    assert.equal(stage.run([name]), { status: 127, signal: null, stdout: '', stderr });
+  }
+});
+
 everywhere('a missing interpreter is named', (stage) => {
   const interpreters = {
     '#!/none/such': '/none/such',
