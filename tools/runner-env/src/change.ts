@@ -4,6 +4,7 @@ import { ALL, PREVIEWS } from '@runner/common/app-secrets/file';
 import { isRedactable } from '@runner/common/app-secrets/open';
 import { requireApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
+import { isPath } from '@runner/common/secrets/places';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import { type ListedSecret, listSecrets, scopeWords } from './listing.ts';
@@ -28,7 +29,8 @@ export function store(
 ): SetSecrets {
   if (added.length > 0) setSecrets(context, app, added);
   noteUnknownInstance(context, app, added);
-  const short = added.filter(({ value, plain }) => !plain && !isRedactable(value.reveal()));
+  const isShort = (value: string) => !isRedactable(value) && !isPath(value);
+  const short = added.filter(({ value, plain }) => !plain && isShort(value.reveal()));
   if (short.length > 0)
     context.note(
       `${short.map(({ name }) => name).join(', ')} ${short.length === 1 ? 'is' : 'are'} too short to be redacted in logs and messages`,

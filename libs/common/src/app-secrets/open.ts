@@ -3,6 +3,7 @@ import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import type { Env } from '../foundation/io.ts';
 import type { Paths } from '../foundation/paths.ts';
+import { isAddress, isPath } from '../secrets/places.ts';
 import { Secret } from '../secrets/secret.ts';
 import { requireKeyring } from '../tokens/keyring.ts';
 import { open } from '../tokens/vault.ts';
@@ -116,8 +117,9 @@ export function fingerprintsOf(
 /** Shortest value that is redacted if it has a letter and a digit, and shortest of any other. */
 const [MIXED_MIN, ANY_MIN] = [12, 24];
 
-/** Whether a value is redacted: a shorter one would occur in ordinary text. */
+/** Whether a value is redacted: a shorter one, or a path, would occur in ordinary text. */
 export function isRedactable(value: string): boolean {
+  if (isPath(value)) return false;
   if (value.length >= ANY_MIN) return true;
   return value.length >= MIXED_MIN && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
@@ -127,14 +129,17 @@ const FRAME = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
 
 /** The password in an address. */
 const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/i;
+/** Credentials in the query of an address. */
+const IN_QUERY = /[?&;][^=&;#]*(?:pass|pwd|secret|token|key|sig|auth)[^=&;#]*=([^&;#\s]+)/gi;
 /** The base64 of private keys, in JSON too. */
 const KEYS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----([^-]+)-----END /g;
 
-/** A value, and what a program may print of it alone: its lines, the password of an address, private keys. */
+/** A value, and what a program may print of it alone: its lines, the credentials of an address, private keys. */
 export function partsOf(value: string): string[] {
   const lines = value.includes('\n') ? value.split(/\r?\n/).map((line) => line.trim()) : [];
   const password = PASSWORD.exec(value)?.[1];
-  const keys = [...value.matchAll(KEYS)].map(([, key = '']) => key);
+  const address = isAddress(value) ? [...value.matchAll(IN_QUERY)] : [];
+  const keys = [...value.matchAll(KEYS), ...address].map(([, key = '']) => key);
   const parts = [
     ...lines.filter((line) => !FRAME.test(line)),
     ...(password ? [password] : []),
@@ -143,10 +148,12 @@ export function partsOf(value: string): string[] {
   return [...new Set([value, ...parts])].filter(isRedactable);
 }
 
-/** The values to redact, with their parts. */
-export function secretsToRedact({ file, all, former, started }: AppSecrets): Secret[] {
+/** The values to redact, with their parts; no path below the root. */
+export function secretsToRedact(secrets: AppSecrets, root: string): Secret[] {
+  const { file, all, former, started } = secrets;
   const used = (file?.started ?? []).flatMap(({ instance }) => started(instance));
   const secret = [...all, ...used, ...former].filter(({ plain }) => !plain);
-  const texts = secret.flatMap(({ value }) => partsOf(value.reveal()));
+  const parts = secret.flatMap(({ value }) => partsOf(value.reveal()));
+  const texts = parts.filter((text) => !text.startsWith(`${root}/`));
   return [...new Set(texts)].map((text) => new Secret(text));
 }

@@ -33,7 +33,7 @@ export function knownRedactor(
     unlessFailure(() => formsOf(openToken(paths, env, name)), []),
   );
   const secrets = apps.flatMap((name) =>
-    unlessFailure(() => secretsToRedact(openSecrets(paths, env, name)), []),
+    unlessFailure(() => secretsToRedact(openSecrets(paths, env, name), paths.root), []),
   );
   return redactor([...others, ...keyLines(paths, env), ...tokens, ...secrets]);
 }

@@ -16,6 +16,7 @@ import {
   type SecretPiece,
   textOf,
 } from './pieces.ts';
+import { isAddress } from './places.ts';
 import { SECRET_MIN } from './plain-fields.ts';
 import { REDACTED } from './redacted.ts';
 import { type UnescapedText, unescaped } from './unescaped.ts';
@@ -56,15 +57,15 @@ export class KnownSecrets {
       const letters = compacted(plain);
       const edges = edgesOf(plain);
       // Most of an address is no secret: its pieces are not. Short pieces are words.
-      const isAddress = value.includes('://');
-      if (letters.length >= PIECE && !isAddress) pieces.push({ ...formOf(letters, PIECE), edges });
+      const isPlace = isAddress(value);
+      if (letters.length >= PIECE && !isPlace) pieces.push({ ...formOf(letters, PIECE), edges });
       else {
         whole.push(formOf(plain, plain.length));
         const escaped = plain.length < GRAM ? escapedForms(value) : [];
         for (const form of [...hexForms(value), ...escaped]) exact.add(form);
       }
       for (const form of formsOf(value))
-        pieces.push(formOf(compacted(unescaped(form)), isAddress ? form.length : PIECE));
+        pieces.push(formOf(compacted(unescaped(form)), isPlace ? form.length : PIECE));
     }
     this.#exact = [...exact].sort((a, b) => b.length - a.length);
     this.#whole = new Pieces(whole);

@@ -55,6 +55,6 @@ export const PLACES: readonly SecretShape[] = [
   {
     hints: ['passw', 'secret', 'key', 'token'],
     pattern:
-      /((?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b)[^\s"'`,;)}\]]{6,512}/gi,
+      /((?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b|permission denied\b|unexpected error\b)[^\s"'`,;)}\]]{6,512}/gi,
   },
 ];

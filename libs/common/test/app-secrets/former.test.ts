@@ -29,7 +29,7 @@ function world() {
       setSecrets(server, 'shop', [{ name: 'KEY', instance: '*', plain, value: new Secret(text) }]),
     unset: () => unsetSecrets(server, 'shop', ['KEY'], '*'),
     redacted: () =>
-      secretsToRedact(openSecrets(paths, {}, 'shop')).map((secret) => secret.reveal()),
+      secretsToRedact(openSecrets(paths, {}, 'shop'), paths.root).map((secret) => secret.reveal()),
   };
 }
 

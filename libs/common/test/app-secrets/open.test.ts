@@ -4,6 +4,7 @@ import { openSecrets, secretsToRedact, variablesOf } from '@runner/common/app-se
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
+import { redactor } from '@runner/common/secrets/redactor';
 import { Secret } from '@runner/common/secrets/secret';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -62,6 +63,9 @@ test('values that are long enough are redacted, and so is each of their lines', 
     'twelve_char5',
     'a whole sentence of words',
     'x\nline-number-2\ny',
+    '/srv/app/data-2/x.db',
+    `${paths.root}/apps/shop/x2.db`,
+    'sqlite:/work/shop-2/x.db?mode=rwc&key=long-enough-3',
   ];
   setSecrets(
     { io: io as unknown as Io, paths },
@@ -73,8 +77,15 @@ test('values that are long enough are redacted, and so is each of their lines', 
       plain: false,
     })),
   );
-  const redacted = secretsToRedact(openSecrets(paths, {}, 'shop')).map((each) => each.reveal());
-  assert.equal(redacted, [values[2], values[3], values[4], 'line-number-2']);
+  const redacted = secretsToRedact(openSecrets(paths, {}, 'shop'), paths.root).map((each) =>
+    each.reveal(),
+  );
+  const expected = [values[2], values[3], values[4], 'line-number-2', values[7], 'long-enough-3'];
+  assert.equal(redacted, expected);
+  assert.is(
+    redactor(redacted.map((each) => new Secret(each)))('/work/shop-2/x.db: -long-enough-3-'),
+    '/work/shop-2/x.db: -[REDACTED]-',
+  );
 });
 
 test.run();

@@ -221,6 +221,7 @@ const LEFT: readonly string[] = [
   'password: [REDACTED]',
   'password: null, secret: undefined',
   'password=${DB_PASSWORD} secret=$(cat x)',
+  'cannot read /home/ada/webhook-secret: permission denied; name - instead',
   'token count: 5',
   'Unexpected token < in JSON at position 0',
   'SyntaxError: Unexpected token ) (12:34)',

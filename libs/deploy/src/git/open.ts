@@ -45,7 +45,7 @@ export function sourceOf(
   const toHide = [
     ...keyLines(paths, io.env),
     ...chatSecretsOf(config),
-    ...secretsToRedact(secrets),
+    ...secretsToRedact(secrets, paths.root),
     ...formsOf(token),
   ];
   return { source, secrets, redact: redactor(toHide) };
