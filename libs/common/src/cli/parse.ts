@@ -141,8 +141,9 @@ function singleValue(name: string, option: Value, given: readonly unknown[]): st
     throw usage(`a value is required for '${title}' but none was supplied`);
   }
   const words = option.list ? value.split(',') : [value];
-  if (option.choices && !words.every((word) => option.choices?.includes(word))) {
-    const shown = option.secret ? '' : `'${value}' `;
+  const unknown = words.find((word) => !option.choices?.includes(word));
+  if (option.choices && unknown !== undefined) {
+    const shown = option.secret ? '' : `'${unknown}' `;
     throw usage(
       `invalid value ${shown}for '${title}' [possible values: ${option.choices.join(', ')}]`,
     );
