@@ -30,6 +30,12 @@ test('a person sees a table of at most 80 columns', async () => {
   );
 });
 
+test('a call of an agent is shown with its grant, its tool and how it went', async () => {
+  const call = { event_type: 'AgentCall', grant: 'claude', tool: 'status', outcome: 'done' };
+  const { stdout } = await list(rootWithLog(line(record('', { project: 'shop', ...call }))));
+  assert.match(stdout, /AgentCall +shop +- +claude status: done$/m);
+});
+
 test('each filter works, alone and combined', async () => {
   const root = variedRoot();
   for (const [args, expected] of [
@@ -117,7 +123,7 @@ for (const [args, sentence] of [
     "invalid value '100001' for '--lines <N>': it must be a whole number up to 100000",
   ],
   [
-    ['--event', 'Party'],
+    ['--event', 'DeploySuccess,Party'],
     "invalid value 'Party' for '--event <EVENT>' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved, GuardBypassed, AgentCall]",
   ],
   [['shop'], "unexpected argument 'shop' found"],

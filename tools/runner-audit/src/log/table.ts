@@ -101,9 +101,16 @@ function rowOf(record: LogRecord): string[] {
     String(kindOf(record) ?? '?'),
     `${projectOf(record) ?? '?'}${instance && instance !== 'default' ? `/${instance}` : ''}`,
     textOf(record, 'version') || '-',
-    textOf(record, 'deploy_id') || '-',
+    callOf(record) ?? (textOf(record, 'deploy_id') || '-'),
   ];
   return shown.map(harmlessLine);
+}
+
+/** What an agent asked for, and how it went; undefined of any other record. */
+function callOf(record: LogRecord): string | undefined {
+  if (kindOf(record) !== 'AgentCall') return undefined;
+  const [grant, tool, outcome] = ['grant', 'tool', 'outcome'].map((name) => textOf(record, name));
+  return `${grant || '(no grant)'} ${tool}: ${outcome}`;
 }
 
 function colourOf(kind: unknown, style: Style): (text: string) => string {
