@@ -1,6 +1,7 @@
 /** Replaces the master key: adds a new one, re-encrypts every token and secret, and removes the old one last. */
 
 import { resealSecrets } from '@runner/common/app-secrets/change';
+import { sealedIn } from '@runner/common/app-secrets/file';
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { changeRegistry } from '@runner/common/apps/change';
 import { allNames, findApp, type UnreadableApp, writeApp } from '@runner/common/apps/store';
@@ -95,11 +96,15 @@ export function rekeyAll(context: RekeyContext): Rekeyed {
 export function tryRekey(context: RekeyContext): Rekeyed {
   const { paths, io, note } = context;
   const resumed = checkKeys(context);
+  const [{ kid }] = requireKeyring(paths, io.env);
+  const isOld = (sealed: string) => !resumed || keyIdOf(sealed) !== kid;
   const { tokens, secrets, failed } = eachApp(allNames(paths), (name) => {
     if (findApp(paths, name) === undefined) return { tokens: 0, secrets: 0 };
-    const { all } = openSecrets(paths, io.env, name);
-    const hasToken = openToken(paths, io.env, name) !== undefined;
-    return { tokens: Number(hasToken), secrets: all.length };
+    const { file } = openSecrets(paths, io.env, name);
+    openToken(paths, io.env, name);
+    const token = findApp(paths, name)?.state.repohost_token;
+    const secrets = file ? sealedIn(file).filter(isOld) : [];
+    return { tokens: Number(Boolean(token && isOld(token))), secrets: secrets.length };
   });
   const names = namesOf(failed, note);
   const counts = { sealed: tokens, secrets, old_keys_dropped: 0 };

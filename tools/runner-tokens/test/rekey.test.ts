@@ -1,5 +1,10 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { noteStarting, setSecrets } from '@runner/common/app-secrets/change';
+import { openSecrets } from '@runner/common/app-secrets/open';
+import type { Io } from '@runner/common/foundation/io';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { Secret } from '@runner/common/secrets/secret';
 import { shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -53,6 +58,14 @@ test('--dry-run says what would be done and changes nothing', async () => {
     dry_run: true,
   });
   assert.equal(contentOf(root), before);
+  const paths = pathsOf(root);
+  const io = { env: {}, uid: 0, pid: process.pid, now: () => new Date(), stderr: {} };
+  const server = { io: io as unknown as Io, paths };
+  const mode = { name: 'MODE', instance: '*', value: new Secret('one'), plain: false };
+  setSecrets(server, 'shop', [mode]);
+  noteStarting(server, 'shop', ['a'], openSecrets(paths, {}, 'shop'));
+  const counted = JSON.parse((await rekey(root, ['--dry-run', '--json'])).stdout).secrets;
+  assert.equal([counted, JSON.parse((await rekey(root, ['--json'])).stdout).secrets], [2, 2]);
 });
 
 test('an app that cannot be opened keeps the old key, is named, and hides no other', async () => {

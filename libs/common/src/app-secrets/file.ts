@@ -116,6 +116,12 @@ export function secretsFor(secrets: readonly SealedSecret[], instance: string): 
   return [...secrets.filter((each) => each.instance === ALL && !names.has(each.name)), ...own];
 }
 
+/** All sealed values that are set, or that an instance was started with. */
+export function sealedIn({ secrets, started, starting }: SecretsFile): string[] {
+  const all = [secrets, ...[...started, ...starting].map((each) => each.secrets)].flat();
+  return [...new Set(all.map(({ sealed }) => sealed))];
+}
+
 /** What the sealed value of a secret is bound to, in addition to its app. */
 export function fieldOf({ name, instance }: Pick<SealedSecret, 'name' | 'instance'>): SealedField {
   return {
