@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { atExit } from '@runner/testing/cleanup';
+import { shell, shellWord } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMMIT, KEPT, newRoot, prune, put, releasesOf } from './root.ts';
@@ -23,6 +25,18 @@ test('what no instance runs or can go back to goes, with killed builds and old l
   assert.ok(freed >= 400_000 && apps[0].freed === freed);
   assert.ok(apps[0].releases >= 500_000 && apps[0].total >= apps[0].releases + apps[0].mirror);
   assert.is(apps[0].removed.filter((path: string) => path.includes('/releases/')).length, 5);
+});
+
+const canMount = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+
+(canMount ? test : test.skip)('files in an overlay, as of a container, are counted', async () => {
+  const root = await newRoot();
+  const made = temporaryFolder('overlay');
+  const script = `set -e; cd ${shellWord(made)}; mkdir own seen; mount -t tmpfs own own; mkdir own/up own/work
+mount -t overlay o -o lowerdir=${shellWord(root)},upperdir=own/up,workdir=own/work seen
+exec runner-prune --dry-run --json --root "$PWD/seen"`;
+  const { stdout, stderr } = await shell(`exec unshare -m sh -c ${shellWord(script)}`);
+  assert.ok(JSON.parse(stdout).apps[0].releases >= 500_000, stderr);
 });
 
 test('an app whose lock is held is skipped and named; asked for by name, the status is 75', async () => {

@@ -1,4 +1,5 @@
 /** The disk space of an app. du(1) counts faster than a walk in this process, and can be ended. */
+import { statfsSync } from 'node:fs';
 import { folderNamesIn, isThere } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 
@@ -26,6 +27,9 @@ export function diskOf(paths: Paths, app: string, timeout: number): Disk {
   return { ...(parts as Disk), total: total(Object.values(parts)) };
 }
 
+/** Whether files have another device than their folder, as in containers: `du -x` would leave them out. */
+const isOverlay = (path: string) => statfsSync(path).type === 0x794c7630;
+
 /** null if one of them is. */
 function total(sizes: readonly (number | null)[]): number | null {
   return sizes.reduce((sum, size) => (sum === null || size === null ? null : sum + size), 0);
@@ -39,7 +43,7 @@ export function sizesOf(paths: readonly string[], timeout: number): ReadonlyMap<
   for (const path of there) sizes.delete(path);
   // Slow to load, and most commands count nothing.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { stdout } = spawnSync('du', ['-skx', '--', ...there], {
+  const { stdout } = spawnSync('du', [there.some(isOverlay) ? '-sk' : '-skx', '--', ...there], {
     encoding: 'utf8',
     timeout,
     killSignal: 'SIGKILL',
