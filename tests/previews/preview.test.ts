@@ -15,13 +15,20 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   );
   assert.is(api.pulls.deployments[0]?.state, 'success');
 
+  await world.push(7, 'bad', { more: 'build: "false"\n' });
+  const failed = await world.sync();
+  const words = 'shop: shop--pr-7 failed; see: runner why shop--pr-7\n';
+  assert.equal([failed.status, failed.stdout], [1, words]);
+  const still = await world.sync();
+  assert.equal([still.status, still.stdout], [0, words]);
+
   await world.push(7, 'second');
   assert.is((await world.sync()).status, 0);
   assert.is(await world.page('pr-7'), 'second');
   assert.is(api.pulls.comments.length, 1);
   assert.equal(
     api.pulls.deployments.map(({ state }) => state),
-    ['inactive', 'success'],
+    ['inactive', 'inactive', 'success'],
   );
   const listed = await world.runner('list');
   assert.not.match(listed.stdout, /shop--pr-7/);
@@ -34,7 +41,7 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   assert.match(api.pulls.comments[0]?.text ?? '', /was removed: is closed$/);
   assert.equal(
     api.pulls.deployments.map(({ state }) => state),
-    ['inactive', 'inactive'],
+    ['inactive', 'inactive', 'inactive'],
   );
   assert.is(await world.page('pr-7'), null);
   const back = await world.runner('preview', 'undo', 'shop', '7');
@@ -46,6 +53,17 @@ test('a pull request gets a preview with one comment, follows its pushes, and is
   assert.is(disabled.status, 0, disabled.stderr);
   assert.equal(world.processes(), []);
   assert.is(world.state('shop--pr-7'), undefined);
+
+  await world.commit('main', 'unit', 'start: { type: command, run: "true" }\n', true);
+  assert.is((await world.runner('deploy', 'shop')).status, 0);
+  const lacking = await world.runner('preview', 'enable', 'shop', '--domain', '{n}.p.example.org');
+  assert.equal(
+    [lacking.status, lacking.stderr],
+    [
+      0,
+      'runner preview enable: shop as it is now has no previews: .deploy.yml: preview.run: a preview needs it with start.type command\n',
+    ],
+  );
   await world.end();
 });
 

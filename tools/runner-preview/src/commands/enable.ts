@@ -1,13 +1,16 @@
 import { changeApp } from '@runner/common/apps/change';
 import { type PreviewMark, type PreviewSettings, sleepOf } from '@runner/common/apps/preview';
-import { previewNames, requireOwnApp } from '@runner/common/apps/store';
+import { previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
+import { asPreview } from '@runner/common/deploy-file/as-preview';
+import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, invalidValue, notProvided, usage } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
+import { activeFile } from '@runner/deploy/instances/target';
 
 /** The longest key: of a branch, or of a pull request. */
 const KEY_MAX = 'br-0123456789abcdef-01234567'.length;
@@ -59,7 +62,7 @@ export const enable = command({
     quiet: { conflicts: ['notify'], about: 'Stop announcing them' },
   },
   examples: ["runner preview enable shop --domain 'pr-{n}.preview.example.org' --max 5 --ttl 7d"],
-  async run({ io, paths, args, options }) {
+  async run({ io, paths, args, options, note }) {
     const { app, host, previews: before } = requireOwnApp(paths, args.app);
     if (app.length + KEY_MAX + 2 > 63)
       throw new Failure('name_invalid', `the name ${app} is too long for names of previews`);
@@ -111,6 +114,9 @@ export const enable = command({
         const { sleep_after: _, max_awake: __, ...preview } = now.preview as PreviewMark;
         return { ...now, preview: { ...preview, ...sleep } };
       });
+    const file = unlessFailure(() => activeFile(paths, requireApp(paths, app)), undefined);
+    const lack = file && failureIn(() => asPreview(file, { domain }));
+    if (lack) note(`${app} as it is now has no previews: ${lack.message}`);
     const { seen: _, waiting: __, check_failed: ___, ...settings } = previews as PreviewSettings;
     return { value: { app, ...settings } satisfies Enabled };
   },
