@@ -20,6 +20,11 @@ test('what only adds is run once before the switch, and a rollback goes over it 
   const back = await rollback(world);
   assert.is(back.status, 0, back.stderr);
   assert.match(back.stderr, /the database stays as v2 has made it, which v1 works with/);
+  const unasked = await world.deploy(['--migrated', 'yes']);
+  assert.equal(
+    [unasked.status, unasked.stderr],
+    [2, 'error: --migrated answers for a migration that was killed, and none of shop was\n'],
+  );
   // What is in already changes nothing.
   const again = await ship({ world, database, version: 'v3', migrations });
   assert.is(again.status, 0, again.stderr);

@@ -76,6 +76,11 @@ test('the first fetch --deploy after a restore deploys what ran and keeps the ho
       'shop: down: v1 ran before the restore and is not deployed here yet; run: runner fetch shop --deploy\n',
     ],
   );
+  const warned = async () =>
+    JSON.parse((await runs('deploy', 'shop', '--check', '--json')).stdout).warnings;
+  assert.equal(await warned(), [
+    'fetch --deploy first deploys v1, which ran before the restore; check that with: runner deploy shop --ref v1 --check',
+  ]);
   const doctor = await runs('doctor', '--offline');
   assert.is(doctor.status, 1);
   assert.match(doctor.stdout, 'shop is not running: default');

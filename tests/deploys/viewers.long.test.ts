@@ -75,6 +75,9 @@ test('a member sees apps, deploys and failures', async ({ world }) => {
   const changes = await as(world, GROUP, 'runner-changes', 'shop');
   assert.is(changes.status, 1);
   assert.match(changes.stderr, /^runner changes: .*use: sudo runner changes shop.*\n$/);
+  const deploy = await as(world, GROUP, 'runner-deploy', 'shop');
+  assert.is(deploy.status, 1);
+  assert.match(deploy.stderr, /^runner deploy: .*use: sudo runner deploy shop.*\n$/);
 });
 
 test('a member sees failures of an installation that belongs to its own user', async ({

@@ -1,4 +1,6 @@
 /** A deploy that an operator, a script or an order asks for: `fetch --deploy` records what it cannot fetch itself. */
+import { namesIn } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, type FailureCode, systemFailure } from '@runner/common/foundation/failure';
 import { announceUnfetched } from '../alerts/unfetched.ts';
 import type { DeployRequest } from './begin.ts';
@@ -34,7 +36,9 @@ export async function deployByHand(request: DeployRequest): Promise<DeployOutcom
     return await deploy(request);
   } catch (error) {
     const failure = systemFailure(error, 'fetch the commit');
-    if (failure instanceof Failure && !REFUSALS.has(failure.code))
+    // Who may not read the states can record nothing.
+    const mayRecord = unlessFailure(() => namesIn(request.paths.stateDir) !== undefined, false);
+    if (failure instanceof Failure && mayRecord && !REFUSALS.has(failure.code))
       await announceUnfetched(request, failure);
     throw error;
   }

@@ -1,5 +1,7 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { followedWords } from '@runner/common/apps/following';
+import { isHeld } from '@runner/common/apps/hold';
+import { ranWords, returnCommand, returnsOf } from '@runner/common/apps/restored';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
@@ -148,7 +150,9 @@ async function planOf(
   const space = spaceFor(paths.app(app.app));
   const inspected = { app: app.app, source, commit, file, set };
   const missing = await lacks({ io, paths }, inspected);
-  const unlisted = unlistedUnits(file).map((unit) => `start: ${unlistedWords(unit)}`);
+  const unlisted = unlistedUnits(file).map(
+    (unit) => `start: ${unlistedWords(unit, setupCommand(app))}`,
+  );
   const isLacking = unlisted.length > 0 || missing.some(({ stage }) => stage === 'start');
   const problems = [
     ...spaceProblems(space),
@@ -171,6 +175,7 @@ async function planOf(
       ...inactiveChannels({ io, paths }, file),
       ...(await watchNotes({ source, commit, file })),
       ...approvalNotes(paths, app.app),
+      ...(ref === undefined ? fetchNotes(app, { commit, version }) : []),
     ],
     repo: app.repo,
     ref: ref ?? followedWords(app),
@@ -234,6 +239,15 @@ function approvalNotes(paths: Server['paths'], app: string): string[] {
   if (!counts.deploy) return [];
   const users = by.map(({ user }) => user).join(', ');
   return [`approval: a deploy needs ${counts.deploy} of ${users}: run runner plan deploy ${app}`];
+}
+
+/** That `fetch --deploy` deploys another commit. */
+function fetchNotes(app: AppState, { commit, version }: Pick<ResolvedRef, 'commit' | 'version'>) {
+  const due = returnsOf(app);
+  const first = `fetch --deploy first deploys ${ranWords(due)}, which ran before the restore`;
+  if (due.length > 0) return [`${first}; check that with: ${returnCommand(app.app, due)} --check`];
+  const isSame = (held: string) => held === commit;
+  return isHeld(app, isSame) ? [`${version} is on hold: fetch --deploy does not deploy it`] : [];
 }
 
 async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {

@@ -6,7 +6,7 @@
 import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, usage } from '@runner/common/foundation/failure';
 import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
@@ -66,6 +66,8 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     lost = op.lost;
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
+    if (request.migrated && !op.app.migrating)
+      throw usage(`--migrated answers for a migration that was killed, and none of ${name} was`);
     tidyUp(op);
     // What ran before a restore was approved then.
     const plan = request.returns ? undefined : admit(op, op.app, { ...request, verb: 'deploy' });

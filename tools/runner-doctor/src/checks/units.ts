@@ -50,7 +50,7 @@ function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[]
   const missing = obstacles(app, file, server.io.env).filter(({ blame }) => blame === 'commit');
   const words = [
     ...missing.map((each) => each.words),
-    ...unlistedUnits(file).map(unlistedWords),
+    ...unlistedUnits(file).map((unit) => unlistedWords(unit)),
     ...closedReleases(server, app, file),
   ];
   const fix = `sudo runner setup ${word(app)}`;

@@ -27,8 +27,9 @@ export function unlistedUnits({
 }
 
 /** Why a unit cannot be controlled, and what to type. */
-export function unlistedWords(unit: string): string {
-  return `${UNITS_FILE} does not list ${unit}, so runner may not restart it: echo ${word(unit)} | sudo tee -a ${UNITS_FILE}`;
+export function unlistedWords(unit: string, fix?: string): string {
+  const add = `echo ${word(unit)} | sudo tee -a ${UNITS_FILE}`;
+  return `${UNITS_FILE} does not list ${unit}, so runner may not restart it: ${fix ?? add}`;
 }
 
 /** Whether systemd refuses to control a unit, asked with a verb that stops and starts nothing. */
