@@ -86,11 +86,11 @@ test('an unhealthy version is rolled back: the version before answers again', as
   assert.is(failure?.deploy_id, rollback?.deploy_id);
   assert.match(
     String(failure?.error),
-    /^health: http:\/\/127\.0\.0\.1:\d+\/health answered 503 instead of 200-299, not healthy within 2 s\nnot ready: the database/,
+    /^health: http:\/\/127\.0\.0\.1:\d+\/health answered 503 instead of 200-299, not healthy within 2 s\nbody: not ready: the database/,
   );
   assert.equal(String(failure?.cause).split('\n'), [
     'health: answered 503 instead of 200-299',
-    'not ready: the database does not answer',
+    'body: not ready: the database does not answer',
   ]);
   assert.is(rollback?.version, 'v1');
   assert.is(rollback?.from_version, 'v2');
@@ -99,7 +99,7 @@ test('an unhealthy version is rolled back: the version before answers again', as
   assert.equal(JSON.parse(stats.stdout).time_to_restore_s, { p50: down, p90: down });
   // The kept log has the answer and the verdict, in front of what the way back printed.
   const log = readFileSync(String(failure?.log), 'utf8');
-  assert.match(log, /\nnot ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);
+  assert.match(log, /\nbody: not ready: the database.*\nhealth: .*not healthy within 2 s\n\$ /);
 });
 
 test('a wrong .deploy.yml fails the deploy with file, line and key', async ({ world }) => {

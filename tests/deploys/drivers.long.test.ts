@@ -229,7 +229,7 @@ test('a last attempt that was cut short does not hide earlier findings', async (
   server.close();
   assert.match(
     String(world.events().find(({ error }) => error)?.error),
-    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 3 s\nno database$/,
+    /^health: http:\S+ answered 503 instead of 200-299, not healthy within 3 s\nbody: no database$/,
   );
 });
 

@@ -135,7 +135,8 @@ function askUrl(
           if (status >= low && status <= high) resolve(undefined);
           else {
             const answer = `answered ${status} instead of ${wanted}`;
-            const output = redact(body).slice(0, 2_048);
+            // Alone, an `ok` would read as the verdict.
+            const output = body.trim() && `body: ${redact(body).slice(0, 2_048)}`;
             resolve({ words: `${address} ${answer}`, output, answer });
           }
         });
