@@ -12,10 +12,11 @@ import { dirname, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { requireReplaceable, syncFolder, writeFully } from '@runner/common/files/write';
-import { Failure, systemFailure } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 import { encrypted } from './age.ts';
 import { coreOf, type EntryContent, unitsOf } from './contents.ts';
 import type { Key } from './key.ts';
@@ -106,7 +107,17 @@ async function write(
     }
     return;
   }
-  await writeStream(resolve(io.cwd, to), io.pid, chunks, wrote);
+  const path = resolve(io.cwd, to);
+  await writeStream(path, io.pid, chunks, wrote).catch((error: unknown) => {
+    throw elsewhere(error, `--to -, and add > ${word(path)}`);
+  });
+}
+
+/** With the way round for root, who acts as the owner of the root. */
+export function elsewhere(error: unknown, instead: string): unknown {
+  if (!(error instanceof Failure) || systemCode(error.cause) !== 'EACCES') return error;
+  const message = `${error.message}; as user ${process.geteuid?.()}: use ${instead}`;
+  return new Failure(error.code, message);
 }
 
 /** Writes a file of the owner alone, as a whole or not at all; on return it survives a power cut. */

@@ -13,7 +13,9 @@ import { removeTree } from '@runner/common/files/tree-change';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
+import { word } from '@runner/common/text/shell';
 import { decrypted } from './age.ts';
+import { elsewhere } from './backup.ts';
 import { EntryChecks, isSharedLink, roomIn } from './checks.ts';
 import type { Key } from './key.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -57,7 +59,8 @@ export function requireReadable({ cwd }: Io, from: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw systemFailure(error, `read ${path}`, 'file_unreadable');
+    const failure = systemFailure(error, `read ${path}`, 'file_unreadable');
+    throw elsewhere(failure, `- instead of the file, and add < ${word(path)}`);
   }
 }
 

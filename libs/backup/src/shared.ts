@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { namesIn } from '@runner/common/files/read';
 import { DEPTH_MAX, Folder, type Name } from '@runner/common/files/tree';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
+import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
 import { type EntryContent, rangeOf } from './contents.ts';
 import { byteString, type TarEntry, textOfBytes } from './tar.ts';
@@ -46,6 +47,8 @@ export function sharedOf(paths: Paths, survey: Survey): Generator<EntryContent> 
 
 function* walked(paths: Paths, walk: Walk): Generator<EntryContent> {
   for (const app of namesIn(join(paths.root, 'apps'))) {
+    // The code host and the app's own settings make it again.
+    if (previewedApp(app) !== undefined) continue;
     const { instances, instance } = paths.app(app);
     for (const name of namesIn(instances)) {
       const path = byteString(`apps/${app}/instances/${name}/shared`);

@@ -19,6 +19,7 @@ test('files that cannot be saved are named on stderr, each on one escaped line',
   const deep = join(shared, ...Array.from({ length: 230 }, () => 'd'));
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(shared, 'file'), '');
+  mkdirSync(join(root, 'apps/shop--pr-7/instances/default/shared'), { recursive: true });
   const { status, stderr, to } = await backUp(root);
   socket.close();
   assert.is(status, 0);
@@ -32,6 +33,7 @@ test('files that cannot be saved are named on stderr, each on one escaped line',
   const fresh = join(root, '../fresh');
   assert.is((await run('runner-restore', [to, '--identity', identity], { root: fresh })).status, 0);
   assert.equal(readdirSync(join(fresh, IN_ROOT)), ['d', 'file']);
+  assert.equal(readdirSync(join(fresh, 'apps')), ['shop']);
 });
 
 test.run();

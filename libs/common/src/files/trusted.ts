@@ -3,13 +3,22 @@
  * owner of the installation may have written it.
  */
 import { type Stats, statSync } from 'node:fs';
-import { Failure } from '../foundation/failure.ts';
+import { orElse } from '../foundation/attempt.ts';
+import { Failure, systemCode } from '../foundation/failure.ts';
 import { word } from '../text/shell.ts';
 import { readIfThere } from './read.ts';
 
 /** `readIfThere`; throws `guard_tripped` for a file of another user, or a root that others may write. */
 export function readTrusted(path: string, limit: number, root: string): Buffer | undefined {
-  return readIfThere(path, limit, (stat) => refuseForeign(path, stat, root));
+  try {
+    return readIfThere(path, limit, (stat) => refuseForeign(path, stat, root));
+  } catch (error) {
+    const isDenied = error instanceof Failure && systemCode(error.cause) === 'EACCES';
+    const [uid, own] = [path, root].map((each) => orElse(() => statSync(each).uid, undefined));
+    if (!isDenied || own !== process.geteuid?.() || uid === undefined || uid === own) throw error;
+    const fix = `sudo chown --reference=${word(root)} ${word(path)}`;
+    throw new Failure(error.code, `${error.message}: it belongs to user ${uid}: run ${fix}`);
+  }
 }
 
 /** Members of its group and other users. */
