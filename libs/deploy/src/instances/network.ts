@@ -200,7 +200,8 @@ function summarize(op: Operation, key: string, { network, sets = new Map() }: Ac
     const list = shortestList(hosts, sets);
     op.network.learned = list;
     const listed = list.map((rule) => (/^\*|[: ]/.test(rule) ? JSON.stringify(rule) : rule));
-    say(op, `${key}: to allow what was reached: [${listed.join(', ')}]`);
+    const allow = `to allow what was reached: [${listed.join(', ')}]`;
+    say(op, `${key}: ${list.length > 0 ? allow : 'no host was reached'}`);
   }
   for (const [words, isLost] of [
     ['refused', false],

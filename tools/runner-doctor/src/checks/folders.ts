@@ -11,7 +11,7 @@ import { allNames } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
-import { chooseRoot, type Paths } from '@runner/common/foundation/paths';
+import { chooseRoot, DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
 import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
@@ -57,7 +57,9 @@ export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
     return [
       problem(
         `${paths.root} belongs to user ${root.uid}, but you are user ${io.uid}`,
-        `sudo -u '#${root.uid}' runner doctor`,
+        paths.root === DEFAULT_ROOT
+          ? 'sudo runner doctor'
+          : `sudo -u '#${root.uid}' runner doctor --root ${word(paths.root)}`,
         { path: paths.root },
       ),
     ];
