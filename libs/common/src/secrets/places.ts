@@ -10,7 +10,10 @@ export function isAddress(value: string): boolean {
   return value.includes('://') || FILE.test(value);
 }
 
+/** A part of a path that may be a token: 16 characters with letters and digits. */
+const TOKEN = /\/(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,}(?=[/.]|$)/i;
+
 /** Whether it is a file's absolute path, and no credential. */
 export function isPath(value: string): boolean {
-  return PATH.test(value) && !/\s/.test(value);
+  return PATH.test(value) && !/\s/.test(value) && !TOKEN.test(value);
 }

@@ -65,7 +65,8 @@ test('values that are long enough are redacted, and so is each of their lines', 
     'x\nline-number-2\ny',
     '/srv/app/data-2/x.db',
     `${paths.root}/apps/shop/x2.db`,
-    'sqlite:/work/shop-2/x.db?mode=rwc&key=long-enough-3',
+    'sqlite:/store/shop-2/x.db?mode=rwc&key=long-enough-3',
+    '/var/hooks/zq81-a-token-of-3-words',
   ];
   setSecrets(
     { io: io as unknown as Io, paths },
@@ -80,11 +81,19 @@ test('values that are long enough are redacted, and so is each of their lines', 
   const redacted = secretsToRedact(openSecrets(paths, {}, 'shop'), paths.root).map((each) =>
     each.reveal(),
   );
-  const expected = [values[2], values[3], values[4], 'line-number-2', values[7], 'long-enough-3'];
+  const expected = [
+    values[2],
+    values[3],
+    values[4],
+    'line-number-2',
+    values[7],
+    'long-enough-3',
+    values[8],
+  ];
   assert.equal(redacted, expected);
   assert.is(
-    redactor(redacted.map((each) => new Secret(each)))('/work/shop-2/x.db: -long-enough-3-'),
-    '/work/shop-2/x.db: -[REDACTED]-',
+    redactor(redacted.map((each) => new Secret(each)))('/store/shop-2/x.db: -long-enough-3-'),
+    '/store/shop-2/x.db: -[REDACTED]-',
   );
 });
 
