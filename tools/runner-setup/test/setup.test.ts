@@ -101,7 +101,8 @@ test('a key that the user of Caddy may not read is named before anything is chan
   atExit(() => rmSync(tls, { recursive: true }));
   const own = ['cert', 'key'].flatMap((name) => [`--${name}`, `${tls}/${name}.pem`]);
   writeFileSync(`${tls}/cert.pem`, '', { mode: 0o644 });
-  writeFileSync(`${tls}/key.pem`, '', { mode: 0o600 });
+  // Groups are compared by number: root's is none of its own.
+  writeFileSync(`${tls}/key.pem`, '', { mode: 0o640 });
   stand.write('root/config.yml', 'proxy_user: nobody\n');
   rmSync(stand.path('bin/id'));
   symlinkSync('/usr/bin/id', stand.path('bin/id'));

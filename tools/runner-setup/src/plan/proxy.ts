@@ -42,27 +42,24 @@ export function proxyUser({ facts, machine: { env } }: AppNeeds, proxy: ProxyNam
 
 /** Caddy reads a certificate of the operator's as its own user, the others as root. Throws `file_unreadable`. */
 export function requireReadable(needs: AppNeeds): void {
-  const { choices, machine } = needs;
+  const { env } = needs.machine;
+  const { cert, key } = needs.choices;
   const user = proxyUser(needs, 'caddy');
   const ids = (flag: string) =>
-    ended(machine.env, ['id', flag, '--', user]).stdout.split(/\s/).map(Number);
+    ended(env, ['id', flag, '--', user]).stdout.trim().split(' ').map(Number);
   const [uid = 0] = ids('-u');
-  if (uid === 0 || choices.cert === undefined || choices.key === undefined) return;
+  if (uid === 0 || cert === undefined || key === undefined) return;
   const who = { uid, groups: ids('-G') };
-  const closed = [choices.cert, choices.key].flatMap((file) => {
+  const allow = (right: string, path: string) => `sudo setfacl -m u:${user}:${right} ${word(path)}`;
+  const commandsFor = (file: string): string[] => {
     const real = orElse(() => realpathSync(file), file);
-    const rights = [dirname(file), dirname(real)]
-      .flatMap((folder) => closedAbove(who, folder))
-      .map((folder) => ['x', folder]);
-    if (!may(who, real, 0o4)) rights.push(['r', real]);
-    return rights.length === 0 ? [] : [{ file, rights }];
-  });
+    const folders = [dirname(file), dirname(real)].flatMap((each) => closedAbove(who, each));
+    const own = may(who, real, 0o4) ? [] : [allow('r', real)];
+    return [...folders.map((each) => allow('x', each)), ...own];
+  };
+  const closed = [cert, key].filter((file) => commandsFor(file).length > 0);
   if (closed.length === 0) return;
-  const commands = closed
-    .flatMap(({ rights }) => rights)
-    .map(([right, path = '']) => `sudo setfacl -m u:${user}:${right} ${word(path)}`);
-  const files = closed.map(({ file }) => file).join(' and ');
-  const typed = [...new Set(commands)].join(' && ');
-  const why = `caddy runs as ${user}, who may not read ${files}: ${typed}`;
+  const typed = [...new Set(closed.flatMap(commandsFor))].join(' && ');
+  const why = `caddy runs as ${user}, who may not read ${closed.join(' and ')}: ${typed}`;
   throw new Failure('file_unreadable', why);
 }

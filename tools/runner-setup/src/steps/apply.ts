@@ -84,16 +84,13 @@ function revert(
 ): void {
   for (const report of reports) {
     const { thing } = report;
-    const line = thing.kind === 'line' && report.state === 'made' && entryOf(machine, thing);
-    if (thing.kind === 'line' && line && paths.includes(thing.path)) {
-      kindOf('line').undo(machine, line);
-      forgetThing(machine, line);
-      report.state = 'failed';
-    }
-    const before = thing.kind === 'file' ? former.get(thing.path) : undefined;
-    if (thing.kind !== 'file' || !before || !paths.includes(thing.path)) continue;
     const entry = entryOf(machine, thing);
-    if (entry) revertFile(machine, entry, before);
+    if (!entry || !('path' in thing) || !paths.includes(thing.path)) continue;
+    const before = former.get(thing.path);
+    if (thing.kind === 'file' && before) revertFile(machine, entry, before);
+    else if (thing.kind === 'line' && report.state === 'made')
+      undoAll(machine, [entry], () => undefined);
+    else continue;
     report.state = 'failed';
   }
 }
