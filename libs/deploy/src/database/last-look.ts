@@ -34,16 +34,25 @@ export function forgetLook({ paths, app }: Pick<Operation, 'paths' | 'app'>): vo
   removeIfThere(paths.app(app.app).schema);
 }
 
+/** undefined: it is not known. */
+export function lastLook(
+  { paths, app }: Operation,
+  { fingerprint }: DatabaseAddress,
+): SchemaLook | undefined {
+  const text = readTextIfThere(paths.app(app.app).schema, LOOK_MAX);
+  const last = jsonObject(text ?? '') as LastLook | undefined;
+  return last?.database === fingerprint ? last : undefined;
+}
+
 /** What a migration has done, and what others have since the last deploy. */
 export function withOthers(
-  { paths, app }: Operation,
+  op: Operation,
   address: DatabaseAddress,
   before: SchemaLook,
   own: SchemaFinding,
 ): SchemaFinding {
-  const text = readTextIfThere(paths.app(app.app).schema, LOOK_MAX);
-  const last = jsonObject(text ?? '') as LastLook | undefined;
-  if (last?.database !== address.fingerprint || !before.catalogue) return own;
+  const last = lastLook(op, address);
+  if (!last || !before.catalogue) return own;
   const others = sinceLook(last, before);
   if (others.isSame) return own;
   const isNoted = last.text === before.text;

@@ -22,10 +22,10 @@ import { databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
-import { keepLook, withOthers } from './last-look.ts';
+import { keepLook, lastLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
-import { lookAtSchema, type SchemaFinding, sinceLook, worseOf } from './schema.ts';
+import { leftByFailure, lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
 import { lookAtServer, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { lineToNow } from './way-back.ts';
@@ -60,8 +60,15 @@ async function migrate(
   try {
     const isIn = await leftByAKill(context, answer);
     if (isIn) {
-      keepLook(op, address, await lookAtSchema(address));
-      remember(context, { verdict: 'unknown', reasons: [isIn] }, undefined, true);
+      const now = await lookAtSchema(address);
+      // What it did to rows no one has seen.
+      const found = worseOf(
+        { verdict: 'unknown', reasons: [isIn] },
+        lastLook(op, address) ?? now,
+        now,
+      );
+      keepLook(op, address, now);
+      remember(context, { ...found, isSame: false }, undefined, true);
     } else await migrateLocked(context);
   } finally {
     lock.release();
@@ -93,13 +100,12 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
     if (isEnded(exit)) throw notedEnd(context, exit, { title, output });
     const after = await lookAtSchema(address);
-    const own = worseOf(expected, before, after);
+    const own = succeeded(exit)
+      ? worseOf(expected, before, after)
+      : leftByFailure(address, expected.touchesRows, before, after);
     const found = withOthers(op, address, before, own);
     keepLook(op, address, after);
-    // A transaction that was undone has changed nothing.
-    const isUndone =
-      !succeeded(exit) && expected.verdict === 'additive' && sinceLook(before, after).isSame;
-    remember(context, { ...found, ...(isUndone && { isSame: true }) }, restore, succeeded(exit));
+    remember(context, found, restore, succeeded(exit));
     if (succeeded(exit)) return found;
     const headline = `${title} ${describeExit(exit, rules.timeout)}`;
     const part = op.log.parts.at(-1);

@@ -29,6 +29,8 @@ export interface RehearsalResult extends SchemaVerdict {
   readonly isSameSchema?: boolean;
   /** The version before was tried on the copy and works. */
   readonly isProven?: boolean;
+  /** Whether it may change rows; undefined: no one knows. */
+  readonly touchesRows?: boolean;
   /** Tables whose rows it changes, perhaps in their new columns alone. */
   readonly gaining?: readonly string[];
 }
@@ -71,7 +73,8 @@ async function attempt(
       const verdict = compareCatalogues(before, after, touched);
       const isSame = isSameSchema && verdict.reasons.length === 0 && touched.length === 0;
       const gained = touched === 'unknown' ? [] : gainingTables(before, after, touched);
-      const found = { ...verdict, isSame, isSameSchema, gaining: gained };
+      const touchesRows = touched.length > 0;
+      const found = { ...verdict, isSame, isSameSchema, touchesRows, gaining: gained };
       return isSame || !full ? found : await tried(rehearsal, scratch.address, found);
     } finally {
       watch.close();

@@ -58,6 +58,25 @@ export function sinceLook(before: SchemaLook, after: SchemaLook): SchemaFinding 
   return { ...found, isSame: isSame && found.reasons.length === 0 };
 }
 
+/**
+ * What a migration that failed has left. One whose tool notes what it has done counts as undone where the notes
+ * and the schema are as before, but on MySQL if it may have changed rows.
+ */
+export function leftByFailure(
+  { kind }: DatabaseAddress,
+  touchesRows: boolean | undefined,
+  before: SchemaLook,
+  after: SchemaLook,
+): SchemaFinding {
+  const found = sinceLook(before, after);
+  const isUndone = found.isSame && after.notes !== '' && !(kind === 'mysql' && touchesRows);
+  if (isUndone || touchesRows === false) return found;
+  return {
+    verdict: worseOfTwo(found.verdict, 'unknown'),
+    reasons: [...found.reasons, 'it failed, and may have changed rows before'],
+  };
+}
+
 const ORDER: readonly SchemaWay[] = ['additive', 'unknown', 'broken'];
 
 export function worseOfTwo(one: SchemaWay, other: SchemaWay): SchemaWay {
