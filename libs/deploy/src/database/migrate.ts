@@ -18,7 +18,7 @@ import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
-import { databaseAddress } from './address.ts';
+import { type DatabaseAddress, databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
@@ -26,7 +26,7 @@ import { keepLook, lastLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { leftByFailure, lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
-import { lookAtServer, serverChanges } from './server-wide.ts';
+import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { lineToNow } from './way-back.ts';
 
@@ -78,7 +78,7 @@ async function migrate(
 async function migrateLocked(context: MigrationContext): Promise<void> {
   const { op, rules, address } = context;
   const before = await lookAtSchema(address);
-  const expected = rules.isRehearsed ? await onCopyAlone(context) : NOT_REHEARSED;
+  const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
   if (expected.isSameSchema && (await lookAtSchema(address)).text !== before.text)
     throw new StepFailure(
       'migrate',
@@ -98,7 +98,7 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
-    if (isEnded(exit)) throw notedEnd(context, exit, { title, output });
+    if (isEnded(exit)) throw await notedEnd(context, exit, { title, output });
     const after = await lookAtSchema(address);
     const own = succeeded(exit)
       ? worseOf(expected, before, after)
@@ -142,13 +142,10 @@ const NOT_REHEARSED: RehearsalResult = {
   rewrites: [],
 };
 
-/** Rehearses it. Throws a StepFailure if that has changed more than the copy. */
-async function onCopyAlone(context: MigrationContext): Promise<RehearsalResult> {
-  const { address } = context;
-  const before = await lookAtServer(address).catch(() => undefined);
-  const result = await rehearse(context);
+/** Throws a StepFailure if a rehearsal has changed more than the copy. */
+async function refuseServerWide(address: DatabaseAddress, before: ServerWide | undefined) {
   const changes = before ? serverChanges(before, await lookAtServer(address)) : [];
-  if (changes.length === 0) return result;
+  if (changes.length === 0) return;
   const what = harmlessLine(changes.slice(0, CHANGES_MAX).join(', '));
   throw new StepFailure(
     'migrate',
@@ -156,25 +153,37 @@ async function onCopyAlone(context: MigrationContext): Promise<RehearsalResult> 
   );
 }
 
-/** What the migration does to a copy, of the schema or of all. */
+/** What the migration does to a copy, of the schema or of all. Throws a StepFailure if it fails there. */
 async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
   const { op, target, rules, address } = context;
+  const what = rules.isFull ? 'full copy' : 'copy of the schema';
   const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
+  const onServer = await lookAtServer(address).catch(() => undefined);
+  let failed: StepFailure | undefined;
   const run = async (url: string) => {
     const step = stepFor(context, commandOf(context), { [rules.database]: url });
-    const { exit } = await tryStep(op.log, op.signal, { ...step, label: 'rehearsal' });
-    return { ok: succeeded(exit), words: describeExit(exit, rules.timeout) };
+    const { exit, output } = await tryStep(op.log, op.signal, { ...step, label: 'rehearsal' });
+    const words = describeExit(exit, rules.timeout);
+    const ended = { title: step.title, label: 'rehearsal', exit, part: op.log.parts.at(-1) };
+    failed = new StepFailure(
+      'migrate',
+      `migrate: its rehearsal on a ${what} ${words}: it was not run on the database; if it is right and only the copy lacks something: ${rules.isFull ? '' : 'rehearse: full, or '}rehearse: false`,
+      { output, ended },
+    );
+    return { ok: succeeded(exit), words };
   };
   try {
     const { isFull, timeout } = rules;
     const { size, words } = isFull ? await sizeWords(op.app, address) : { size: 0, words: '' };
     if (address.kind === 'sqlite') requireSpace(temporary, size);
     if (isFull) say(op, `a full copy of the database: ${words}`);
-    const what = isFull ? 'full copy' : 'copy of the schema';
     const about = { address, temporary, run, signal: op.signal, ...trialOf(context, temporary) };
-    return await reported(op.reporter, `rehearse on a ${what}`, () =>
-      rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) }),
-    );
+    return await reported(op.reporter, `rehearse on a ${what}`, async () => {
+      const result = await rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) });
+      await refuseServerWide(address, onServer);
+      if (failed && result.hasFailed) throw failed;
+      return result;
+    });
   } finally {
     removeTree(temporary);
   }

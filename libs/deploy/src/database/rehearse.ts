@@ -29,6 +29,8 @@ export interface RehearsalResult extends SchemaVerdict {
   readonly isSameSchema?: boolean;
   /** The version before was tried on the copy and works. */
   readonly isProven?: boolean;
+  /** It failed there, and so would on the database. */
+  readonly hasFailed?: boolean;
   /** Whether it may change rows; undefined: no one knows. */
   readonly touchesRows?: boolean;
   /** Tables whose rows it changes, perhaps in their new columns alone. */
@@ -65,7 +67,8 @@ async function attempt(
       if (signal.aborted) throw new Failure('interrupted', 'interrupted');
       const problem = watch.problem();
       if (problem) return plainly('unknown', problem);
-      if (!ok) return isSeeded ? undefined : plainly('broken', `the rehearsal failed: ${words}`);
+      if (!ok && isSeeded) return undefined;
+      if (!ok) return { ...plainly('broken', `the rehearsal failed: ${words}`), hasFailed: true };
       const after = await readCatalogue(scratch.address, { signal });
       const isLarge = !full && address.kind === 'sqlite' && statSync(address.name).size > COPY_MAX;
       const touched = isLarge ? 'unknown' : await watch.touched(after);
