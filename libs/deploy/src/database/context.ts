@@ -14,6 +14,9 @@ export interface MigrationContext {
   readonly address: DatabaseAddress;
 }
 
+/** How the sessions of its commands are named on PostgreSQL, by what reads PGAPPNAME: libpq and most drivers. */
+export const SESSION_NAME = 'runner-migrate';
+
 /** A command of the section, as a hook runs. */
 export function stepFor(
   { op, target, rules }: Pick<MigrationContext, 'op' | 'target' | 'rules'>,
@@ -23,7 +26,8 @@ export function stepFor(
   copy?: string,
 ) {
   const folder = target.release;
-  const env = { ...target.env, ...hookEnvironment(op, target), RUNNER_RELEASE: folder, ...more };
+  const own = { RUNNER_RELEASE: folder, PGAPPNAME: SESSION_NAME };
+  const env = { ...target.env, ...hookEnvironment(op, target), ...own, ...more };
   const confinement = target.confine('hook', undefined, copy);
   const { timeout } = rules;
   return shellStep({ stage: 'migrate', command, cwd: folder, env, timeout, confinement });

@@ -95,7 +95,7 @@ async function contract(
       const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
       const isDone = succeeded(exit);
       forgetLook(op);
-      if (isEnded(exit)) throw notedEnd(context, exit, { title, output });
+      if (isEnded(exit)) throw await notedEnd(context, exit, { title, output });
       changeOwnState(op, (app) => ({
         ...app,
         migrating: null,

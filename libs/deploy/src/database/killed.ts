@@ -3,11 +3,13 @@ import { type LeftMigration, leftMigration } from '@runner/common/apps/schema-wa
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { Failure } from '@runner/common/foundation/failure';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, type ProcessExit } from '../run/child.ts';
 import { StepFailure, tryStep } from '../run/step.ts';
 import { type MigrationContext, stepFor } from './context.ts';
+import { stillRuns } from './still-runs.ts';
 
 /** What an operator says of one that was killed: it is in, or it is not. */
 export type KilledAnswer = 'yes' | 'no';
@@ -26,6 +28,11 @@ export async function leftByAKill(
   const { contract: isContract, deploy_id } = app.migrating;
   // Only its own app can answer.
   if (app.app !== op.app.app) throw unanswered(app);
+  const running = await stillRuns(context, app.migrating.at);
+  if (running !== undefined)
+    throw new StepFailure('migrate', `migrate: ${leftMigration(app)?.words}; ${running}`, {
+      blame: 'operator',
+    });
   const found = answer ?? (await askApplied(context, app));
   if (found === 'no' || isContract) {
     const contracted = { ...(isContract && found === 'yes' && { contracted: deploy_id }) };
@@ -55,11 +62,12 @@ export function isEnded({ code, signal, timedOut, interrupted }: ProcessExit): b
 }
 
 /** Notes how a command was ended half way: what it did may be in. Returns what that means. */
-export function notedEnd(
-  { op, rules }: MigrationContext,
+export async function notedEnd(
+  context: MigrationContext,
   exit: ProcessExit,
   { title, output }: { readonly title: string; readonly output: string },
-): StepFailure {
+): Promise<StepFailure> {
+  const { op, rules } = context;
   const ended = describeExit(exit, rules.timeout);
   const app = changeOwnState(op, (state) => ({
     ...state,
@@ -68,7 +76,15 @@ export function notedEnd(
   const step = { title, exit, part: op.log.parts.at(-1) };
   // What `applied` answers for is tried again, but not for ever.
   const blame = app.migrating?.asks && !exit.interrupted ? 'commit' : 'operator';
-  return new StepFailure('migrate', wordsOf(app), { blame, output, ended: step });
+  const running = app.migrating ? await stillRuns(context, app.migrating.at).catch(noAnswer) : '';
+  const words = `${wordsOf(app)}${running ? `; ${running}` : ''}`;
+  return new StepFailure('migrate', words, { blame, output, ended: step });
+}
+
+/** The server is asked once more before anything is run again. */
+function noAnswer(error: unknown): undefined {
+  if (!(error instanceof Failure)) throw error;
+  return undefined;
 }
 
 function wordsOf(app: AppState, asks?: false, asked = ''): string {
