@@ -140,8 +140,8 @@ async function checkEnded(databases: TestDatabases): Promise<void> {
     assert.match(
       refused.stderr,
       isMysql
-        ? /was .+; the server still executes `insert into ledger select .+`, perhaps of this migration: wait for its end, or end it: KILL \d+/
-        : /was .+; the server still executes `insert into ledger select .+`, perhaps of this migration: wait for its end, or end it: SELECT pg_terminate_backend\(\d+\)/,
+        ? /was .+; the server still executes `insert into ledger select '…' from .+`, perhaps of this migration: wait for its end, or end it: KILL \d+/
+        : /was .+; the server still executes `insert into ledger select '…' from .+`, perhaps of this migration: wait for its end, or end it: SELECT pg_terminate_backend\(\d+\)/,
     );
   } finally {
     busy?.kill();

@@ -14,6 +14,7 @@ import type { Paths, Server } from '@runner/common/foundation/paths';
 import { type ChecksVerdict, verdictOf } from '@runner/deploy/checks/verdict';
 import { unfitWords } from '@runner/deploy/database/way-back';
 import { pidsIn } from '@runner/deploy/instances/view';
+import { type MetSchema, metByRollback } from '@runner/deploy/rollback/met';
 import { hasWatcher, readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
 import type { Windows } from './windows.ts';
 import { readWindows } from './windows.ts';
@@ -30,6 +31,8 @@ export interface Detailed extends AppSummary {
   checks: WaitingCommit | null;
   /** That an active version does not work with the database, and the way to restore it; null: it does, or no one knows. */
   unfit: string | null;
+  /** What `runner rollback` meets in the database, at its worst; null: no migration, or it has nowhere to go. */
+  way_back: MetSchema | null;
   /** Since when and why its pull requests cannot be looked for; null: they can, or it has no previews. */
   previews_failed: PreviewsUnasked | null;
   /** What was found so far of the release that is watched or has a share of the requests; null: none, or not known yet. */
@@ -75,6 +78,7 @@ export async function detailed(
     checks: waitingOf(app),
     ...judgingOf({ io, paths }, app),
     unfit: unfitWords({ paths, app }) ?? null,
+    way_back: metByRollback({ paths, app }) ?? null,
     previews_failed: app.previews?.check_failed ?? null,
     disk: counts ? diskOf(paths, summary.app, COUNTING) : null,
   };

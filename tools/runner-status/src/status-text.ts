@@ -118,12 +118,13 @@ function certificatesRow({ certificates }: Detailed): [string, string[]][] {
   return lines.length === 0 ? [] : [['certificates:', lines]];
 }
 
-/** What has changed the database last. */
-function databaseRow({ migration, migration_left: left, unfit }: Detailed): [string, string[]][] {
+/** What has changed the database last, and what a rollback meets there. */
+function databaseRow(app: Detailed): [string, string[]][] {
+  const { migration, migration_left: left, unfit, way_back: way } = app;
   const lines = [
     ...(left === null ? [] : [`a migration was killed, and may be in: ${left}`]),
     ...(unfit === null ? [] : [unfit]),
-    ...(migration ? migrationLines(migration) : []),
+    ...(migration ? migrationLines({ ...migration, ...way }) : []),
   ];
   return lines.length > 0 ? [['database:', lines]] : [];
 }

@@ -256,6 +256,7 @@ test('JSON has everything but the sealed token; YAML the same', async () => {
     plans: [],
     migration_left: null,
     unfit: null,
+    way_back: null,
     previews_failed: null,
     judging: null,
     watcher: null,

@@ -3,7 +3,6 @@ import { type LeftMigration, leftMigration } from '@runner/common/apps/schema-wa
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
-import { Failure } from '@runner/common/foundation/failure';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, type ProcessExit } from '../run/child.ts';
@@ -29,17 +28,15 @@ export async function leftByAKill(
   // Only its own app can answer.
   if (app.app !== op.app.app) throw unanswered(app);
   const running = await stillRuns(context, app.migrating.at);
+  const { words } = leftMigration(app) as LeftMigration;
   if (running !== undefined)
-    throw new StepFailure('migrate', `migrate: ${leftMigration(app)?.words}; ${running}`, {
-      blame: 'operator',
-    });
+    throw new StepFailure('migrate', `migrate: ${words}; ${running}`, { blame: 'operator' });
   const found = answer ?? (await askApplied(context, app));
   if (found === 'no' || isContract) {
     const contracted = { ...(isContract && found === 'yes' && { contracted: deploy_id }) };
     changeOwnState(op, (state) => ({ ...state, migrating: null, ...contracted }));
     return undefined;
   }
-  const words = leftMigration(app)?.words;
   return `${words}; ${answer ? 'an operator' : 'applied'} says that it is in`;
 }
 
@@ -76,15 +73,10 @@ export async function notedEnd(
   const step = { title, exit, part: op.log.parts.at(-1) };
   // What `applied` answers for is tried again, but not for ever.
   const blame = app.migrating?.asks && !exit.interrupted ? 'commit' : 'operator';
-  const running = app.migrating ? await stillRuns(context, app.migrating.at).catch(noAnswer) : '';
-  const words = `${wordsOf(app)}${running ? `; ${running}` : ''}`;
+  // Without an answer now: it is asked again before anything else.
+  const running = await stillRuns(context, app.migrating?.at ?? '').catch(() => undefined);
+  const words = `${wordsOf(app)}${running === undefined ? '' : `; ${running}`}`;
   return new StepFailure('migrate', words, { blame, output, ended: step });
-}
-
-/** The server is asked once more before anything is run again. */
-function noAnswer(error: unknown): undefined {
-  if (!(error instanceof Failure)) throw error;
-  return undefined;
 }
 
 function wordsOf(app: AppState, asks?: false, asked = ''): string {

@@ -61,12 +61,8 @@ async function migrate(
     const isIn = await leftByAKill(context, answer);
     if (isIn) {
       const now = await lookAtSchema(address);
-      // What it did to rows no one has seen.
-      const found = worseOf(
-        { verdict: 'unknown', reasons: [isIn] },
-        lastLook(op, address) ?? now,
-        now,
-      );
+      const said = { verdict: 'unknown' as const, reasons: [isIn] };
+      const found = worseOf(said, lastLook(op, address) ?? now, now);
       keepLook(op, address, now);
       remember(context, { ...found, isSame: false }, undefined, true);
     } else await migrateLocked(context);

@@ -18,6 +18,8 @@ export interface WayBack {
   readonly verdict: SchemaWay;
   /** A sentence about the version, which `reasons` explain. */
   readonly words: string;
+  /** The same with them. */
+  readonly said: string;
   readonly reasons: readonly string[];
   /** The command after which it works, and what that does; null: no one knows one. */
   readonly fix: { readonly does: string; readonly command: string } | null;
@@ -44,6 +46,7 @@ export function wayBackTo(
     return {
       verdict: 'broken',
       words,
+      said: words,
       reasons: [],
       fix: { does: 'to migrate once more', command },
     };
@@ -54,10 +57,13 @@ export function wayBackTo(
   const worst = crossed.filter((each) => each.verdict === verdict);
   const since = worst.map((each) => each.version).join(', ');
   const command = restoreOf(own, crossed, version);
+  const words = WORDS[verdict](version, since);
+  const reasons = verdict === 'proven' ? [] : worst.flatMap((each) => each.reasons);
   return {
     verdict,
-    words: WORDS[verdict](version, since),
-    reasons: verdict === 'proven' ? [] : worst.flatMap(({ reasons }) => reasons),
+    words,
+    said: [words, reasons.slice(0, SAID).join('; ')].filter(Boolean).join(': '),
+    reasons,
     fix: command === undefined ? null : { does: 'to restore what was before', command },
   };
 }
@@ -72,9 +78,8 @@ export function unfitWords(own: MigratedApp): string | undefined {
   );
   const way = ways.find((each) => each?.verdict === 'broken');
   if (!way) return undefined;
-  const { words, reasons, fix } = way;
-  const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SAID).join('; ')}`;
-  return `${words}${why}${fix === null ? '' : `; ${fix.does}: ${fix.command}`}`;
+  const { said, fix } = way;
+  return `${said}${fix === null ? '' : `; ${fix.does}: ${fix.command}`}`;
 }
 
 const WORDS: Readonly<Record<SchemaWay, (version: string, since: string) => string>> = {

@@ -19,7 +19,7 @@ import { stopRemoved } from '../instances/stop.ts';
 import { keptTarget, targetOf } from '../instances/target.ts';
 import { leaving } from '../journal/after-success.ts';
 import { causeOf, keepBaseline } from '../journal/cause.ts';
-import { type Deploy, problemsOf, uninterrupted } from '../journal/operation.ts';
+import { type Deploy, problemsOf, say, uninterrupted } from '../journal/operation.ts';
 import { conclude } from '../operation/conclude.ts';
 import {
   type ActiveRelease,
@@ -31,6 +31,7 @@ import type { Failed } from '../operation/execute.ts';
 import { isStopped } from '../operation/restore.ts';
 import { markProxy } from '../proxy/mark.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
+import { metByRollback, undoWords } from '../rollback/met.ts';
 import { oldLogs } from '../run/log.ts';
 import { releasesInUse } from '../run/processes.ts';
 import { StepFailure, withEnding } from '../run/step.ts';
@@ -145,9 +146,17 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
   await stopRemoved(uninterrupted(op), leaving(op.app, op.instances, op));
   await keepBaseline(op);
   prune(op);
+  sayWayBack(op);
   await contractIfDue(calm);
   await tidyMirrorAnyway(op);
   return { ...outcome, result: 'deployed' };
+}
+
+/** That a rollback would not simply go back, which the line of the migration alone has not said. */
+function sayWayBack(op: Deploy): void {
+  const own = { paths: op.paths, app: requireApp(op.paths, op.app.app) };
+  const met = metByRollback(own);
+  if (met && !met.open && met.verdict !== migrationBy(op)?.verdict) say(op, undoWords(own));
 }
 
 async function tidyMirrorAnyway({ io, paths, app, reporter }: Deploy): Promise<void> {

@@ -25,6 +25,7 @@ import { underLock } from '../journal/lock.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { activeCommit, type DeployRequest } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
+import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
@@ -138,13 +139,19 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(request.paths, app, file),
       undo: moves.some(({ from }) => from !== null)
-        ? `runner rollback ${word(app.app)}`
+        ? undoWords({ paths: request.paths, app }, backFrom(app))
         : `runner stop ${word(app.app)}`,
       problems,
       warnings: warnings.filter((each) => !each.startsWith('approval: ')),
     },
   };
 }
+
+/** Where a rollback goes once a deploy has succeeded. */
+const backFrom = ({ instances }: AppState) =>
+  Object.entries(instances).flatMap(([instance, { current: to }]) =>
+    to ? [{ instance, from: { ...to, release: '' }, to }] : [],
+  );
 
 async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
   const { io, paths, verb, to, instance, database } = request;

@@ -1,13 +1,11 @@
 /** A rollback over migrations: the database is not rolled back, so the version must work with it. */
 import { migrationsOn } from '@runner/common/apps/migrations-on';
-import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/text/shell';
 import { requireBackup } from '../database/restore.ts';
 import { refuseInUse } from '../database/sharing.ts';
-import { wayBackTo } from '../database/way-back.ts';
-import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
+import type { KeptMove } from '../journal/after-rollback.ts';
 import { type Operation, say } from '../journal/operation.ts';
+import { type MetSchema, metBy } from './met.ts';
 
 /** What an operator says to a version that may not work with the database. */
 export interface SchemaChoice {
@@ -19,26 +17,15 @@ export interface SchemaChoice {
   confirm?(words: string): boolean;
 }
 
-/** What a version that a rollback goes to meets in the database. */
-interface MetSchema {
-  readonly verdict: SchemaWay;
-  readonly words: string;
-  readonly isAccepted: boolean;
-  /** The same with the ways on. */
-  readonly refusal: string;
-}
-
-/** Reasons that are shown. */
-const SHOWN = 5;
-
 /** Throws `schema_changed`, with the way to restore the database, and what `metSchemas` throws. */
 export function refuseSchema(
   op: Operation,
   moves: readonly KeptMove[],
   choice: SchemaChoice,
 ): void {
-  for (const { verdict, words, isAccepted, refusal } of metSchemas(op, moves, choice)) {
-    const isOpen = verdict === 'proven' || verdict === 'additive' || isAccepted;
+  for (const met of metSchemas(op, moves, choice)) {
+    const { verdict, words, refusal } = met;
+    const isOpen = met.open || met.isAccepted;
     const isTried = verdict === 'unknown' && (op.trigger === 'watch' || choice.confirm?.(words));
     if (!isOpen && !isTried) throw new Failure('schema_changed', refusal);
     say(op, words);
@@ -53,7 +40,7 @@ export function metSchemas(
   about: Pick<Operation, 'io' | 'paths' | 'app'>,
   moves: readonly KeptMove[],
   { acceptSchema: accepted, database }: SchemaChoice,
-): MetSchema[] {
+): (MetSchema & { readonly isAccepted: boolean })[] {
   const { paths, app } = about;
   const isAccepted = ({ version, release, commit }: KeptMove['to']) =>
     accepted !== undefined &&
@@ -69,15 +56,8 @@ export function metSchemas(
   if (backup) refuseInUse(about, app.app, backup.database);
   const all = migrationsOn(about, backup);
   return moves.flatMap((move) => {
-    const way = isRestart(move) && !backup ? undefined : wayBackTo(about, move.to, all);
-    if (way === undefined) return [];
-    const { verdict, reasons, fix } = way;
-    const why = reasons.length === 0 ? '' : `: ${reasons.slice(0, SHOWN).join('; ')}`;
-    const words = `${way.words}${why}`;
-    const first = fix === null ? '' : `; ${fix.does}: ${fix.command}`;
-    const anyway = `runner rollback ${word(app.app)} --accept-schema ${word(move.to.version)}`;
-    const refusal = `${words}${first}; to go back anyway: ${anyway}`;
-    return [{ verdict, words, isAccepted: isAccepted(move.to), refusal }];
+    const met = metBy(about, move, all, backup !== undefined);
+    return met ? [{ ...met, isAccepted: isAccepted(move.to) }] : [];
   });
 }
 

@@ -20,9 +20,6 @@ import type { Judgement } from './source.ts';
 /** Longest wait for another command of the app, in ms: one that changes it ends the watch. */
 const PATIENCE = 600_000;
 
-/** Reasons of a migration that are named. */
-const SHOWN = 3;
-
 /** What ends a watch. */
 export type WatchRequest = Omit<OperationRequest, 'trigger' | 'notify'>;
 
@@ -105,9 +102,8 @@ function whyItStays(op: Operation, watch: WatchState): string | undefined {
     const ways = moves.flatMap(({ to }) => wayBackTo(op, to) ?? []);
     const way = ways.find(({ verdict }) => verdict === 'broken');
     if (!way) return undefined;
-    const why = way.reasons.length === 0 ? '' : `: ${way.reasons.slice(0, SHOWN).join('; ')}`;
     const fix = way.fix ? `${way.fix.does}: ${way.fix.command}` : 'there is no backup of it';
-    return `${way.words}${why}; ${fix}`;
+    return `${way.said}; ${fix}`;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return error.message;
