@@ -44,7 +44,10 @@ test("a commit without .deploy.yml is deployed with the operator's, which its re
       "the commit's own .deploy.yml from now on",
       "what is active was made with the operator's",
     ]);
-    assert.equal(await checked(world), [null, ['v2 is on hold: fetch --deploy does not deploy it']]);
+    assert.equal(await checked(world), [
+      null,
+      ['v2 is on hold: fetch --deploy does not deploy it'],
+    ]);
   }));
 
 test.run();
