@@ -180,6 +180,9 @@ test('doctor names the folder that a proxy cannot enter, and what no longer answ
   await until(() => !isAlive(pid), 'it lives');
   const dead = await run('runner-doctor', ['--offline'], { root: world.root });
   assert.match(dead.stdout, /nothing listens on .+a\/app.sock, where the requests of shop go/);
+  assert.is((await run('runner-stop', ['shop'], { root: world.root })).status, 0);
+  const stopped = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.not.match(stopped.stdout, /nothing listens/);
 });
 
 test('doctor does not want a socket opened to all users if an access list lets the proxy in', async ({

@@ -66,11 +66,20 @@ map $http_x_runner_version $${name}_to {
   default $${name}_own;
   "next ${token}" next;
 }
+map $http_upgrade $${name}_connection {
+  default upgrade;
+  "" close;
+}
 
 # In server:
 location / {
   proxy_pass http://unix:${dir}/$${name}_to/app.sock:;
+  proxy_http_version 1.1;
   proxy_set_header Host $host;
+  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+  proxy_set_header X-Forwarded-Proto $scheme;
+  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Connection $${name}_connection;
   add_header Set-Cookie $${name}_cookie;
 }
 `,

@@ -172,7 +172,10 @@ export function waitsWords(stored: StoredPlan): string {
   const problem = problemWords(stored);
   if (problem) return `waits: ${plan.id} ${problem}`;
   if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
-  const left = plan.needs.by.filter((user) => !approvals.some(({ by }) => by === user));
+  const isPlanner = (user: string) => plan.needs.not_author && user === plan.by;
+  const left = plan.needs.by.filter(
+    (user) => !isPlanner(user) && !approvals.some(({ by }) => by === user),
+  );
   const by = left.length > 0 ? ` by ${left.join(' or ')}` : '';
   const more = plan.needs.count - approvals.length;
   return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}`;

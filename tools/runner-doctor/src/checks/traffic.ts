@@ -45,8 +45,10 @@ interface TrafficInstance {
   readonly state: InstanceState;
 }
 
-function instancesOf(paths: Paths, { app, instances }: AppState): TrafficInstance[] {
+/** Without those that an operator stopped: nothing has to answer there. */
+function instancesOf(paths: Paths, { app, instances, stopped }: AppState): TrafficInstance[] {
   return Object.entries(instances).flatMap(([name, state]) => {
+    if (stopped?.instances.includes(name)) return [];
     const file = state.current && fileOfRelease(paths, app, state.current);
     const instance = file?.instances.find((each) => each.name === name);
     return instance?.traffic ? [{ app, instance, state }] : [];
