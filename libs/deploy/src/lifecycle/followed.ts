@@ -8,7 +8,7 @@ import { linesBackward } from '@runner/common/files/lines-backward';
 import { readRange } from '@runner/common/files/read';
 import { inFolder } from '@runner/common/files/tree';
 import { orElse } from '@runner/common/foundation/attempt';
-import { Failure, systemCode } from '@runner/common/foundation/failure';
+import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { InstancePaths } from '@runner/common/foundation/paths';
 import { poll } from '@runner/common/foundation/poll';
@@ -217,7 +217,7 @@ function openIfThere(path: string): number | undefined {
     return inFolder(openBelowInstance(dirname(path)), (folder) => folder.openFile(basename(path)));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw new Failure('file_unreadable', `cannot read ${path} (${systemCode(error)})`);
+    throw systemFailure(error, `read ${path}`, 'file_unreadable');
   }
 }
 
