@@ -48,13 +48,14 @@ export function ended(
   return { status, stdout: stdout ?? '', stderr: stderr || (why ?? '') };
 }
 
-/** Runs a program that has to succeed. Throws `setup_failed` with the last line that it printed. */
+/** Runs a program that has to succeed. Throws `setup_failed` with the cause that nginx names, else the last line. */
 export function succeed(env: Env, argv: Argv, timeout?: number): string {
   const { status, stdout, stderr } = ended(env, argv, '', timeout);
   if (status === 0) return stdout;
-  const last = `${stdout}\n${stderr}`.trim().split('\n').at(-1) ?? '';
+  const lines = `${stdout}\n${stderr}`.trim().split('\n');
+  const cause = lines.find((each) => each.includes('[emerg]')) ?? lines.at(-1) ?? '';
   const line = argv.map(word).join(' ');
-  throw new Failure('setup_failed', `\`${line}\` failed: ${harmlessLine(last)}`);
+  throw new Failure('setup_failed', `\`${line}\` failed: ${harmlessLine(cause)}`);
 }
 
 export const isInstalled = (env: Env, program: string): boolean =>
