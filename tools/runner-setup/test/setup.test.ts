@@ -118,6 +118,26 @@ test('a key that the user of Caddy may not read is named before anything is chan
   chmodSync(`${tls}/key.pem`, 0o644);
   chmodSync(tls, 0o755);
   assert.is((await stand.setup(...RUN, '--yes', ...own)).status, 0);
+  // A renewal replaces the key.
+  chmodSync(`${tls}/key.pem`, 0o600);
+  const renewed = await stand.setup('--yes');
+  assert.equal([renewed.status, renewed.stdout], [1, '']);
+  assert.match(
+    renewed.stderr,
+    `may not read ${tls}/key.pem: sudo setfacl -m u:nobody:r ${tls}/key.pem`,
+  );
+});
+
+test('the answers of a configuration that the proxy refuses are not remembered', async () => {
+  const stand = await madeStand();
+  const choices = () => JSON.parse(stand.read('etc/runner/setup/shop.json')).choices;
+  const before = choices();
+  stand.write('state/bad-nginx', '');
+  const { status } = await stand.setup('--yes', '--cert', '/dev/null', '--key', '/dev/null');
+  assert.equal([status, choices()], [1, before]);
+  rmSync(stand.path('state/bad-nginx'));
+  const again = await stand.setup('--yes');
+  assert.equal([again.status, choices()], [0, before], again.stderr);
 });
 
 test('a unit of a package is never taken', async () => {

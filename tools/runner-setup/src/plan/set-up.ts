@@ -3,10 +3,14 @@ import type { Context } from '@runner/common/cli/command';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
-import type { SetupRecord } from '@runner/deploy/instances/setup-record';
+import {
+  readRecord,
+  type SetupChoices,
+  type SetupRecord,
+} from '@runner/deploy/instances/setup-record';
 import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
 import { busyUsers, kindOf } from '../steps/kinds.ts';
-import type { Machine } from '../steps/machine.ts';
+import { type Machine, saveRecord } from '../steps/machine.ts';
 import { thingOf } from '../steps/thing.ts';
 import type { AppNeeds } from './needs.ts';
 import { planOf, type SetupPlan } from './plan.ts';
@@ -54,23 +58,25 @@ function stepsAfterCertificates(needs: AppNeeds, reports: SetupPlan['reports']):
 export function setUp(context: AskingContext, needs: AppNeeds): SetupResult {
   const { machine, app } = needs;
   const plan = planOf(needs);
+  // A renewal may have replaced a key since.
+  if (plan.reports.some(({ thing }) => thing.kind === 'reload' && thing.name === 'caddy'))
+    requireReadable(needs);
   const wanted = plan.reports.filter(({ state }) => state !== 'there');
   if (wanted.length === 0 && plan.stale.length === 0) {
     const steps = plan.reports.map((each) => stepOf(machine, each));
     return { app, result: 'nothing_to_do', steps, notes: [...plan.notes] };
   }
-  if (plan.reports.some(({ thing }) => thing.kind === 'reload' && thing.name === 'caddy'))
-    requireReadable(needs);
   confirmPlan(context, needs, plan);
   const show = showOn(context);
+  const before = readRecord(machine.env, app)?.choices ?? {};
   const removed = undoAll(machine, plan.stale, (each) => show(undoneStep(each)));
-  makeWith(machine, plan, show);
+  makeWith(machine, plan, before, show);
   // With its certificate the site changes once more.
   const hasNew = plan.reports.some(
     ({ thing, state }) => thing.kind === 'certificate' && state === 'made',
   );
   const last = hasNew ? planOf(needs) : plan;
-  if (hasNew) makeWith(machine, last, show);
+  if (hasNew) makeWith(machine, last, machine.record.choices, show);
   const steps = [...removed.map(undoneStep), ...last.reports.map((each) => stepOf(machine, each))];
   return { app, result: 'made', steps, notes: [...last.notes] };
 }
@@ -84,11 +90,27 @@ function showOn({ io, format }: AskingContext): ShowStep {
   };
 }
 
-function makeWith(machine: Machine, { reports }: SetupPlan, show: ShowStep): void {
+/** `before`: the choices of the last run. Those of a configuration that is refused go, as its files do. */
+function makeWith(
+  machine: Machine,
+  { reports }: SetupPlan,
+  before: SetupChoices,
+  show: ShowStep,
+): void {
   try {
     makeAll(machine, reports, (each) => show(stepOf(machine, each)));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    const [refused] = reports.flatMap(({ state, thing }) =>
+      state === 'failed' && thing.kind === 'reload' ? [thing] : [],
+    );
+    if (refused) {
+      // A unit that was made before the proxy refused its site stays.
+      const ofUnit = refused.test ? ['run', 'user'] : [];
+      const kept = Object.entries(machine.record.choices).filter(([name]) => ofUnit.includes(name));
+      machine.record.choices = { ...before, ...Object.fromEntries(kept) };
+      saveRecord(machine);
+    }
     const steps = reports.map((each) => stepOf(machine, each));
     throw new Failure(error.code, error.message, { steps });
   }
