@@ -5,7 +5,7 @@ import { checkoutFolder, run, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examined, fixed, put, registered } from './patient.ts';
+import { examined, fixed, programs, put, registered } from './patient.ts';
 
 test('an empty root has warnings alone, and stays empty', async () => {
   const folder = temporaryFolder('doctor');
@@ -84,6 +84,22 @@ test('a master key that is exposed, missing, damaged or foreign is reported', as
     foreign,
     /^problem keys: the stored token of 'shop' is sealed with a master key that is not in use \(m_[0-9a-f]{8}\)$/,
   );
+});
+
+test('a key that Caddy may no longer read since a renewal is reported, with the command that lets it', async () => {
+  const root = await registered();
+  const etc = temporaryFolder('etc');
+  const cert = put(etc, 'cert.pem', '', 0o644);
+  const key = put(etc, 'key.pem', '', 0o600);
+  const made = [{ id: 'reload caddy', kind: 'reload', state: 'made', fields: {} }];
+  const record = { version: 1, app: 'shop', choices: { cert, key }, made };
+  put(etc, 'runner/setup/shop.json', JSON.stringify(record));
+  // Where no Caddy runs, its package's user is meant.
+  const PATH = `${programs({ id: 'echo 65534' })}:${process.env.PATH}`;
+  const { findings } = await examined(root, { env: { RUNNER_ETC: etc, PATH } });
+  const found = findings.find(({ check }) => check === 'units');
+  assert.match(found?.message ?? '', /^caddy runs as \w+, who may not read \S+\/key\.pem$/);
+  assert.match(found?.fix ?? '', `:r ${key}`);
 });
 
 test.run();

@@ -1,5 +1,6 @@
 /** Whether the proxies that run on this server can reach the slots of an app. */
-import { readFileSync, readlinkSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { liveLink, liveSlot, slotPaths, socketIn } from '@runner/common/apps/slots';
 import type { Traffic } from '@runner/common/deploy-file/instance';
 import { namesIn } from '@runner/common/files/read';
@@ -68,6 +69,25 @@ export function closedSockets(app: string, paths: InstancePaths): Obstruction[] 
       words: `${program} (${userName(uid)}) may not write to ${path}`,
       fix: `runner restart ${word(app)}`,
     }));
+}
+
+/** The certificates and keys that Caddy, unlike others, reads as its own user and may not. */
+export function unreadable(
+  user: Identity,
+  name: string,
+  files: readonly string[],
+): Obstruction | undefined {
+  const allow = (right: string, path: string) => `sudo setfacl -m u:${name}:${right} ${word(path)}`;
+  const commandsFor = (file: string): string[] => {
+    const real = orElse(() => realpathSync(file), file);
+    const folders = [dirname(file), dirname(real)].flatMap((each) => closedAbove(user, each));
+    const own = may(user, real, 0o4) ? [] : [allow('r', real)];
+    return [...folders.map((each) => allow('x', each)), ...own];
+  };
+  const closed = files.filter((file) => commandsFor(file).length > 0);
+  if (closed.length === 0) return undefined;
+  const words = `caddy runs as ${name}, who may not read ${closed.join(' and ')}`;
+  return { words, fix: [...new Set(closed.flatMap(commandsFor))].join(' && ') };
 }
 
 /** What keeps every proxy of this server from the sockets of an instance; empty if one reaches them. */

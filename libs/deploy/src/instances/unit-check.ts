@@ -116,8 +116,8 @@ export function closedReleases(server: Server, app: string, file: DeployFile): s
   return [...new Set(found)];
 }
 
-/** undefined for a user that does not exist. */
-function identityOf(
+/** A user with its groups and those that its unit adds; undefined for one that does not exist. */
+export function identityOf(
   { io }: Pick<Server, 'io'>,
   name: string,
   value: LoadedUnit['value'],

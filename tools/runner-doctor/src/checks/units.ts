@@ -2,14 +2,17 @@
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { obstacles } from '@runner/deploy/instances/drivers/availability';
 import { unlistedUnits, unlistedWords } from '@runner/deploy/instances/drivers/units';
 import { leftEnabled } from '@runner/deploy/instances/left-enabled';
-import { setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
+import { proxies, unreadable } from '@runner/deploy/instances/proxies';
+import { userName } from '@runner/deploy/instances/rights';
+import { readRecord, setupApps, setupDrift } from '@runner/deploy/instances/setup-record';
 import { activeFile } from '@runner/deploy/instances/target';
-import { closedReleases, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
+import { closedReleases, identityOf, unreadSecretsOf } from '@runner/deploy/instances/unit-check';
 import {
   type CheckContext,
   type CheckResult,
@@ -27,6 +30,7 @@ export async function units({ io, paths }: CheckContext): Promise<readonly Check
   const changed = apps
     .flatMap(({ app }) => setupDrift(io.env, app))
     .map(({ words, fix, isMissing }) => (isMissing ? problem : warning)(words, fix));
+  const closed = apps.flatMap(({ app }) => closedToCaddy({ io }, app));
   const lacking = await unitsWithoutSecrets({ io, paths }, apps);
   const left = apps
     .flatMap((app) => leftEnabled({ io, paths }, app))
@@ -38,7 +42,7 @@ export async function units({ io, paths }: CheckContext): Promise<readonly Check
       return warning(words, `sudo runner setup ${word(app)} --undo`);
     });
   return orOk(
-    [...problems, ...changed, ...lacking, ...left, ...undone],
+    [...problems, ...changed, ...closed, ...lacking, ...left, ...undone],
     'runner may control the units of its apps',
   );
 }
@@ -55,6 +59,17 @@ function lackingOf(server: Server, app: string, file: DeployFile): CheckResult[]
   ];
   const fix = `sudo runner setup ${word(app)}`;
   return words.map((each) => problem(each.replace(/^start: /, ''), fix));
+}
+
+/** The operator's certificate and key, as setup checks them: a renewal may have closed them since. */
+function closedToCaddy({ io }: Pick<Server, 'io'>, app: string): CheckResult[] {
+  const { choices, made = [] } = orElse(() => readRecord(io.env, app), undefined) ?? {};
+  const { cert, key } = choices ?? {};
+  if (!cert || !key || !made.some(({ id }) => id === 'reload caddy')) return [];
+  const running = proxies().find(({ program }) => program === 'caddy');
+  const user = running ?? identityOf({ io }, 'caddy', () => '');
+  const found = user && unreadable(user, userName(user.uid), [cert, key]);
+  return found ? [problem(found.words, found.fix)] : [];
 }
 
 async function unitsWithoutSecrets(

@@ -1,11 +1,7 @@
 /** Which proxy an app is behind, and as which user it runs. */
-import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
-import { word } from '@runner/common/text/shell';
-import { proxies } from '@runner/deploy/instances/proxies';
-import { closedAbove, may, userName } from '@runner/deploy/instances/rights';
+import { proxies, unreadable } from '@runner/deploy/instances/proxies';
+import { userName } from '@runner/deploy/instances/rights';
 import { accountOf, ended, isInstalled } from '../app/programs.ts';
 import type { AppNeeds } from './needs.ts';
 
@@ -49,17 +45,6 @@ export function requireReadable(needs: AppNeeds): void {
     ended(env, ['id', flag, '--', user]).stdout.trim().split(' ').map(Number);
   const [uid = 0] = ids('-u');
   if (uid === 0 || cert === undefined || key === undefined) return;
-  const who = { uid, groups: ids('-G') };
-  const allow = (right: string, path: string) => `sudo setfacl -m u:${user}:${right} ${word(path)}`;
-  const commandsFor = (file: string): string[] => {
-    const real = orElse(() => realpathSync(file), file);
-    const folders = [dirname(file), dirname(real)].flatMap((each) => closedAbove(who, each));
-    const own = may(who, real, 0o4) ? [] : [allow('r', real)];
-    return [...folders.map((each) => allow('x', each)), ...own];
-  };
-  const closed = [cert, key].filter((file) => commandsFor(file).length > 0);
-  if (closed.length === 0) return;
-  const typed = [...new Set(closed.flatMap(commandsFor))].join(' && ');
-  const why = `caddy runs as ${user}, who may not read ${closed.join(' and ')}: ${typed}`;
-  throw new Failure('file_unreadable', why);
+  const found = unreadable({ uid, groups: ids('-G') }, user, [cert, key]);
+  if (found) throw new Failure('file_unreadable', `${found.words}: ${found.fix}`);
 }
