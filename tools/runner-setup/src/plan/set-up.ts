@@ -3,11 +3,7 @@ import type { Context } from '@runner/common/cli/command';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
 import { ask, canAsk } from '@runner/common/tokens/prompt';
-import {
-  readRecord,
-  type SetupChoices,
-  type SetupRecord,
-} from '@runner/deploy/instances/setup-record';
+import { readRecord, type SetupRecord } from '@runner/deploy/instances/setup-record';
 import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
 import { busyUsers, kindOf } from '../steps/kinds.ts';
 import { type Machine, saveRecord } from '../steps/machine.ts';
@@ -94,7 +90,7 @@ function showOn({ io, format }: AskingContext): ShowStep {
 function makeWith(
   machine: Machine,
   { reports }: SetupPlan,
-  before: SetupChoices,
+  before: SetupRecord['choices'],
   show: ShowStep,
 ): void {
   try {
