@@ -25,7 +25,8 @@ test('what could not be taken back on the code host is taken back later, and rem
 test('a removed preview holds no requests', async () => {
   const world = await makePreviewWorld();
   await world.open(1);
-  await world.sync();
+  const made = await world.sync();
+  assert.match(made.stderr, /shop--pr-1: ready at /, made.stdout + made.stderr);
   const held = await world.runner('hold-traffic', 'shop--pr-1', '--for', '1h');
   assert.is(held.status, 0, held.stderr);
   assert.is((await world.runner('preview', 'remove', 'shop', '1')).status, 0);
