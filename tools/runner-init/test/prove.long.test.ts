@@ -7,7 +7,7 @@ import { FIXTURES, type FixtureFiles } from './vectors/repositories.ts';
 
 /** Whether a program works with another HOME, as in a build: a toolchain of rustup does not. */
 function works(program: string): boolean {
-  const env = { PATH: process.env.PATH, HOME: '/nonexistent' };
+  const env = { PATH: process.env.PATH, HOME: '/dev/null' };
   return spawnSync(program, ['--version'], { env, stdio: 'ignore' }).status === 0;
 }
 
