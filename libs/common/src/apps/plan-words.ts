@@ -48,7 +48,7 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
 }
 
 /** Open plans that the state of the app has not overtaken, the oldest first. */
-function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
+export function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
   const facts = Object.entries(stateFacts(app, now));
   // A fact that cannot be shown begins with #.
   const isStill = ({ plan }: StoredPlan) =>
@@ -60,19 +60,19 @@ function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
 }
 
 /** The open plans that can be approved or applied, the oldest first. */
-export function waitingPlans(paths: Paths, app: AppState, now: Date): WaitingPlan[] {
-  const open = openPlans(paths, app, now).filter((each) => !problemWords(each));
-  return open.map((each) => {
+export function waitingPlans(open: readonly StoredPlan[]): WaitingPlan[] {
+  const good = open.filter((each) => !problemWords(each));
+  return good.map((each) => {
     const { id, verb, version, by } = each.plan;
     return { id, verb, version, by, approved: isApproved(each), waits: waitsWords(each) };
   });
 }
 
 /** What the next automatic deploy waits for, and what to type; undefined: no approval. */
-export function deployWaits(paths: Paths, app: AppState, now: Date): string | undefined {
-  const open = openPlans(paths, app, now).filter(({ plan }) => plan.verb === 'deploy');
+export function deployWaits(open: readonly StoredPlan[]): string | undefined {
+  const deploys = open.filter(({ plan }) => plan.verb === 'deploy');
   const isGood = (each: StoredPlan) => !problemWords(each);
-  const newest = open.findLast(isGood) ?? open.findLast(({ plan }) => plan.by === 'fetch');
+  const newest = deploys.findLast(isGood) ?? deploys.findLast(({ plan }) => plan.by === 'fetch');
   if (!newest) return undefined;
   const { version, id } = newest.plan;
   const next = isGood(newest) && !isApproved(newest) ? `: runner approve ${id}` : '';

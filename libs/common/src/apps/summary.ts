@@ -6,7 +6,13 @@ import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
 import { type Paused, pauseOf, type ShownHold, type Stopped } from './operator.ts';
 import { type OperatorFileUse, operatorFileOf } from './operator-file.ts';
-import { deployWaits, type WaitingPlan, waitingPlans, withApprovals } from './plan-words.ts';
+import {
+  deployWaits,
+  openPlans,
+  type WaitingPlan,
+  waitingPlans,
+  withApprovals,
+} from './plan-words.ts';
 import type { PreviewMark } from './preview.ts';
 import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
@@ -105,7 +111,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   ]);
   const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
-  const plans = waitingPlans(paths, app, view.now);
+  const open = openPlans(paths, app, view.now);
+  const plans = waitingPlans(open);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -132,7 +139,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
         ? null
         : { pid, command: String(command ?? ''), since: String(since ?? '') },
     next:
-      deployWaits(paths, app, view.now) ??
+      deployWaits(open) ??
       withApprovals(paths, app.app, plans, nextOf(app, state, instances, view)),
     last_checked: app.last_checked,
     behind_since: app.behind_since ?? null,

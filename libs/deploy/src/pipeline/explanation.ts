@@ -1,5 +1,5 @@
 /** What is printed on stderr after a failed deploy. */
-import { waitingPlans, withApprovals } from '@runner/common/apps/plan-words';
+import { openPlans, waitingPlans, withApprovals } from '@runner/common/apps/plan-words';
 import { leftMigration } from '@runner/common/apps/schema-way';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
@@ -51,7 +51,7 @@ export function printNextSteps(
   const state = findApp(paths, app);
   const left = state && leftMigration(state)?.command;
   const isUseful = command === 'fetch' || left || (state && changesSomething(paths, state));
-  const plans = state ? waitingPlans(paths, state, io.now()) : [];
+  const plans = state ? waitingPlans(openPlans(paths, state, io.now())) : [];
   const back = withApprovals(paths, app, plans, left ?? `runner rollback ${app}`);
   const look = command === 'fetch' ? `runner debug last-error ${app}` : `runner why ${app}`;
   const lines = [look, ...(isUseful ? [back] : [])].map((each) => `  ${each}\n`).join('');
