@@ -135,6 +135,7 @@ test('a job keeps no user, and none whose command cron would cut at a %', async 
 6 4 * * * deploy bin/report --at $(date +\\%F)
 7 4 * * * deploy mail -s x ops@example.org%Hello%there
 8 4 * * * root sudo -u deploy bin/report
+9 4 * * * /srv/shop/bin/direct
 `;
   const { stdout, stderr } = await importingAt('UTC', 'crontab', 'cron', text);
   assert.is(
@@ -146,6 +147,9 @@ test('a job keeps no user, and none whose command cron would cut at a %', async 
   report:
     run: bin/report --at $(date +%F) # cron:3: job
     at: 04:06
+  direct:
+    run: /srv/shop/bin/direct # cron:6: job
+    at: 04:09
 `,
   );
   for (const line of [
@@ -165,8 +169,9 @@ CRON_TZ=America/New_York
 0 4 * * 1-5 bin/c
 CRON_TZ=UTC
 0 */2 * * * bin/c
+TZ=Asia/Tokyo
 `;
-  const { stdout } = await importingAt('Europe/Berlin', 'crontab', 'cron', text);
+  const { stdout, stderr } = await importingAt('Europe/Berlin', 'crontab', 'cron', text);
   assert.is(
     jobsIn(stdout).replace(/ #.*/g, ''),
     `jobs:
@@ -187,6 +192,8 @@ CRON_TZ=UTC
     every: 2h
 `,
   );
+  assert.match(stderr, /^cron:7: env\.TZ: does not set the times of a file with CRON_TZ$/m);
+  assert.not.match(stderr, /TZ is read/);
 });
 
 test('the tasks of a schedule.rb become jobs, and what is not plain is named with its line', async () => {

@@ -3,7 +3,7 @@ import { keyOf, type SourceEntry } from '../plan/entry.ts';
 import { type Fate, left, type Plan, refusalOf, to } from '../plan/plan.ts';
 import { none, type SourceFormat } from '../plan/table.ts';
 import { crontabEntries } from '../read/lines.ts';
-import { addJob, variable } from './job.ts';
+import { addJob, TZ_NOTE, variable } from './job.ts';
 import { jobOf } from './schedule.ts';
 
 /** cron ends a command there. */
@@ -20,9 +20,7 @@ function withUsers(entries: readonly SourceEntry[], file: string): SourceEntry[]
       return job ? [[entry, { job, parts: WITH_USER.exec(job.command) }] as const] : [];
     }),
   );
-  const all = [...jobs.values()];
-  const isNamed =
-    all.every(({ parts }) => parts) && all.some(({ parts }) => USER.test(parts?.[1] ?? ''));
+  const isNamed = [...jobs.values()].some(({ parts }) => USER.test(parts?.[1] ?? ''));
   if (!isNamed && !/(?:^|\/)(?:etc\/crontab|cron\.d\/[^/]+)$/.test(file)) return [...entries];
   return entries.flatMap((entry) => {
     const { job, parts } = jobs.get(entry) ?? {};
@@ -59,9 +57,12 @@ export const crontab: SourceFormat = {
   finish(plan, entries) {
     const { fates } = plan;
     const setter = entries.some(({ key }) => key === 'env.CRON_TZ') ? 'env.CRON_TZ' : 'env.TZ';
+    if (setter !== 'env.TZ') plan.notes.delete(TZ_NOTE);
     let { zone } = plan;
     for (const entry of entries) {
-      if (entry.path[0] === 'job') fates.set(entry, jobFor(entry, plan, zone));
+      if (entry.key === 'env.TZ' && setter !== entry.key)
+        fates.set(entry, left('does not set the times of a file with CRON_TZ'));
+      else if (entry.path[0] === 'job') fates.set(entry, jobFor(entry, plan, zone));
       else if (entry.key === setter && 'to' in (fates.get(entry) ?? {})) zone = String(entry.value);
     }
   },

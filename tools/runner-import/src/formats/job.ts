@@ -22,6 +22,8 @@ const COMMANDS_MAX = 22_000;
 const COMMAND_MAX = 4_000;
 /** Days of each month. */
 const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+export const TZ_NOTE =
+  'TZ is read as the zone of the times, for which many crons only take CRON_TZ';
 const ZONED = /^(?:CRON_TZ|TZ)$/;
 /** Variables that cron itself reads. */
 const OF_CRON = /^(?:SHELL|PATH|RANDOM_DELAY|HOME|LOGNAME|USER|BASH_ENV|LANG)$/;
@@ -157,7 +159,6 @@ export const variable: ImportRule = (entry, plan) => {
     return left('jobs run in sh with the variables of their instance: add there what they need');
   if (!ZONED.test(name)) return plan.secret(name);
   if (computed || !takesZone(String(value))) return left('is not a time zone like Europe/Berlin');
-  if (name === 'TZ')
-    plan.notes.add('TZ is read as the zone of the times, for which many crons only take CRON_TZ');
+  if (name === 'TZ') plan.notes.add(TZ_NOTE);
   return to('zone of the jobs');
 };
