@@ -140,17 +140,28 @@ test('a project of that old name that another app made is not touched', async ({
 
 test('a unit that runs for another app is refused before anything changes', async ({ world }) => {
   const { env, calls } = recording(['systemctl'], 'echo active');
-  await commit(world, { '.deploy.yml': 'start: { type: systemd, unit: web.service }\n' });
+  const file =
+    'start: { type: systemd, unit: web.service }\ninstances: { default: { domain: shop.example.org } }\n';
+  await commit(world, { '.deploy.yml': file });
   assert.is((await world.deploy([], env)).status, 0);
   const args = ['--name', 'other', '--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
   await run('runner-add', args, { root: world.root, stdin: TOKEN });
   const before = calls().length;
+  const words =
+    'start: the unit web.service is the one of default of shop: give this app its own unit';
+  const checked = await run('runner-deploy', ['other', '--check', '--json'], {
+    root: world.root,
+    env,
+  });
+  assert.is(checked.status, 1);
+  const { problems, warnings } = JSON.parse(checked.stdout);
+  assert.equal(problems, [words]);
+  assert.equal(warnings, [
+    'domain: shop.example.org is the one of shop, too: a proxy shows one of them',
+  ]);
   const done = await run('runner-deploy', ['other'], { root: world.root, env });
   assert.is(done.status, 1);
-  assert.is(
-    world.events().at(-1)?.error,
-    'start: the unit web.service is the one of default of shop: give this app its own unit',
-  );
+  assert.is(world.events().at(-1)?.error, words);
   const acts = calls().slice(before);
   assert.not.ok(
     acts.some((call) => / (restart|stop|reset-failed) /.test(call)),

@@ -6,7 +6,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { expand } from '@runner/common/deploy-file/variables';
 import type { Paths } from '@runner/common/foundation/paths';
 import { listenersOn } from '../run/listeners.ts';
-import { fileOfRelease } from './kept-file.ts';
+import { activeInstances } from './neighbours.ts';
 
 const LOCAL = /^(?:localhost|127\.[0-9.]+|0\.0\.0\.0|\[?::1?\]?)$/;
 
@@ -71,11 +71,10 @@ function claimsOf(app: string, file: DeployFile): PortClaim[] {
 }
 
 /** What the active releases of an app need. */
-function activeClaims(paths: Paths, { app, instances }: AppState): PortClaim[] {
-  return Object.entries(instances).flatMap(([name, { current }]) => {
-    const file = current && fileOfRelease(paths, app, current);
-    return file ? claimsOf(app, file).filter(({ instance }) => instance === name) : [];
-  });
+function activeClaims(paths: Paths, app: AppState): PortClaim[] {
+  return activeInstances(paths, app).flatMap(({ file, instance }) =>
+    claimsOf(app.app, { ...file, instances: [instance] }),
+  );
 }
 
 /** A port that two instances need. */

@@ -1,44 +1,32 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 import { followedWords } from '@runner/common/apps/following';
-import { isHeld } from '@runner/common/apps/hold';
-import { ranWords, returnCommand, returnsOf } from '@runner/common/apps/restored';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
-import { approvalRuleOf } from '@runner/common/config/approval';
-import { namedChannels } from '@runner/common/config/channels';
-import { readConfig } from '@runner/common/config/file';
-import { sandboxSettingOf } from '@runner/common/config/sandbox';
-import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';
-import type { Env } from '@runner/common/foundation/io';
-import type { Server } from '@runner/common/foundation/paths';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { Redactor } from '@runner/common/secrets/redactor';
-import { blobsOf } from '../git/commit-files.ts';
 import { type Contents, contentsOf, unreadNote } from '../git/contents.ts';
 import { sourceOf } from '../git/open.ts';
 import { fetchWanted, type ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
+import { unitOfAnother } from '../instances/neighbours.ts';
 import { portProblems } from '../instances/ports.ts';
-import { setupDrift } from '../instances/setup-record.ts';
 import { onlyInstance, setupCommand } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
-import { trafficNotes } from '../instances/traffic-notes.ts';
 import { underLock } from '../journal/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
-import { bubblewrap } from '../sandbox/probe.ts';
-import { modeIn } from '../sandbox/sandbox.ts';
 import { requireSigned } from '../signed/require.ts';
 import { activeCommit, type DeployRequest } from './begin.ts';
+import { checkNotes, fetchNotes } from './check-notes.ts';
 import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
 import { lacks, missingStartFile } from './preflight.ts';
-import { keptPrograms, missingPrograms, networkProblems } from './programs.ts';
-import { warmCost, watchNotes } from './watch-notes.ts';
+import { missingPrograms, networkProblems } from './programs.ts';
+import { warmCost } from './watch-notes.ts';
 
 /** What `runner deploy --check` prints. */
 export interface DeployPlan {
@@ -153,12 +141,14 @@ async function planOf(
   const unlisted = unlistedUnits(file).map(
     (unit) => `start: ${unlistedWords(unit, setupCommand(app))}`,
   );
+  const sharedUnit = unitOfAnother(paths, app.app, file);
   const isLacking = unlisted.length > 0 || missing.some(({ stage }) => stage === 'start');
   const problems = [
     ...spaceProblems(space),
     ...missing.map(({ words }) => words),
     ...(await missingStartFile(source, commit, file)),
     ...unlisted,
+    ...(sharedUnit === undefined ? [] : [sharedUnit]),
     ...missingPrograms(file, io.env),
     ...portProblems(paths, listApps(paths).apps, app.app, file),
     ...trafficProblems(paths, app.app, file, io.env),
@@ -169,12 +159,7 @@ async function planOf(
     result: problems.length > 0 ? 'invalid' : 'valid',
     problems,
     warnings: [
-      ...setupNotes(io.env, app, file, isLacking),
-      ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
-      ...hiddenServices({ io, paths }, app.app, file),
-      ...inactiveChannels({ io, paths }, file),
-      ...(await watchNotes({ source, commit, file })),
-      ...approvalNotes(paths, app.app),
+      ...(await checkNotes({ io, paths }, app, { source, commit, file, isLacking })),
       ...(ref === undefined ? fetchNotes(app, { commit, version }) : []),
     ],
     repo: app.repo,
@@ -208,50 +193,4 @@ async function planOf(
     free_bytes: space.free,
     needed_bytes: space.needed,
   };
-}
-
-/** What `runner setup` made and is no longer so, and what it would make. */
-function setupNotes(env: Env, app: AppState, { start }: DeployFile, isLacking: boolean): string[] {
-  const notes = setupDrift(env, app.app).map(({ words, fix }) => `setup: ${words}: ${fix}`);
-  if (!isLacking || start.type !== 'systemd' || start.user) return notes;
-  const command = setupCommand(app);
-  return [...notes, `start: ${command} makes the unit, its line in the list and its access lists`];
-}
-
-/** Commands that do not reach a service of the server, where they run in the sandbox. */
-function hiddenServices({ io: { env }, paths }: Server, app: string, file: DeployFile): string[] {
-  const { mode, allow } = sandboxSettingOf(readConfig(paths), app, modeIn(env));
-  const isConfined = mode !== 'off' && 'program' in bubblewrap(env);
-  return isConfined ? keptPrograms(app, file, allow) : [];
-}
-
-/** Channels that the file names but that get no messages. */
-function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile): string[] {
-  const active = activeChannels(notifySettingsOf(readConfig(paths), env));
-  return namedChannels(notify)
-    .filter((name) => !active.includes(name))
-    .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
-}
-
-/** The approvals that a deploy needs. */
-function approvalNotes(paths: Server['paths'], app: string): string[] {
-  const { counts, by } = approvalRuleOf(readConfig(paths), app);
-  if (!counts.deploy) return [];
-  const users = by.map(({ user }) => user).join(', ');
-  return [`approval: a deploy needs ${counts.deploy} of ${users}: run runner plan deploy ${app}`];
-}
-
-/** That `fetch --deploy` deploys another commit. */
-function fetchNotes(app: AppState, { commit, version }: Pick<ResolvedRef, 'commit' | 'version'>) {
-  const due = returnsOf(app);
-  const first = `fetch --deploy first deploys ${ranWords(due)}, which ran before the restore`;
-  if (due.length > 0) return [`${first}; check that with: ${returnCommand(app.app, due)} --check`];
-  const isSame = (held: string) => held === commit;
-  return isHeld(app, isSame) ? [`${version} is on hold: fetch --deploy does not deploy it`] : [];
-}
-
-async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {
-  if (start.type !== 'compose' || start.file.includes('\n')) return undefined;
-  const [bytes] = await blobsOf(source, [`${commit}:${start.file}`]);
-  return bytes;
 }

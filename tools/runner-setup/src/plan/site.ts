@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { liveLink, liveSlot, socketIn } from '@runner/common/apps/slots';
 import type { Instance } from '@runner/common/deploy-file/instance';
+import { domainsOfOthers } from '@runner/deploy/instances/neighbours';
 import { haproxyNote, socketProblem } from '@runner/deploy/instances/reach';
 import { may } from '@runner/deploy/instances/rights';
 import { etcOf } from '@runner/deploy/instances/setup-record';
@@ -91,6 +92,9 @@ const isPublic = ({ domain }: Pick<Site, 'domain'>) =>
 /** The site of an instance, or why it has none. */
 function siteOf(needs: AppNeeds, instance: Instance, proxy: ProxyName): Site | string {
   const { name, domain = '' } = instance;
+  const { paths } = needs.machine.server;
+  const [shared] = domainsOfOthers(paths, needs.app, { ...needs.file, instances: [instance] });
+  if (shared !== undefined) return shared;
   if (!HOST.test(domain)) return `${domain} is not the name of a host: its site is yours to write`;
   const target = targetOf(needs, instance, proxy);
   if (typeof target === 'string') return target;

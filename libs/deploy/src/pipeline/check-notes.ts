@@ -1,0 +1,99 @@
+/** What `deploy --check` warns of: it does not keep the commit from being deployed. */
+import { isHeld } from '@runner/common/apps/hold';
+import { ranWords, returnCommand, returnsOf } from '@runner/common/apps/restored';
+import type { AppState } from '@runner/common/apps/state';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { namedChannels } from '@runner/common/config/channels';
+import { readConfig } from '@runner/common/config/file';
+import { sandboxSettingOf } from '@runner/common/config/sandbox';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import type { Env } from '@runner/common/foundation/io';
+import type { Server } from '@runner/common/foundation/paths';
+import { blobsOf } from '../git/commit-files.ts';
+import type { ResolvedRef } from '../git/ref.ts';
+import type { GitSource } from '../git/source.ts';
+import { domainsOfOthers } from '../instances/neighbours.ts';
+import { setupDrift } from '../instances/setup-record.ts';
+import { setupCommand } from '../instances/target.ts';
+import { trafficNotes } from '../instances/traffic-notes.ts';
+import { bubblewrap } from '../sandbox/probe.ts';
+import { modeIn } from '../sandbox/sandbox.ts';
+import { keptPrograms } from './programs.ts';
+import { watchNotes } from './watch-notes.ts';
+
+/** A commit that is looked at. */
+interface CheckedCommit {
+  readonly source: GitSource;
+  readonly commit: string;
+  readonly file: DeployFile;
+  /** Whether something that `runner setup` makes is missing. */
+  readonly isLacking: boolean;
+}
+
+/** A sentence for each. */
+export async function checkNotes(
+  server: Server,
+  app: AppState,
+  { source, commit, file, isLacking }: CheckedCommit,
+): Promise<string[]> {
+  const { io, paths } = server;
+  return [
+    ...setupNotes(io.env, app, file, isLacking),
+    ...trafficNotes(paths, app.app, file, await composeOf(source, commit, file)),
+    ...domainsOfOthers(paths, app.app, file),
+    ...hiddenServices(server, app.app, file),
+    ...inactiveChannels(server, file),
+    ...(await watchNotes({ source, commit, file })),
+    ...approvalNotes(paths, app.app),
+  ];
+}
+
+/** What `runner setup` made and is no longer so, and what it would make. */
+function setupNotes(env: Env, app: AppState, { start }: DeployFile, isLacking: boolean): string[] {
+  const notes = setupDrift(env, app.app).map(({ words, fix }) => `setup: ${words}: ${fix}`);
+  if (!isLacking || start.type !== 'systemd' || start.user) return notes;
+  const command = setupCommand(app);
+  return [...notes, `start: ${command} makes the unit, its line in the list and its access lists`];
+}
+
+/** Commands that do not reach a service of the server, where they run in the sandbox. */
+function hiddenServices({ io: { env }, paths }: Server, app: string, file: DeployFile): string[] {
+  const { mode, allow } = sandboxSettingOf(readConfig(paths), app, modeIn(env));
+  const isConfined = mode !== 'off' && 'program' in bubblewrap(env);
+  return isConfined ? keptPrograms(app, file, allow) : [];
+}
+
+/** Channels that the file names but that get no messages. */
+function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile): string[] {
+  const active = activeChannels(notifySettingsOf(readConfig(paths), env));
+  return namedChannels(notify)
+    .filter((name) => !active.includes(name))
+    .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
+}
+
+/** The approvals that a deploy needs. */
+function approvalNotes(paths: Server['paths'], app: string): string[] {
+  const { counts, by } = approvalRuleOf(readConfig(paths), app);
+  if (!counts.deploy) return [];
+  const users = by.map(({ user }) => user).join(', ');
+  return [`approval: a deploy needs ${counts.deploy} of ${users}: run runner plan deploy ${app}`];
+}
+
+/** That `fetch --deploy` deploys another commit. */
+export function fetchNotes(
+  app: AppState,
+  { commit, version }: Pick<ResolvedRef, 'commit' | 'version'>,
+): string[] {
+  const due = returnsOf(app);
+  const first = `fetch --deploy first deploys ${ranWords(due)}, which ran before the restore`;
+  if (due.length > 0) return [`${first}; check that with: ${returnCommand(app.app, due)} --check`];
+  const isSame = (held: string) => held === commit;
+  return isHeld(app, isSame) ? [`${version} is on hold: fetch --deploy does not deploy it`] : [];
+}
+
+async function composeOf(source: GitSource, commit: string, { start }: DeployFile) {
+  if (start.type !== 'compose' || start.file.includes('\n')) return undefined;
+  const [bytes] = await blobsOf(source, [`${commit}:${start.file}`]);
+  return bytes;
+}
