@@ -21,7 +21,7 @@ export interface SetupStep {
   diff?: string;
   /** What a person would type. */
   commands?: string[];
-  /** Why it failed. */
+  /** Why it failed, or is kept. */
   why?: string;
 }
 

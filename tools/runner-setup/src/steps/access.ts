@@ -33,10 +33,10 @@ export function makeAccess(machine: Machine, thing: AccessThing): void {
 }
 
 /** Takes the right away. Masks stay as they are: a new one could give a group more than it has. */
-export function undoAccess(machine: Machine, { fields }: MadeThing): boolean {
+export function undoAccess(machine: Machine, { fields }: MadeThing): undefined {
   const { server, env } = machine;
   const { path = '', user = '', rights } = fields;
-  if (listOf(machine, path).every((line) => line === '')) return true;
+  if (listOf(machine, path).every((line) => line === '')) return undefined;
   const change = (...args: string[]): Argv => asOwner(server, ['setfacl', ...args, path]);
   if (rights === 'rX') {
     const isOther = (line: string) =>
@@ -50,5 +50,5 @@ export function undoAccess(machine: Machine, { fields }: MadeThing): boolean {
     succeed(env, change('-x', `u:${user}`));
   // Of a folder without other users only the mask is left.
   if (named.length === 0) ended(env, change('-b'));
-  return true;
+  return undefined;
 }

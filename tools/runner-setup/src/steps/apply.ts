@@ -99,7 +99,7 @@ function revert(
 export interface UndoneThing {
   readonly entry: MadeThing;
   readonly state: 'removed' | 'kept' | 'failed';
-  /** Why it failed. */
+  /** Why it failed, or is kept. */
   readonly why?: string;
 }
 
@@ -115,10 +115,12 @@ export function undoAll(
   const undoOne = (entry: MadeThing): UndoneThing => {
     try {
       const isNeeded = isNeededElsewhere(machine, entry.id);
-      const isUndone =
-        isNeeded && !isReload(entry) ? true : kindOf(entry.kind).undo(machine, entry);
+      const needed = isNeeded ? 'another app needs it' : undefined;
+      const own =
+        isNeeded && !isReload(entry) ? undefined : kindOf(entry.kind).undo(machine, entry);
       forgetThing(machine, entry);
-      return { entry, state: isUndone && !isNeeded ? 'removed' : 'kept' };
+      const why = needed ?? own;
+      return why === undefined ? { entry, state: 'removed' } : { entry, state: 'kept', why };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       return { entry, state: 'failed', why: error.message };

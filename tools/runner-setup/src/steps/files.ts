@@ -89,12 +89,13 @@ function put(path: string, contents: string | Buffer): void {
 export function undoFile(
   _: Machine,
   { fields, hashes = [], backup, folders = [] }: MadeThing,
-): boolean {
+): string | undefined {
   const path = fields.path as string;
   const found = contentsAt(path);
   const copy = backup === undefined ? undefined : contentsAt(backup);
   const isOurs = found === undefined || hashes.includes(hashOf(found));
-  if (!isOurs && !(copy && found.equals(copy))) return false;
+  if (!isOurs && !(copy && found.equals(copy)))
+    return 'it was changed since, and is yours: remove it if nothing needs it';
   if (copy) put(path, copy);
   else removeIfThere(path);
   if (backup !== undefined) {
@@ -102,7 +103,7 @@ export function undoFile(
     removeEmpty([dirname(backup)]);
   }
   removeEmpty(folders);
-  return true;
+  return undefined;
 }
 
 /** Puts back what a file was before this run, when a proxy does not accept what setup wrote. */
@@ -151,16 +152,16 @@ export function makeLine(machine: Machine, { path, line }: LineThing, entry: Mad
 }
 
 /** Takes the line out again, and the file if nothing else is in it and setup made it. */
-export function undoLine(_: Machine, { fields, added, isNew, folders = [] }: MadeThing): boolean {
+export function undoLine(_: Machine, { fields, added, isNew, folders = [] }: MadeThing): undefined {
   const { path = '', line = '' } = fields;
   const text = readTextIfThere(path, SETUP_FILE_MAX);
   // Someone else had the same line.
-  if (text === undefined || added === undefined) return true;
+  if (text === undefined || added === undefined) return undefined;
   const without = text.endsWith(added)
     ? text.slice(0, -added.length)
     : `\n${text}`.replace(`\n${line}\n`, '\n').slice(1);
   if (without === '' && isNew) removeIfThere(path);
   else if (without !== text) writeWhole(path, without, 0o644);
   removeEmpty(folders);
-  return true;
+  return undefined;
 }

@@ -27,8 +27,8 @@ interface ThingKind<T extends Thing> {
   isThere(machine: Machine, thing: T): boolean;
   /** Must be able to run twice. Throws `setup_failed`. */
   make(machine: Machine, thing: T, entry: MadeThing): void;
-  /** false: it stays, as what a person has changed since. Must be able to run twice. */
-  undo(machine: Machine, entry: MadeThing): boolean;
+  /** Why it stays, if it does. Must be able to run twice. */
+  undo(machine: Machine, entry: MadeThing): string | undefined;
 }
 
 const unitState = ({ env }: Machine, unit: string) =>
@@ -57,7 +57,7 @@ const user: ThingKind<ThingOf<'user'>> = {
   },
   undo({ env }, { fields: { name = '' } }) {
     if (accountOf(env, name).length > 0) succeed(env, ['userdel', name]);
-    return true;
+    return undefined;
   },
 };
 
@@ -75,7 +75,7 @@ const folder: ThingKind<ThingOf<'folder'>> = {
     if (isInEtc(env, path)) removeEmpty([path]);
     // What is in it stays.
     else ended(env, asOwner(server, ['rmdir', path]));
-    return true;
+    return undefined;
   },
 };
 
@@ -114,7 +114,7 @@ const enabled: ThingKind<ThingOf<'enabled'>> = {
   undo(machine, { fields: { unit = '' } }) {
     if (unitState(machine, unit) === 'enabled')
       succeed(machine.env, ['systemctl', '--quiet', 'disable', unit]);
-    return true;
+    return undefined;
   },
 };
 
@@ -127,7 +127,7 @@ const disabled: ThingKind<ThingOf<'disabled'>> = {
   undo(machine, { fields: { unit = '' } }) {
     if (unitState(machine, unit) === 'disabled')
       succeed(machine.env, ['systemctl', '--quiet', 'enable', unit]);
-    return true;
+    return undefined;
   },
 };
 
@@ -139,8 +139,8 @@ const certificate: ThingKind<ThingOf<'certificate'>> = {
     orElse(() => statSync(liveCertificate(env, domain).cert).isFile(), false),
   make: ({ env }, { run: [program, ...args] }) =>
     void succeed(env, [program, ...args, '--non-interactive']),
-  // certbot keeps it, and renews it.
-  undo: () => false,
+  undo: (_, { fields: { domain } }) =>
+    `certbot renews it: certbot delete --cert-name ${domain} removes it`,
 };
 
 /** Where certbot keeps the certificate of a domain. */
@@ -164,7 +164,7 @@ const reload: ThingKind<ReloadThing> = {
   },
   undo({ env }, { fields: { back = '[]' } }) {
     for (const each of JSON.parse(back) as Argv[]) succeed(env, each, RELOAD_LIMIT);
-    return true;
+    return undefined;
   },
 };
 
