@@ -137,9 +137,11 @@ export class AgentSession {
     if (tool.level !== 'look') this.#record(tool.name, args, subject, 'begun');
     const run = { argv: tool.argv(args), grant, acts, signal: this.#signal };
     const { status, output } = await execute(this.#server, run);
+    if (status === null && acts)
+      return { text: 'it goes on: ask status or history later', outcome: 'running' };
     if (status === null)
-      return acts
-        ? { text: 'it goes on: ask status or history later', outcome: 'running' }
+      return this.#signal.aborted
+        ? { text: 'the session ended before the answer', outcome: 'interrupted' }
         : { text: 'it took too long and was ended', outcome: 'timeout' };
     const parsed = output.split('\n').map((line) => jsonObject(line));
     const lines = parsed.filter((line) => line !== undefined);

@@ -30,7 +30,7 @@ export async function report(
   }
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
   const title = titleOf(tool, definition);
-  const args = definition?.name === '' ? argv : argv.slice(1);
+  const args = definition?.name ? argv.slice(1) : argv;
   const hint = sudoHint(io, title, args, error);
   const clean = (text: string) => withoutTokens(text, argv, definition?.positionals);
   const message = harmlessLine(clean(redact(error.message + hint)));
