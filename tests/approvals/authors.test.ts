@@ -32,6 +32,9 @@ test('a host that sends no commits alone hides no author, and a first deploy bri
     await push('v2', 'bin');
     const first = await plan();
     assert.is(first.summary.changes.count, 2);
+    assert.equal(first.needs.barred, ['daemon', 'bin']);
+    const { stdout: shown } = await run('runner-plan', ['list'], { root });
+    assert.match(shown, `waits for approval ${first.id} by sys`);
     for (const uid of [1, 2])
       assert.match(approve(uid, first.id).stderr, `wrote commits of ${first.id}`);
     assert.is(approve(3, first.id).status, 0);
@@ -40,6 +43,7 @@ test('a host that sends no commits alone hides no author, and a first deploy bri
     await push('v4', 'sys');
     const second = await plan();
     assert.is(second.summary.changes.count, 2);
+    assert.equal(second.needs.barred, ['bin', 'sys']);
     for (const uid of [2, 3])
       assert.match(approve(uid, second.id).stderr, `wrote commits of ${second.id}`);
     assert.is(approve(1, second.id).status, 0);

@@ -58,6 +58,7 @@ const SHOWN = 10;
 export function planText(view: PlanView, style: Style, { io }: { io: { now(): Date } }): string {
   const { summary, commit, needs } = view;
   const { changes, files } = summary;
+  const users = needs.by.filter((each) => !needs.barred?.includes(each)).join(' or ');
   const moves = summary.moves.map(
     ({ instance, from, to }): PlanRow => [
       `${instance}:`,
@@ -91,7 +92,7 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
       'approvals:',
       needs.count === 0
         ? 'none needed'
-        : `${needs.count} by ${needs.by.join(' or ') || 'someone else'}${needs.not_author ? ', not an author' : ''}`,
+        : `${needs.count} by ${users || (needs.by.length > 0 ? 'no one' : 'someone else')}${needs.not_author ? ', not an author' : ''}`,
     ],
     ...labelled(
       'approved by:',

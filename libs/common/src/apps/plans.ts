@@ -66,8 +66,11 @@ export interface CommandPlan {
   grant: string | null;
   made: string;
   expires: string;
-  /** Approvals it needs, and who may give them; empty: any person but the account that runner has. */
-  needs: { count: number; by: string[]; not_author: boolean };
+  /**
+   * Approvals it needs, and who may give them; empty: any person but the account that runner has. `barred` are
+   * those of them whose approval does not count with `not_author`; absent in older plans.
+   */
+  needs: { count: number; by: string[]; not_author: boolean; barred?: string[] };
   /** Fingerprints of the names and addresses of the authors of its commits. */
   authors: string[];
   summary: PlanSummary;
@@ -172,12 +175,13 @@ export function waitsWords(stored: StoredPlan): string {
   const problem = problemWords(stored);
   if (problem) return `waits: ${plan.id} ${problem}`;
   if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
-  const isPlanner = (user: string) => plan.needs.not_author && user === plan.by;
-  const left = plan.needs.by.filter(
-    (user) => !isPlanner(user) && !approvals.some(({ by }) => by === user),
+  const { by: listed, count, barred = [] } = plan.needs;
+  const left = listed.filter(
+    (user) => !barred.includes(user) && !approvals.some(({ by }) => by === user),
   );
-  const by = left.length > 0 ? ` by ${left.join(' or ')}` : '';
-  const more = plan.needs.count - approvals.length;
+  const none = listed.length > 0 ? ', which no one else in require_approval may give' : '';
+  const by = left.length > 0 ? ` by ${left.join(' or ')}` : none;
+  const more = count - approvals.length;
   return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}`;
 }
 

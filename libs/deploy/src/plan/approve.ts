@@ -14,7 +14,6 @@ import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
-import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
@@ -23,12 +22,11 @@ import type { Redactor } from '@runner/common/secrets/redactor';
 import { announcerOf } from '../alerts/announce.ts';
 import { changedPlan, endWords } from '../approval/admit.ts';
 import { changesSince } from '../approval/facts.ts';
-import { readGrant } from '../approval/grants.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { startInBackground } from '../run/background.ts';
 import { judge } from '../signed/judge.ts';
 import { readSigners } from '../signed/signers.ts';
-import { isAnyones, isAuthor } from './authors.ts';
+import { barredWords } from './authors.ts';
 
 /** The namespace of `ssh-keygen -Y sign -n` for approvals. */
 export const NAMESPACE = 'runner-approval';
@@ -150,15 +148,7 @@ function requireWord(
     throw refuse(`may not approve ${id}: config.yml lists ${needs.by.join(', ')}`);
   if (approvals.some((each) => each.by === by)) throw refuse(`has approved ${id} already`);
   if (!needs.not_author) return;
-  const agent =
-    plan.grant === null
-      ? undefined
-      : unlessFailure(() => readGrant(io.env, String(plan.grant)), undefined);
-  if (plan.by === by || agent?.user === by)
-    throw refuse(`made ${id}: someone else has to approve it`);
-  if (isAnyones(plan.authors))
-    throw refuse(`may not approve ${id}: its commits have too many authors to know them all`);
   const rule = approvalRuleOf(readConfig(paths), plan.app).by.find(({ user }) => user === by);
-  if (isAuthor(id, plan.authors, rule ?? { user: by, emails: [] }))
-    throw refuse(`wrote commits of ${id}: someone else has to approve it`);
+  const barred = barredWords(io.env, plan, rule ?? { user: by, emails: [] });
+  if (barred !== undefined) throw refuse(barred);
 }

@@ -1,6 +1,10 @@
 /** Whether someone wrote commits of a plan: it keeps fingerprints of their authors, which redaction cannot change. */
 import { createHash } from 'node:crypto';
+import type { CommandPlan } from '@runner/common/apps/plans';
 import type { Approver } from '@runner/common/config/approval';
+import { unlessFailure } from '@runner/common/foundation/attempt';
+import type { Env } from '@runner/common/foundation/io';
+import { readGrant } from '../approval/grants.ts';
 
 /** Authors whose fingerprints are kept. With more of them anyone may be one. */
 const AUTHORS_MAX = 1_000;
@@ -27,8 +31,21 @@ export function authorPrints(plan: string, authors: readonly string[] | undefine
   return [...new Set(prints)];
 }
 
-/** Whether anyone may be one of them. */
-export const isAnyones = (prints: readonly string[]) => prints.includes(ANYONE);
+/** Why the approval of a user does not count with `not_author`, in words that follow the name. */
+export function barredWords(
+  env: Env,
+  { id, by, grant, authors }: Pick<CommandPlan, 'id' | 'by' | 'grant' | 'authors'>,
+  approver: Approver,
+): string | undefined {
+  const agent = grant === null ? undefined : unlessFailure(() => readGrant(env, grant), undefined);
+  if ([by, agent?.user].includes(approver.user))
+    return `made ${id}: someone else has to approve it`;
+  if (authors.includes(ANYONE))
+    return `may not approve ${id}: its commits have too many authors to know them all`;
+  if (isAuthor(id, authors, approver))
+    return `wrote commits of ${id}: someone else has to approve it`;
+  return undefined;
+}
 
 /**
  * Whether a user is one of them: by the addresses that config.yml lists, else by an address or a name that is
@@ -43,5 +60,5 @@ export function isAuthor(
     emails.length > 0
       ? emails.map((each) => printOf(plan, 'address', each))
       : (['name', 'address', 'account'] as const).map((kind) => printOf(plan, kind, user));
-  return isAnyones(prints) || own.some((each) => prints.includes(each));
+  return prints.includes(ANYONE) || own.some((each) => prints.includes(each));
 }

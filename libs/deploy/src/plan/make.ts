@@ -29,7 +29,7 @@ import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
 import { availableMemory } from '../run/memory.ts';
-import { authorPrints } from './authors.ts';
+import { authorPrints, barredWords } from './authors.ts';
 import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
 import { contractMayFollow, requireContract } from './contract.ts';
 
@@ -99,6 +99,10 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
     authors: authorPrints(id, planned.authors),
     facts: {},
   };
+  if (rule.notAuthor)
+    plan.needs.barred = rule.by.flatMap((each) =>
+      barredWords(io.env, plan, each) === undefined ? [] : [each.user],
+    );
   const facts = { ...factsOf({ io, paths }, app, verb), ...planned.facts };
   const clean = cleanRecord({ ...plan }, redact) as unknown as CommandPlan;
   return createPlan(
