@@ -22,7 +22,7 @@ test('a value is one code span, and shows as it is', () => {
         assert.is(inCode(code(text)), visible(text));
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -35,7 +35,7 @@ test('a block is one fence, and shows as it is', () => {
       assert.not.ok(inner.includes('```'));
       assert.is(visible(inner), visible(text));
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 

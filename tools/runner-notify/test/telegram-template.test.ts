@@ -53,7 +53,7 @@ test('in a template a value arrives as it is, wherever it stands', () => {
       });
       assert.is(shown(message), [...wanted, 'Deploy: a1b2c3d4'].join('\n'));
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 

@@ -22,7 +22,7 @@ test('the values of a failure stand in its message as they are', async () => {
       assert.ok(text.includes(`Version: ${arrives(`.${notice.version}.`).slice(1, -1)}\n`));
       assert.ok(text.endsWith(arrives(`.${notice.error}`).slice(1)));
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 

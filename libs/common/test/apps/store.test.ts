@@ -295,7 +295,7 @@ test('any state file is accepted, or refused as malformed or unsupported', () =>
         assert.ok(['state_malformed', 'state_unsupported'].includes(error.code), error.code);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 

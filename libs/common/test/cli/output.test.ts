@@ -132,7 +132,7 @@ test('YAML of any value is safe for a terminal and gives the value back', async 
       assert.equal(parse(text, { uniqueKeys: false }), wanted);
       assert.ok(text.endsWith('\n'));
     }),
-    { numRuns: 400 },
+    { numRuns: 300 },
   );
 });
 

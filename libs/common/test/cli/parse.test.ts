@@ -274,7 +274,7 @@ test('any argument vector is parsed or refused as wrong usage', () => {
         }
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 300 },
   );
 });
 
@@ -295,7 +295,7 @@ test('every parsed value is part of what was typed', () => {
         );
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 
@@ -327,7 +327,7 @@ test('no message repeats the value of a secret option', () => {
         }
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 

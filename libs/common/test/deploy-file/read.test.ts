@@ -502,7 +502,7 @@ test('any file is accepted, or refused with its own code', () => {
         if (!(error instanceof Failure) || error.code !== 'deploy_file_invalid') throw error;
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: 300 },
   );
 });
 

@@ -64,7 +64,7 @@ test('in any mix of lines, keys are hidden and everything else is shown', () => 
       assert.ok(shown.startsWith(before.map((line) => `${line}\n`).join('')));
       assert.ok(shown.endsWith(after.map((line) => `${line}\n`).join('')));
     }),
-    { numRuns: 400 },
+    { numRuns: 300 },
   );
 });
 
@@ -83,7 +83,7 @@ test('an extracted log never shows a key, in any chunks, even a truncated one', 
       }
       assert.equal(shownPieces(extractor.end().text, key), []);
     }),
-    { numRuns: 400 },
+    { numRuns: 300 },
   );
 });
 

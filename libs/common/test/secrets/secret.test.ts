@@ -103,7 +103,7 @@ for (const [way, encode] of Object.entries(ENCODINGS)) {
           }
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
   });
 }

@@ -124,7 +124,7 @@ test('in 500 random schedules of checks, on every host, only passed commits are 
         assert.ok(count.unchanged - unchanged === (type === 'github' || type === 'gitlab' ? 2 : 1));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });
 
