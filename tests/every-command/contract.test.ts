@@ -44,7 +44,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   plan_changed: 'tests/approvals/fetch.long.test.ts',
   plan_ended: 'tests/approvals/plan.test.ts',
   plan_invalid: 'tests/approvals/adversary.long.test.ts',
-  database_in_use: 'tests/database/sharing.test.ts',
+  database_in_use: 'tests/database/sharing.long.test.ts',
   schema_changed: 'tests/database/migrate.long.test.ts',
   force_needed: 'tests/traffic/kinds.long.test.ts',
   foreign_file: 'tools/runner-setup/test/setup.long.test.ts',
