@@ -28,11 +28,10 @@ export type VerifyAnswer =
 const LISTED = 20;
 
 /** The answer as text. */
-export function textOf(answer: VerifyAnswer, style: Style, { stdout }: Pick<Io, 'stdout'>): string {
+export function textOf(answer: VerifyAnswer, style: Style, io: Pick<Io, 'stdout'>): string {
   if ('public_key' in answer) return answer.public_key;
   if ('statement' in answer) return answer.statement;
-  if ('commits' in answer)
-    return commitsText(answer, style, stdout.isTTY ? stdout.columns : undefined);
+  if ('commits' in answer) return commitsText(answer, style, io);
   if ('file' in answer)
     return `${releaseText(answer, style)}${end(answer.file, answer.differing, style, answer.compared)}`;
   const each = ({ instance, notes, ...rest }: VerifiedInstance) =>
@@ -98,7 +97,7 @@ const HEADING = ['COMMIT', 'DATE (UTC)', 'SIGNED BY', 'SUBJECT'];
 function commitsText(
   { app, commits, refused }: Verification,
   style: Style,
-  width: number | undefined,
+  io: Pick<Io, 'stdout'>,
 ): string {
   const rows = commits.map(({ commit, date, subject, signed_by: signer, refused: why }) =>
     [
@@ -111,5 +110,5 @@ function commitsText(
   const all = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
   const how = refused === 0 ? style.green('none is refused') : style.red(`${refused} refused`);
   const name = style.bold(harmlessLine(app));
-  return `${table(HEADING, rows, style, width)}${name}: ${all}, ${how}\n`;
+  return `${table(HEADING, rows, style, io)}${name}: ${all}, ${how}\n`;
 }

@@ -1,6 +1,6 @@
 /** YAML, colours and tables. */
 
-import type { Env } from '../foundation/io.ts';
+import type { Env, Sink } from '../foundation/io.ts';
 import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
 import { plainData } from '../text/json.ts';
 
@@ -107,13 +107,22 @@ export function fit(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** A table with a heading; the last column is not padded. Lines are cut to `width` cells. */
+/** How a table is shown. */
+interface TableView {
+  /** Lines are cut to the width of this terminal. */
+  readonly stdout?: Pick<Sink, 'isTTY' | 'columns'>;
+  /** Colours the line of a row. */
+  paint?(line: string, row: readonly string[]): string;
+}
+
+/** A table with a heading; the last column is not padded. */
 export function table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],
   style: Style,
-  width = Number.POSITIVE_INFINITY,
+  { stdout, paint = (line) => line }: TableView = {},
 ): string {
+  const width = stdout?.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
   const widths = heading.map((title, column) =>
     Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
   );
@@ -123,5 +132,5 @@ export function table(
     );
     return fit(padded.join('  ').trimEnd(), width);
   };
-  return `${style.bold(line(heading))}\n${rows.map((row) => `${line(row)}\n`).join('')}`;
+  return `${style.bold(line(heading))}\n${rows.map((row) => `${paint(line(row), row)}\n`).join('')}`;
 }

@@ -33,6 +33,6 @@ export const list = command({
       [app, host, time(added), time(last)].map(harmlessLine),
     );
     const heading = ['APP', 'HOST', 'ADDED (UTC)', 'LAST CALL'];
-    return table(heading, rows, style, io.stdout.isTTY ? io.stdout.columns : undefined);
+    return table(heading, rows, style, io);
   },
 });

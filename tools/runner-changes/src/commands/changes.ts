@@ -32,7 +32,6 @@ export const changes = command({
   human(list: ChangeList, style, { io }) {
     const { commits, count, compare } = list;
     const more = count > commits.length ? `… and ${count - commits.length} more\n` : '';
-    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
     const isJudged = commits.some(({ refused }) => refused !== undefined);
     const rows = commits.map(({ commit, date, author, subject, signed_by: signer }) => {
       const signed = isJudged ? [signer?.principal ?? '-'] : [];
@@ -40,7 +39,7 @@ export const changes = command({
     });
     const signed = isJudged ? ['SIGNED BY'] : [];
     const heading = ['COMMIT', 'DATE (UTC)', 'AUTHOR', ...signed, 'SUBJECT'];
-    const shown = rows.length > 0 ? table(heading, rows, style, width) : '';
+    const shown = rows.length > 0 ? table(heading, rows, style, io) : '';
     const link = compare === null ? '' : `${compare}\n`;
     return `${headline(list, style)}\n${shown}${more}${link}${moreText(list)}`;
   },

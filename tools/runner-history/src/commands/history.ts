@@ -1,5 +1,6 @@
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
+import type { Sink } from '@runner/common/foundation/io';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
@@ -59,7 +60,7 @@ export const history = command({
     for (const deploy of wanted.slice(last === undefined ? 0 : -last))
       rows.push(await cleanRow(deploy, cleaner));
     if (format !== 'human') for (const row of rows) await context.print(row);
-    else io.stdout.write(textOf(rows, style, io.stdout.isTTY ? io.stdout.columns : undefined));
+    else io.stdout.write(textOf(rows, style, io.stdout));
     return {};
   },
 });
@@ -77,21 +78,22 @@ const HEADING = ['TIME (UTC)', 'APP', 'RESULT', 'VERSION', 'TOOK', 'BY', 'SUBJEC
 /** On a narrower terminal the time is short, so that the result is not cut. */
 const NARROW = 60;
 
-function textOf(rows: readonly HistoryRow[], style: Style, width: number | undefined): string {
+function textOf(rows: readonly HistoryRow[], style: Style, stdout: Sink): string {
   if (rows.length === 0) return 'No deploys.\n';
-  const isNarrow = width !== undefined && width < NARROW;
+  const isNarrow = stdout.isTTY && stdout.columns < NARROW;
   const cells = rows.map((row) => cellsOf(row, isNarrow));
-  const lines = table(HEADING, cells, style, width).split('\n');
-  const colour = (text: string, row: HistoryRow | undefined) =>
-    row === undefined ? text : (COLOURS[row.result]?.(style)(text) ?? text);
-  return lines.map((line, index) => colour(line, rows[index - 1])).join('\n');
+  const paint = (line: string, [, , result = '']: readonly string[]) => {
+    const colour = COLOURS[result];
+    return colour ? style[colour](line) : line;
+  };
+  return table(HEADING, cells, style, { stdout, paint });
 }
 
-const COLOURS: Partial<Record<PastDeploy['result'], (style: Style) => (text: string) => string>> = {
-  failed: (style) => style.red,
-  rolled_back: (style) => style.red,
-  interrupted: (style) => style.yellow,
-  running: (style) => style.cyan,
+const COLOURS: Readonly<Record<string, keyof Style>> = {
+  failed: 'red',
+  rolled_back: 'red',
+  interrupted: 'yellow',
+  running: 'cyan',
 };
 
 function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {

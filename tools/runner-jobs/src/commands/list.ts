@@ -112,7 +112,9 @@ function jobTable(jobs: readonly ListedJob[], style: Style): string {
     lastWords(each),
     nextWords(each),
   ]);
-  return redFailures(table(['APP', 'JOB', 'WHEN', 'LAST', 'NEXT'], rows, style), rows, 3, style);
+  const paint = (line: string, [, , , last = '']: readonly string[]) =>
+    redFailure(line, last, style);
+  return table(['APP', 'JOB', 'WHEN', 'LAST', 'NEXT'], rows, style, { paint });
 }
 
 function runTable({ job, runs, running }: ListedJob, style: Style): string {
@@ -128,19 +130,11 @@ function runTable({ job, runs, running }: ListedJob, style: Style): string {
   ]);
   if (rows.length === 0) return `${harmlessLine(job)} has not run yet.\n`;
   const heading = ['BEGAN', 'DUE', 'OUTCOME', 'TOOK', 'VERSION', 'RUN', 'REASON'];
-  return redFailures(table(heading, rows, style), rows, 2, style);
+  const paint = (line: string, [, , outcome = '']: readonly string[]) =>
+    redFailure(line, outcome, style);
+  return table(heading, rows, style, { paint });
 }
 
-/** The lines of a table whose cell in this column says failed, killed or missed are red. */
-function redFailures(
-  text: string,
-  rows: readonly (readonly string[])[],
-  column: number,
-  style: Style,
-): string {
-  const isBad = (at: number) => /^(?:failed|killed|missed)\b/.test(rows[at - 1]?.[column] ?? '');
-  return text
-    .split('\n')
-    .map((line, at) => (isBad(at) ? style.red(line) : line))
-    .join('\n');
+function redFailure(line: string, outcome: string, style: Style): string {
+  return /^(?:failed|killed|missed)\b/.test(outcome) ? style.red(line) : line;
 }

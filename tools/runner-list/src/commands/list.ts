@@ -54,13 +54,13 @@ export const list = command({
         hasAddress ? rowOf(app, each).toSpliced(-1, 0, each?.url ?? '-') : rowOf(app, each);
       return instances.map((instance) => rowsOf(instance).map(harmlessLine));
     });
-    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
     const waiting = apps.flatMap(({ app, plans, traffic_hold: hold }) => [
       ...plans.map(({ verb, version, waits }) => `${verb} of ${app} ${version} ${waits}`),
       ...(hold ? [`${app}: ${shownHoldWords(app, hold)}`] : []),
     ]);
+    const paint = (line: string, row: readonly string[]) => withColour(line, row, style);
     return (
-      withColours(table(heading, rows, style, width), rows, style) +
+      table(heading, rows, style, { stdout: io.stdout, paint }) +
       waiting.map((line) => `${harmlessLine(line)}\n`).join('')
     );
   },
@@ -82,16 +82,10 @@ function rowOf(app: AppSummary, instance: InstanceSummary | undefined): string[]
   ];
 }
 
-/** The table with the states in colour: they follow the names of apps, which are ASCII. */
-function withColours(text: string, rows: readonly (readonly string[])[], style: Style): string {
-  const start = Math.max(...[HEADING, ...rows].map(([app = '']) => app.length)) + 2;
-  const lines = text.split('\n').map((line, index) => {
-    const state = rows[index - 1]?.[1];
-    if (!state || line.slice(start, start + state.length) !== state) return line;
-    const colour = style[COLOURS[state] ?? 'yellow'];
-    return line.slice(0, start) + colour(state) + line.slice(start + state.length);
-  });
-  return lines.join('\n');
+/** The state in colour, unless it is cut: it follows the name of the app, which has no spaces. */
+function withColour(line: string, [, state = '']: readonly string[], style: Style): string {
+  const colour = style[COLOURS[state] ?? 'yellow'];
+  return line.replace(/(?<=^\S+ +)[a-z]+/, (word) => (word === state ? colour(word) : word));
 }
 
 /** Other states are yellow. */

@@ -23,7 +23,6 @@ export const list = command({
         harmlessLine,
       ),
     );
-    const width = io.stdout.isTTY ? io.stdout.columns : undefined;
-    return table(['PLAN', 'VERB', 'APP', 'VERSION', 'BY', 'STATE'], rows, style, width);
+    return table(['PLAN', 'VERB', 'APP', 'VERSION', 'BY', 'STATE'], rows, style, io);
   },
 });

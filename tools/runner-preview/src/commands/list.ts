@@ -76,8 +76,7 @@ export const list = command({
       failed ? `${app}: ${uncheckedWords(failed)}` : [],
     );
     return (
-      table(heading, shown, style, io.stdout.isTTY ? io.stdout.columns : undefined) +
-      unasked.map((line) => `${harmlessLine(line)}\n`).join('')
+      table(heading, shown, style, io) + unasked.map((line) => `${harmlessLine(line)}\n`).join('')
     );
   },
 });
