@@ -3,7 +3,7 @@
 import { changeRegistry } from '@runner/common/apps/change';
 import { repoLabel } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
-import { createApp } from '@runner/common/apps/store';
+import { createApp, newApp } from '@runner/common/apps/store';
 import type { Context } from '@runner/common/cli/command';
 import { type FollowValues, followedBy } from '@runner/common/cli/follow';
 import { placeOfRepo, type RecordedPlace, sshNote } from '@runner/common/config/repo-place';
@@ -64,21 +64,8 @@ export async function register(context: AddContext): Promise<AddedApp> {
     given ?? (await followedBy({ ...options, branch: await branchOf(context, app, where, token) }));
   return changeRegistry({ io, paths, command: 'add' }, () => {
     const now = io.now().toISOString();
-    const state: AppState = {
-      version: 1,
-      app,
-      ...where,
-      ...followed,
-      created_at: now,
-      updated_at: now,
-      state: token ? storedToken(token, app, sealingKeys(io, paths), options.ckey) : {},
-      instances: {},
-      failures: null,
-      held: null,
-      deploying: null,
-      last_checked: null,
-    };
-    createApp(paths, state);
+    const state = token ? storedToken(token, app, sealingKeys(io, paths), options.ckey) : {};
+    createApp(paths, newApp(app, now, { ...where, ...followed, state }));
     makeFolder(paths.app(app).dir);
     const fingerprint = token ? fingerprintOf(digestOf(token)) : null;
     return { app, ...where, ...followed, fingerprint, created_at: now };

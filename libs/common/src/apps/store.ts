@@ -143,6 +143,27 @@ export function listApps(
   return { apps, unreadable };
 }
 
+/** An app without a history; `at` in ISO 8601. */
+export function newApp(
+  app: string,
+  at: string,
+  { state = {}, ...source }: Pick<AppState, 'repo' | 'branch'> & Partial<AppState>,
+): AppState {
+  return {
+    version: 1,
+    app,
+    ...source,
+    created_at: at,
+    updated_at: at,
+    state,
+    instances: {},
+    failures: null,
+    held: null,
+    deploying: null,
+    last_checked: null,
+  };
+}
+
 /** Registers an app under the registry's lock. Throws `app_exists`. */
 export function createApp(paths: Paths, app: AppState): void {
   if (isThere(paths.state(app.app))) {

@@ -5,8 +5,7 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NO_SECRETS } from '@runner/common/app-secrets/open';
-import type { AppState } from '@runner/common/apps/state';
-import { createApp } from '@runner/common/apps/store';
+import { createApp, newApp } from '@runner/common/apps/store';
 import { isHostName } from '@runner/common/config/network';
 import { type DeployFile, readDeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
@@ -105,20 +104,7 @@ const COMMIT = '0'.repeat(40);
 
 function operationOf({ io, paths, app, scratch, reporter, signal, redact }: ProofRequest): Deploy {
   const at = io.now().toISOString();
-  const state: AppState = {
-    version: 1,
-    app,
-    repo: 'local/checkout',
-    branch: '',
-    created_at: at,
-    updated_at: at,
-    state: {},
-    instances: {},
-    failures: null,
-    held: null,
-    deploying: null,
-    last_checked: null,
-  };
+  const state = newApp(app, at, { repo: 'local/checkout', branch: '' });
   createApp(scratch.paths, state);
   const hidden = [paths.root];
   const request = { io, paths: scratch.paths, reporter, signal, hidden, isStrict: true };

@@ -3,7 +3,7 @@ import { givePreviewSecrets } from '@runner/common/app-secrets/previews';
 import { changeRegistry } from '@runner/common/apps/change';
 import { type PreviewMark, type SeenPreview, sleepOf } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { createApp, findApp, requireApp, writeApp } from '@runner/common/apps/store';
+import { createApp, findApp, newApp, requireApp, writeApp } from '@runner/common/apps/store';
 import { makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { appName } from '@runner/common/foundation/names';
@@ -90,7 +90,11 @@ function register(
     };
     const now = io.now().toISOString();
     const { host, repo, deploy_file, require_signed } = parent;
-    const { deploy_file: _, require_signed: __, ...kept } = known ?? empty(app, now);
+    const {
+      deploy_file: _,
+      require_signed: __,
+      ...kept
+    } = known ?? newApp(app, now, { repo, branch });
     const state: AppState = {
       ...kept,
       ...(host !== undefined && { host }),
@@ -108,21 +112,6 @@ function register(
     return preview;
   });
 }
-
-const empty = (app: string, now: string): AppState => ({
-  version: 2,
-  app,
-  repo: '',
-  branch: '',
-  created_at: now,
-  updated_at: now,
-  state: {},
-  instances: {},
-  failures: null,
-  held: null,
-  deploying: null,
-  last_checked: null,
-});
 
 /** Keeps how it ended, and shows it; `error`: why it failed, undefined: it is ready. */
 async function conclude(
