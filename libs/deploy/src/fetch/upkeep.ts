@@ -1,17 +1,16 @@
 /** What `fetch` keeps up, held requests, and what `--deploy` finishes: hooks and drains that were killed, and with `traffic` a reboot. */
-import { openSecrets } from '@runner/common/app-secrets/open';
 import { removalOf } from '@runner/common/apps/preview';
 import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { keepHold } from '../hold/traffic.ts';
 import { drainAll, isKeptWarm } from '../instances/drain.ts';
 import { activationOf } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { secretsOf } from '../journal/secrets.ts';
 import { runSteps } from '../journal/step.ts';
 import { goBack } from '../operation/go-back.ts';
 import { endHooks, hooksOf } from '../run/processes.ts';
@@ -33,9 +32,8 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     // Its watcher has died.
     if (app?.watch) await startWatcher(request, name);
     if (!app || app.deploying || removalOf(app) || !hasWork(paths, app)) return;
-    const redact = await redactorForAny({ paths, env: io.env }, name);
-    const secrets = openSecrets(paths, io.env, name);
-    const op = uninterrupted(contextOf({ io, paths, reporter }, app, { redact, secrets }));
+    const secrets = await secretsOf(request, app);
+    const op = uninterrupted(contextOf({ io, paths, reporter }, app, secrets));
     const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;

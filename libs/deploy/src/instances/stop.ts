@@ -1,14 +1,11 @@
 /** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
-import { type AppSecrets, NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import { changeApp } from '@runner/common/apps/change';
 import { asleepSince, liveLink, liveSlot, SLOTS } from '@runner/common/apps/slots';
 import type { AppState, Deployed } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
-import { unlessFailure } from '@runner/common/foundation/attempt';
-import type { Io } from '@runner/common/foundation/io';
 import type { Paths, Server } from '@runner/common/foundation/paths';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { secretsAnyway, secretsOf } from '../journal/secrets.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
 import { linkTo, switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
@@ -20,18 +17,12 @@ import { keptTarget } from './target.ts';
 
 /** The context of stopping something of an app, which needs no key. */
 export async function stopping(server: Server, app: AppState): Promise<Operation> {
-  const { io, paths } = server;
-  const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  return uninterrupted(
-    contextOf(server, app, { redact, secrets: secretsAnyway(io, paths, app.app) }),
-  );
+  return uninterrupted(contextOf(server, app, await secretsAnyway(server, app)));
 }
 
 /** The context of starting something of an app again. Throws what opening its secrets throws. */
 export async function startingAgain(server: Server, app: AppState): Promise<Operation> {
-  const { io, paths } = server;
-  const redact = await redactorForAny({ paths, env: io.env }, app.app);
-  return contextOf(server, app, { redact, secrets: openSecrets(paths, io.env, app.app) });
+  return contextOf(server, app, await secretsOf(server, app));
 }
 
 /** Stops each instance as its own `.deploy.yml` says. Returns what could not be stopped, and why. */
@@ -44,11 +35,6 @@ export async function stopInstances(server: Server, app: AppState): Promise<stri
   }
   op.log.close();
   return problems;
-}
-
-/** A lost key must not keep an app running. */
-export function secretsAnyway({ env }: Io, paths: Paths, app: string): AppSecrets {
-  return unlessFailure(() => openSecrets(paths, env, app), NO_SECRETS);
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */

@@ -1,6 +1,7 @@
 /** The secrets of an app, opened for what it does now. */
-import { openSecrets } from '@runner/common/app-secrets/open';
+import { NO_SECRETS, openSecrets } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Operation } from './operation.ts';
@@ -12,4 +13,13 @@ export type OpenedSecrets = Pick<Operation, 'secrets' | 'redact'>;
 export async function secretsOf({ io, paths }: Server, { app }: AppState): Promise<OpenedSecrets> {
   const redact = await redactorForAny({ paths, env: io.env }, app);
   return { redact, secrets: openSecrets(paths, io.env, app) };
+}
+
+/** The same without a key too: a lost one must not keep an app running. */
+export async function secretsAnyway(
+  { io, paths }: Server,
+  { app }: AppState,
+): Promise<OpenedSecrets> {
+  const redact = await redactorForAny({ paths, env: io.env }, app);
+  return { redact, secrets: unlessFailure(() => openSecrets(paths, io.env, app), NO_SECRETS) };
 }

@@ -1,19 +1,18 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
 import { asleepSince, liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { admit, begin, end } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { startsBeside } from '../instances/place.ts';
 import { activationOf } from '../instances/steps.ts';
-import { secretsAnyway, stopAllOf } from '../instances/stop.ts';
+import { stopAllOf } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { unreadSecretsOf } from '../instances/unit-check.ts';
 import { beginAnyway } from '../journal/journal.ts';
 import { type Operation, uninterrupted } from '../journal/operation.ts';
-import { secretsOf } from '../journal/secrets.ts';
+import { secretsAnyway, secretsOf } from '../journal/secrets.ts';
 import type { Step } from '../journal/step.ts';
 import { execute } from '../operation/execute.ts';
 import { type OperationRequest, operate } from '../operation/operate.ts';
@@ -53,11 +52,10 @@ export async function changeRunning(
 ): Promise<LifeOutcome> {
   const { io, paths, reason } = request;
   const began = io.elapsed();
-  const open = async (app: Operation['app']) => {
-    if (verb !== 'stop' || app.deploying) return secretsOf(request, app);
-    // A lost key must not keep an app running; what a killed deploy left is started with them.
-    const redact = await redactorForAny({ paths, env: io.env }, app.app);
-    return { redact, secrets: secretsAnyway(io, paths, app.app) };
+  const open = (app: Operation['app']) => {
+    // What a killed deploy left is started with them.
+    const isStopOnly = verb === 'stop' && !app.deploying;
+    return isStopOnly ? secretsAnyway(request, app) : secretsOf(request, app);
   };
   const own = { ...request, trigger: 'manual', notify: true };
   let lost: Operation['lost'] = new Map();

@@ -16,7 +16,6 @@ import { isRunning } from '@runner/common/files/process';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { inWords } from '@runner/common/text/time';
 import { linkTo } from '../instances/current-link.ts';
 import { finishRequests } from '../instances/drain.ts';
@@ -25,10 +24,10 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { isOpen } from '../instances/reach.ts';
 import { whatRuns } from '../instances/running.ts';
 import { letPass } from '../instances/slots.ts';
-import { secretsAnyway } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { eventsOf, recordAnyway } from '../journal/events.ts';
 import { type Operation, uninterrupted } from '../journal/operation.ts';
+import { secretsAnyway } from '../journal/secrets.ts';
 import { operate } from '../operation/operate.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { connectionsTo } from '../run/connections.ts';
@@ -111,10 +110,7 @@ async function leftRunning({ io, paths }: Server, apps: readonly AppState[]) {
 /** The order loses no request: first new ones go to the waker, then those under way end, then the process. */
 async function fallAsleep(request: SleepRequest, app: string, instance: string): Promise<void> {
   const { io, paths } = request;
-  const open = async () => {
-    const redact = await redactorForAny({ paths, env: io.env }, app);
-    return { redact, secrets: secretsAnyway(io, paths, app) };
-  };
+  const open = (state: AppState) => secretsAnyway(request, state);
   await operate({ ...request, app, trigger: 'fetch', notify: false }, 'sleep', open, async (op) => {
     const target = sleeper(op, instance);
     if (!target?.slot) return;

@@ -1,10 +1,11 @@
 /** Removing a preview: all of it but its files, which stay a while. */
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
-import { redactorForAny } from '@runner/common/redaction/redact';
 import { dropPreviewDatabase } from '@runner/deploy/database/preview';
 import { endHold } from '@runner/deploy/hold/traffic';
-import { secretsAnyway, stopInstances } from '@runner/deploy/instances/stop';
+import { stopInstances } from '@runner/deploy/instances/stop';
+import { secretsAnyway } from '@runner/deploy/journal/secrets';
 import { operate } from '@runner/deploy/operation/operate';
 import { removeApp } from '@runner/deploy/remove/remove';
 import { endHooks } from '@runner/deploy/run/processes';
@@ -22,10 +23,7 @@ export async function removePreview(
   const { traffic_hold: hold } = requireApp(paths, app);
   if (hold) endHold({ io, paths, app }, hold, 'the preview was removed');
   changePreview(context, app, ({ undone_at: _, ...now }) => ({ ...now, removed_why: reason }));
-  const open = async () => ({
-    redact: await redactorForAny({ paths, env: io.env }, app),
-    secrets: secretsAnyway(io, paths, app),
-  });
+  const open = (state: AppState) => secretsAnyway(context, state);
   const request = { io, paths, app, reporter, signal, trigger, notify: false };
   const problems = await operate(request, 'stop', open, async (op) => {
     const stopped = await stopInstances({ io, paths }, op.app);
