@@ -39,46 +39,49 @@ export const TEST_TITLE = 'Test notification';
 /** Its only sentence. */
 export const TEST_TEXT = 'runner announces deploys here.';
 
-const FACES: Readonly<Record<NoticeKind, readonly [icon: string, title: string]>> = {
-  started: ['🚀', 'Deploy started'],
-  success: ['✅', 'Deploy completed'],
-  failure: ['❌', 'Deploy failed'],
-  rollback: ['↩️', 'Rollback'],
-  AppDown: ['🔻', 'App down'],
-  AppUp: ['🔺', 'App up again'],
-  CertEnding: ['⏳', 'Certificate ending'],
-  ApprovalWanted: ['✋', 'Approval wanted'],
-  CheckRecovered: ['✅', 'Checks work again'],
-  Digest: ['📊', 'Digest'],
-  DeployWaiting: ['⏸️', 'Deploy waits'],
-  HeadBehind: ['🕰️', 'Still not deployed'],
-  JobFailed: ['❌', 'Job failed'],
-  JobMissed: ['⏰', 'Job missed'],
-  JobRecovered: ['✅', 'Job works again'],
-  JobSlow: ['🐌', 'Job is slow'],
-  PlanApproved: ['👍', 'Plan approved'],
-  PlanExpired: ['⌛', 'Plan expired'],
-  TagChanged: ['🏷️', 'Tag changed'],
-  TokenEnding: ['⏳', 'Token ending'],
-  TokenRenewed: ['🔑', 'Token renewed'],
-  WatchEnded: ['❔', 'Release not judged'],
-  WatchFailed: ['❌', 'Release is bad'],
-  WatchPassed: ['✅', 'Release is good'],
+/** How a kind of notice is shown. */
+export interface Face {
+  readonly icon: string;
+  readonly title: string;
+  readonly tone: 'news' | 'good' | 'care' | 'bad';
+  /** It is about an instance and its version; the others are about a branch. */
+  readonly ofInstance?: true;
+}
+
+/** How each kind is shown. */
+export const FACES: Readonly<Record<NoticeKind, Face>> = {
+  started: { icon: '🚀', title: 'Deploy started', tone: 'news' },
+  success: { icon: '✅', title: 'Deploy completed', tone: 'good' },
+  failure: { icon: '❌', title: 'Deploy failed', tone: 'bad' },
+  rollback: { icon: '↩️', title: 'Rollback', tone: 'care' },
+  AppDown: { icon: '🔻', title: 'App down', tone: 'bad', ofInstance: true },
+  AppUp: { icon: '🔺', title: 'App up again', tone: 'good', ofInstance: true },
+  CertEnding: { icon: '⏳', title: 'Certificate ending', tone: 'care' },
+  ApprovalWanted: { icon: '✋', title: 'Approval wanted', tone: 'care', ofInstance: true },
+  CheckRecovered: { icon: '✅', title: 'Checks work again', tone: 'good' },
+  Digest: { icon: '📊', title: 'Digest', tone: 'news' },
+  DeployWaiting: { icon: '⏸️', title: 'Deploy waits', tone: 'care' },
+  HeadBehind: { icon: '🕰️', title: 'Still not deployed', tone: 'care' },
+  JobFailed: { icon: '❌', title: 'Job failed', tone: 'bad', ofInstance: true },
+  JobMissed: { icon: '⏰', title: 'Job missed', tone: 'bad', ofInstance: true },
+  JobRecovered: { icon: '✅', title: 'Job works again', tone: 'good', ofInstance: true },
+  JobSlow: { icon: '🐌', title: 'Job is slow', tone: 'care', ofInstance: true },
+  PlanApproved: { icon: '👍', title: 'Plan approved', tone: 'good', ofInstance: true },
+  PlanExpired: { icon: '⌛', title: 'Plan expired', tone: 'care', ofInstance: true },
+  TagChanged: { icon: '🏷️', title: 'Tag changed', tone: 'care' },
+  TokenEnding: { icon: '⏳', title: 'Token ending', tone: 'care' },
+  TokenRenewed: { icon: '🔑', title: 'Token renewed', tone: 'good' },
+  WatchEnded: { icon: '❔', title: 'Release not judged', tone: 'care', ofInstance: true },
+  WatchFailed: { icon: '❌', title: 'Release is bad', tone: 'bad', ofInstance: true },
+  WatchPassed: { icon: '✅', title: 'Release is good', tone: 'good', ofInstance: true },
 };
 
-/** Changes of an instance and its version; the others are about a branch. */
-const OF_INSTANCES: ReadonlySet<NoticeKind> = new Set([
-  ...(['AppDown', 'AppUp', 'WatchEnded', 'WatchFailed', 'WatchPassed'] as const),
-  ...(['JobFailed', 'JobMissed', 'JobRecovered', 'JobSlow'] as const),
-  ...(['ApprovalWanted', 'PlanApproved', 'PlanExpired'] as const),
-]);
-
 /** A rollback that only started the active version again. */
-const RESTARTED = ['🔁', 'Started again'] as const;
+const RESTARTED = { icon: '🔁', title: 'Started again' };
 
 /** The messages of a notice: one, or two for a failure with a long error. */
 export function announcementsOf(notice: Notice): Announcement[] {
-  const [icon, title] = notice.restarted ? RESTARTED : FACES[notice.kind];
+  const { icon, title } = notice.restarted ? RESTARTED : FACES[notice.kind];
   const first = {
     icon,
     title,
@@ -108,7 +111,7 @@ function rowsOf(notice: Notice): Detail[] {
   const deploy = row('Deploy', notice.deployId);
   const instance = row('Instance', notice.instance);
   if (!isOfDeploy(notice.eventType)) {
-    const isInstance = OF_INSTANCES.has(notice.kind);
+    const isInstance = FACES[notice.kind].ofInstance;
     const subject = isInstance
       ? row('Version', notice.version)
       : row(labelOf(notice.version), notice.version);

@@ -6,12 +6,14 @@ import { codePoints, headAndTail } from '@runner/common/text/plain';
 import {
   type Announcement,
   type Detail,
+  FACES,
+  type Face,
   type Phrase,
   SHORT_MAX,
   TEST_TEXT,
   TEST_TITLE,
 } from '../../message/announcement.ts';
-import type { Notice, NoticeKind } from '../../message/notice.ts';
+import type { Notice } from '../../message/notice.ts';
 import { isOfDeploy } from '../../message/records.ts';
 import { fillTemplate, type Slot, valuesOf } from '../../message/template.ts';
 import { tooLong, type Writing } from '../../service/draft.ts';
@@ -76,31 +78,11 @@ function hex(character: string): string {
  */
 const DESCRIPTION_MAX = 4096 - 48;
 
-const COLOURS: Readonly<Record<NoticeKind, number>> = {
-  started: 0x3498db,
-  success: 0x2ecc71,
-  failure: 0xe74c3c,
-  rollback: 0xf39c12,
-  AppDown: 0xe74c3c,
-  AppUp: 0x2ecc71,
-  CertEnding: 0xf39c12,
-  CheckRecovered: 0x2ecc71,
-  Digest: 0x3498db,
-  ApprovalWanted: 0xf39c12,
-  DeployWaiting: 0xf39c12,
-  HeadBehind: 0xf39c12,
-  PlanApproved: 0x2ecc71,
-  PlanExpired: 0xf39c12,
-  JobFailed: 0xe74c3c,
-  JobMissed: 0xe74c3c,
-  JobRecovered: 0x2ecc71,
-  JobSlow: 0xf39c12,
-  TagChanged: 0xf39c12,
-  TokenEnding: 0xf39c12,
-  WatchEnded: 0xf39c12,
-  WatchFailed: 0xe74c3c,
-  WatchPassed: 0x2ecc71,
-  TokenRenewed: 0x2ecc71,
+const COLOURS: Readonly<Record<Face['tone'], number>> = {
+  news: 0x3498db,
+  good: 0x2ecc71,
+  care: 0xf39c12,
+  bad: 0xe74c3c,
 };
 
 /** Fields that share a line. */
@@ -137,7 +119,7 @@ function payloadOf(
     content: `${icon} ${title}: ${phraseText(headline)}`,
     embeds: [
       {
-        color: COLOURS[notice.kind],
+        color: COLOURS[FACES[notice.kind].tone],
         ...(description !== '' && { description }),
         ...(fields && fields.length > 0 && { fields: fields.map(fieldOf) }),
         ...footerOf(notice),
@@ -191,6 +173,6 @@ function fieldOf({ label, phrase }: Detail) {
 /** A test notification, in the colour of a deploy that starts. */
 export const TEST_PAYLOAD: Fields = {
   content: `🔔 ${TEST_TITLE}`,
-  embeds: [{ description: TEST_TEXT, color: COLOURS.started }],
+  embeds: [{ description: TEST_TEXT, color: COLOURS.news }],
   allowed_mentions: { parse: [] },
 };

@@ -2,7 +2,7 @@
 import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
-import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
+import { type Announcement, FACES, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { NoticeKind } from '../../message/notice.ts';
 import type {
   Channel,
@@ -31,14 +31,10 @@ const TITLE_MAX = 250;
 const METHOD = 'POST message';
 
 /** docs.ntfy.sh/publish/#message-priority: 4 makes a sound where 3 may not, 2 makes none. */
-const PRIORITIES: Partial<Readonly<Record<NoticeKind, number>>> = {
-  started: 2,
-  failure: 4,
-  AppDown: 4,
-  JobFailed: 4,
-  JobMissed: 4,
-  WatchFailed: 4,
-};
+function priorityOf(kind: NoticeKind): number {
+  if (kind === 'started') return 2;
+  return FACES[kind].tone === 'bad' ? 4 : 3;
+}
 
 const titleOf = ({ icon, title, headline }: Announcement) =>
   cutBytes(`${icon} ${title}: ${phraseText(headline)}`, TITLE_MAX);
@@ -53,7 +49,7 @@ const writing = textWriting({
   payload: ({ text, about, notice }) => ({
     title: titleOf(about),
     message: cutBytes(text, TEXT_MAX),
-    priority: PRIORITIES[notice.kind] ?? 3,
+    priority: priorityOf(notice.kind),
   }),
 });
 
