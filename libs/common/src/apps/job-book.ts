@@ -5,6 +5,7 @@ import { writeWhole } from '../files/write.ts';
 import { orElse, unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
+import { isStopped } from './operator.ts';
 import type { AppState } from './state.ts';
 
 /** Bytes. */
@@ -112,16 +113,8 @@ export function jobSummaries(paths: Paths, state: AppState): JobSummary[] {
   };
   const own = orElse(() => summariesOf(readJobBook(paths, app)), undefined);
   return (own ?? orElse(viewed, [])).map((each) =>
-    isStopped(state, each) ? { ...each, next: null, stopped: true } : each,
+    isStopped(state, each.instance) ? { ...each, next: null, stopped: true } : each,
   );
-}
-
-/** Whether a job rests with its instance. */
-export function isStopped(
-  { stopped }: Pick<AppState, 'stopped'>,
-  { instance }: Pick<JobEntry, 'instance'>,
-): boolean {
-  return stopped?.instances.includes(instance) ?? false;
 }
 
 /** What a job does next, in words; null: nothing. */

@@ -8,6 +8,14 @@ export interface Stopped {
   instances: string[];
 }
 
+/** Whether an operator stopped an instance. */
+export function isStopped(
+  { stopped }: { readonly stopped?: Stopped | null },
+  instance: string,
+): boolean {
+  return stopped?.instances.includes(instance) ?? false;
+}
+
 /** `fetch` deploys nothing of an app. */
 export interface Paused {
   since: string;

@@ -1,4 +1,5 @@
 /** One instance becomes again what the state says: it runs, is stopped, or was never there. */
+import { isStopped } from '@runner/common/apps/operator';
 import { liveSlot, otherSlot } from '@runner/common/apps/slots';
 import type { Deployed } from '@runner/common/apps/state';
 import { isThere } from '@runner/common/files/read';
@@ -30,11 +31,6 @@ export interface Touched extends Pick<Undone, 'wasSwitched'> {
   readonly running: Target | undefined;
 }
 
-/** Whether an operator had stopped an instance. */
-export function isStopped({ app }: Operation, name: string): boolean {
-  return app.stopped?.instances.includes(name) ?? false;
-}
-
 /** Makes one instance again what it was. Returns why that failed. */
 export async function restored(
   op: Operation,
@@ -59,7 +55,7 @@ async function restore(op: Operation, { name, to, running }: Touched): Promise<v
   const own = op.paths.app(app).instance(name);
   const isGone = to !== null && !isThere(op.paths.app(app).release(to.release));
   const target = to && !isGone ? keptTarget(op, name, to) : undefined;
-  if (target && isStopped(op, name)) return stopAgain(op, target, running);
+  if (target && isStopped(op.app, name)) return stopAgain(op, target, running);
   if (running) await stopUnlessBeside(op, running, target);
   else if (!to) await endInstance({ app, instance: { name }, slot: undefined, paths: own });
   if (!to) return switchOff(own);

@@ -2,6 +2,7 @@
  * Undoing what the journal of an operation has: after a failure, and after its process died. Each
  * instance that was touched becomes again what the state says, which changes only at the end.
  */
+import { isStopped } from '@runner/common/apps/operator';
 import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
 import { folderNamesIn } from '@runner/common/files/read';
@@ -22,7 +23,7 @@ import { takeBack } from '../release/shared.ts';
 import { reported } from '../report/reporter.ts';
 import { endDeploy } from '../run/processes.ts';
 import { failureOf } from '../run/step.ts';
-import { isStopped, restored, type Touched, type Undone } from './restore.ts';
+import { restored, type Touched, type Undone } from './restore.ts';
 
 /** Undoes an operation, last change first. Never interrupted: Ctrl-C may have been what started it. */
 export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
@@ -70,13 +71,13 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
   const { version, commit, failed } = journal;
   // A version that fails to start again cannot be undone; what was stopped is stopped again.
   if (journal.verb) {
-    const isToStop = to && journal.touched?.includes(name) && isStopped(op, name);
+    const isToStop = to && journal.touched?.includes(name) && isStopped(op.app, name);
     return isToStop ? { name, to, running: undefined, wasSwitched: false } : undefined;
   }
   const isTouched = journal.touched?.includes(name) ?? false;
   // In its slot there is nothing of a version that an operator stopped.
   const isRight =
-    placed === to?.release || (placed === undefined && !isTouched && isStopped(op, name));
+    placed === to?.release || (placed === undefined && !isTouched && isStopped(op.app, name));
   if (isRight && !isTouched) return undefined;
   // It was started beside what still gets the requests.
   if (isRight && isWaiting(op, name)) return undefined;
@@ -86,7 +87,7 @@ function touchedOf(op: Operation, journal: Journal, name: string): Touched | und
       : keptTarget(op, name, { release: placed, version, commit });
   if (!isRight || failed) return { name, to, running, wasSwitched: true };
   const target = to && keptTarget(op, name, to);
-  const wanted = isStopped(op, name) ? 'stopped' : 'running';
+  const wanted = isStopped(op.app, name) ? 'stopped' : 'running';
   const isAsWanted = target && askNow(driverFor(target.start).status(target)) === wanted;
   return !to || isAsWanted ? undefined : { name, to, running, wasSwitched: false };
 }

@@ -1,4 +1,5 @@
 /** The end of a deploy, either way: records, hooks, old releases, old logs. */
+import { isStopped } from '@runner/common/apps/operator';
 import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
@@ -28,7 +29,6 @@ import {
   errorText,
 } from '../operation/endings.ts';
 import type { Failed } from '../operation/execute.ts';
-import { isStopped } from '../operation/restore.ts';
 import { markProxy } from '../proxy/mark.ts';
 import { pruneReleases, slotReleases } from '../release/folder.ts';
 import { metByRollback, undoWords } from '../rollback/met.ts';
@@ -104,7 +104,7 @@ const unfitNow = ({ paths, app }: Deploy) => unfitWords({ paths, app: requireApp
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
   const previous = op.app.instances[step?.instance ?? '']?.current;
-  const goesOn = isStopped(op, step?.instance ?? '') ? 'stays stopped' : 'keeps serving';
+  const goesOn = isStopped(op.app, step?.instance ?? '') ? 'stays stopped' : 'keeps serving';
   const serving = previous ? `${previous.version} ${goesOn}, ` : '';
   return withEnding(error, `; ${serving}${unswitched}`);
 }

@@ -1,7 +1,9 @@
 /** What is around a release and decides what runs: the links of its instance, and the files with its environment. */
+
 import { readlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
+import { isStopped } from '@runner/common/apps/operator';
 import { liveLink, liveSlot } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { Instance } from '@runner/common/deploy-file/instance';
@@ -62,15 +64,11 @@ export function environmentDifferences(place: Surrounded): Difference[] {
   // Root does not see the runtime folder of another user.
   const isNoneToSee = wanted === '' || foreignOwner(io.uid, paths) !== undefined;
   const gone = { what: 'env' as const, path: `${instance.name}.env`, change: 'removed' as const };
-  return [...(slotFile ?? []), ...(isNoneToSee || isStopped(place) ? [] : [gone])];
+  return [...(slotFile ?? []), ...(isNoneToSee || isStopped(app, instance.name) ? [] : [gone])];
 }
 
 const linesOf = ({ PORT = '', RUNNER_SLOT = '' }: Readonly<Record<string, string>>) =>
   `PORT=${PORT}\nRUNNER_SLOT=${RUNNER_SLOT}\n`;
-
-function isStopped({ app, instance }: Surrounded): boolean {
-  return app.stopped?.instances.includes(instance.name) ?? false;
-}
 
 function fileDifferences(path: string, wanted: string): Difference[] {
   const text = orElse(() => readTextIfThere(path, ENV_MAX) ?? 'gone', undefined);

@@ -1,5 +1,5 @@
-import { isStopped, type JobEntry, presentJobs, readJobBook } from '@runner/common/apps/job-book';
-import { shortTime } from '@runner/common/apps/operator';
+import { type JobEntry, presentJobs, readJobBook } from '@runner/common/apps/job-book';
+import { isStopped, shortTime } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { appNames, requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
@@ -81,7 +81,7 @@ function listed(state: AppState, job: string, entry: JobEntry): ListedJob {
   const { run: command_, when, on = 'each' } = rules;
   const last = runs[0] ?? null;
   const about = { app: state.app, job, instance, run: command_, when, on };
-  const stopped = isStopped(state, entry);
+  const stopped = isStopped(state, instance);
   const rests = paused !== null || stopped;
   const now = { next: rests ? null : next, running: run, waiting, paused, stopped, trouble };
   return { ...about, ...now, last, runs, elsewhere };
