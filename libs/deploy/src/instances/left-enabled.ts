@@ -5,8 +5,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { stepEnvironment } from '../run/environment.ts';
-import { ask } from './drivers/ask.ts';
-import { shownOf, unitsOf } from './drivers/unit-state.ts';
+import { askUnit, manager, shownOf, unitsOf } from './drivers/unit-state.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { activeFile } from './target.ts';
 
@@ -39,9 +38,7 @@ export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
   );
   const env = stepEnvironment(io.env);
   return [...unused.values()].flatMap(({ unit, user }) => {
-    const manager = user ? ['--user'] : [];
-    const args = [...manager, 'show', '--property', 'UnitFileState', '--', unit];
-    const { stdout } = ask('systemctl', args, { env });
+    const { stdout } = askUnit({ user }, unit, env, 'show', '--property', 'UnitFileState');
     if (shownOf(stdout)('UnitFileState') !== 'enabled') return [];
     const words = `${unit}, which ${app.app} no longer uses, is enabled: the next boot would start it`;
     return [
@@ -49,7 +46,7 @@ export function leftEnabled({ io, paths }: Server, app: AppState): LeftUnit[] {
         unit,
         user,
         words,
-        fix: ['systemctl', ...manager, 'disable', '--now', word(unit)].join(' '),
+        fix: ['systemctl', ...manager({ user }), 'disable', '--now', word(unit)].join(' '),
       },
     ];
   });

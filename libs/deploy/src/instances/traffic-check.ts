@@ -6,8 +6,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import type { Env } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
-import { ask } from './drivers/ask.ts';
-import { unitsOf } from './drivers/unit-state.ts';
+import { askUnit, unitsOf } from './drivers/unit-state.ts';
 import { portOf } from './place.ts';
 import { obstructions } from './proxies.ts';
 import { portHolder, socketProblem } from './reach.ts';
@@ -58,10 +57,7 @@ export function busyPort(paths: Paths, app: string, { name, traffic }: Instance)
 function unitProblems({ start }: DeployFile, instance: Instance, env: Env): string[] {
   const [unit] = start.type === 'systemd' ? unitsOf(start.unit, instance) : [];
   if (start.type !== 'systemd' || unit === undefined) return [];
-  const manager = start.user ? ['--user'] : [];
-  const { status, stdout } = ask('systemctl', [...manager, 'cat', '--', unit], {
-    env: stepEnvironment(env),
-  });
+  const { status, stdout } = askUnit(start, unit, stepEnvironment(env), 'cat');
   if (status !== 0) return [];
   const missing = ['WorkingDirectory', 'EnvironmentFile']
     .filter((key) => !new RegExp(`^${key}=.*%[iI]`, 'm').test(stdout))

@@ -10,7 +10,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { stepEnvironment } from '../run/environment.ts';
 import { ask } from './drivers/ask.ts';
-import { shownOf, unitsOf } from './drivers/unit-state.ts';
+import { askUnit, shownOf, unitsOf } from './drivers/unit-state.ts';
 import { envFileOf, existingEnvFile } from './env-file.ts';
 import { closedAbove, type Identity } from './rights.ts';
 import { activeFile } from './target.ts';
@@ -35,11 +35,10 @@ const PROPERTIES = 'LoadState,EnvironmentFiles,User,Group,SupplementaryGroups,Wo
 
 function loadedUnits({ io }: Pick<Server, 'io'>, { start, instances }: DeployFile): LoadedUnit[] {
   if (start.type !== 'systemd') return [];
-  const manager = start.user ? ['--user'] : [];
   return instances.flatMap((instance) =>
     unitsOf(start.unit, instance).flatMap((unit) => {
-      const args = [...manager, 'show', '--property', PROPERTIES, '--', unit];
-      const { status, stdout } = ask('systemctl', args, { env: stepEnvironment(io.env) });
+      const env = stepEnvironment(io.env);
+      const { status, stdout } = askUnit(start, unit, env, 'show', '--property', PROPERTIES);
       const value = shownOf(stdout);
       const isLoaded = status === 0 && value('LoadState') === 'loaded';
       return isLoaded ? [{ instance, unit, shown: stdout, value }] : [];

@@ -5,8 +5,7 @@ import type { DeployFile } from '@runner/common/deploy-file/read';
 import { readIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
-import { ask } from '../instances/drivers/ask.ts';
-import { shownOf, unitsOf } from '../instances/drivers/unit-state.ts';
+import { askUnit, shownOf, unitsOf } from '../instances/drivers/unit-state.ts';
 import { stepEnvironment } from '../run/environment.ts';
 
 /** Bytes of a unit. */
@@ -18,11 +17,11 @@ export function unitDigests(
   { start, instances }: DeployFile,
 ): Record<string, string> {
   if (start.type !== 'systemd') return {};
-  const manager = start.user ? ['--user'] : [];
+  const env = stepEnvironment(io.env);
   const paths = instances.flatMap((instance) =>
     unitsOf(start.unit, instance).flatMap((unit) => {
-      const args = [...manager, 'show', '--property', 'FragmentPath,DropInPaths', '--', unit];
-      const value = shownOf(ask('systemctl', args, { env: stepEnvironment(io.env) }).stdout);
+      const asked = askUnit(start, unit, env, 'show', '--property', 'FragmentPath,DropInPaths');
+      const value = shownOf(asked.stdout);
       return [value('FragmentPath'), ...value('DropInPaths').split(' ')].filter(Boolean);
     }),
   );

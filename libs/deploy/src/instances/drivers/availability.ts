@@ -6,7 +6,7 @@ import { stepEnvironment } from '../../run/environment.ts';
 import type { Blame } from '../../run/step.ts';
 import { findProgram } from '../../sandbox/probe.ts';
 import { ask } from './ask.ts';
-import { unitsOf } from './unit-state.ts';
+import { askUnit, unitsOf } from './unit-state.ts';
 
 /** Why a target cannot be started, and whose fault that is. */
 export interface Obstacle {
@@ -28,11 +28,9 @@ export function obstacles(
   if (start.type === 'compose') return dockerObstacles(env);
   if (start.type !== 'systemd') return [];
   if (!onPath('systemctl', env)) return [notFound('systemctl')];
-  const manager = start.user ? ['--user'] : [];
   const units = instances.flatMap((instance) => unitsOf(start.unit, instance));
   return units.flatMap((unit) => {
-    const args = [...manager, 'show', '--property=LoadState', '--value', '--', unit];
-    const { status, stdout } = ask('systemctl', args, { env });
+    const { status, stdout } = askUnit(start, unit, env, 'show', '--property=LoadState', '--value');
     if (status !== 0) return [ofServer('systemd does not answer')];
     if (!/^not-found\s*$/.test(stdout)) return [];
     const fix = start.user

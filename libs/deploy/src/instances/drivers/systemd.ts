@@ -13,6 +13,7 @@ import { type Driver, only, runFor, type Target } from './driver.ts';
 import { newestOf } from './journal.ts';
 import {
   answerAbout,
+  askUnit,
   manager,
   meaningOf,
   ownUnit,
@@ -125,9 +126,7 @@ export const systemdDriver: Driver<Systemd> = {
     if (stateOf(target).active !== 'inactive')
       await control(target, 'stop', target.start.stopTimeout);
     // A slot that was live is enabled, and the next boot would start it.
-    const { start, slot, outerEnv: env } = target;
-    if (slot === undefined) return;
-    ask('systemctl', [...manager(start), 'disable', '--', ownUnit(target)], { env });
+    if (target.slot !== undefined) answerAbout(target, 'disable');
   },
   async live(target) {
     const { start, slot, outerEnv: env, log } = target;
@@ -135,7 +134,7 @@ export const systemdDriver: Driver<Systemd> = {
     // Without the right to enable units, `fetch` starts what is live after a reboot.
     const change = (verb: string, of: SlotName) => {
       const unit = ownUnit({ ...target, slot: of });
-      return ask('systemctl', [...manager(start), verb, '--', unit], { env }).status === 0;
+      return askUnit(start, unit, env, verb).status === 0;
     };
     const isEnabled = change('enable', slot) && change('disable', otherSlot(slot));
     if (!isEnabled) log.line(`${ownUnit(target)} could not be enabled`);

@@ -47,14 +47,23 @@ function escapePath(path: string): string {
     .replaceAll('/', '-');
 }
 
-export function manager(start: Systemd): string[] {
+export function manager(start: Pick<Systemd, 'user'>): string[] {
   return start.user ? ['--user'] : [];
+}
+
+/** Asks systemd about a unit. Blocks. */
+export function askUnit(
+  start: Pick<Systemd, 'user'>,
+  unit: string,
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+): ReturnType<typeof ask> {
+  return ask('systemctl', [...manager(start), ...args, '--', unit], { env });
 }
 
 /** What systemd's client answers about the unit of a target. */
 export function answerAbout(target: UnitTarget, ...args: string[]): string {
-  const all = [...manager(target.start), ...args, '--', ownUnit(target)];
-  return ask('systemctl', all, { env: target.outerEnv }).stdout;
+  return askUnit(target.start, ownUnit(target), target.outerEnv, ...args).stdout;
 }
 
 export interface UnitState {
