@@ -1,7 +1,8 @@
 /** The audit record of a call. */
-import { createHash } from 'node:crypto';
+
 import { isViewer } from '@runner/common/apps/viewed';
 import { appendEvents } from '@runner/common/audit/append';
+import { hashOf } from '@runner/common/audit/chain';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import { Failure } from '@runner/common/foundation/failure';
@@ -26,9 +27,7 @@ export function recordCall({ io, paths }: Server, call: RecordedCall): void {
   if (isViewer(paths)) return;
   const { grant = '', tool, app, outcome, plan, args } = call;
   // Not the arguments: whatever a model was made to write would be in the log.
-  const hash = createHash('sha256')
-    .update(JSON.stringify(args) ?? '')
-    .digest('hex');
+  const hash = hashOf(JSON.stringify(args) ?? '');
   const event: DeployEvent = {
     timestamp: io.now().toISOString(),
     event_type: 'AgentCall',

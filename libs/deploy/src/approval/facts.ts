@@ -1,10 +1,11 @@
 /** What a plan is bound to: how things are, each under a name, in words or as a fingerprint. */
-import { createHash } from 'node:crypto';
+
 import { openSecrets, secretFingerprint } from '@runner/common/app-secrets/open';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
 import { stateFacts } from '@runner/common/apps/plan-words';
 import type { CommandPlan } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
+import { hashOf } from '@runner/common/audit/chain';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { type Config, readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
@@ -20,8 +21,7 @@ const HIDDEN = '#';
 const REDACTED = '#=';
 const NONE = 'none';
 
-const hashed = (value: unknown) =>
-  HIDDEN + createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
+const hashed = (value: unknown) => HIDDEN + hashOf(JSON.stringify(value)).slice(0, 16);
 
 /** The facts of an app for one of its commands. Throws what reading config.yml and secrets throws. */
 export function factsOf(

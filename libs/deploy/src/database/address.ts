@@ -1,7 +1,8 @@
 /** The URL of a database, as the tools of web frameworks write it. */
-import { createHash } from 'node:crypto';
+
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hashOf } from '@runner/common/audit/chain';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** A database that is known by its URL. */
@@ -104,8 +105,7 @@ export function databaseAddress(url: string, cwd: string): DatabaseAddress {
   const server = kind === 'sqlite' ? undefined : serverOf(url, kind);
   const name = server?.name ?? fileOf(url, cwd);
   const place = [kind, server?.host ?? '', server?.port ?? '', server ? name : plainPath(name)];
-  const hash = createHash('sha256').update(place.join('\0')).digest('hex');
-  return { kind, url, name, fingerprint: hash.slice(0, 16) };
+  return { kind, url, name, fingerprint: hashOf(place.join('\0')).slice(0, 16) };
 }
 
 /** The same server with another database, or SQLite with another file, in the form of the URL. */

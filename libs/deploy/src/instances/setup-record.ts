@@ -1,6 +1,7 @@
 /** What `runner setup` has made for an app, as `/etc/runner/setup/<app>.json` records it. */
-import { createHash } from 'node:crypto';
+
 import { join } from 'node:path';
+import { hashOf } from '@runner/common/audit/chain';
 import { namesIn, readIfThere, readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
@@ -75,9 +76,6 @@ export function setupApps(env: Env, root: string): string[] {
   const records = orElse(() => otherRecords(env, ''), []);
   return records.filter(({ made }) => made.some(isIn)).map(({ app }) => app);
 }
-
-export const hashOf = (data: string | Uint8Array): string =>
-  createHash('sha256').update(data).digest('hex');
 
 /** Something that setup made and that is no longer as it made it. */
 export interface SetupDrift {

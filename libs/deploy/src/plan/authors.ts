@@ -1,5 +1,5 @@
 /** Whether someone wrote commits of a plan: it keeps fingerprints of their authors, which redaction cannot change. */
-import { createHash } from 'node:crypto';
+import { hashOf } from '@runner/common/audit/chain';
 import type { CommandPlan } from '@runner/common/apps/plans';
 import type { Approver } from '@runner/common/config/approval';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -13,7 +13,7 @@ const ANYONE = 'anyone';
 /** Of a name, an address, or the part of one before its `@`. */
 function printOf(plan: string, kind: 'name' | 'address' | 'account', text: string): string {
   const value = JSON.stringify([plan, kind, text.trim().toLowerCase()]);
-  return createHash('sha256').update(value).digest('hex').slice(0, 16);
+  return hashOf(value).slice(0, 16);
 }
 
 /** Fingerprints of authors, who are given as `name <address>`, for one plan; undefined: of too many to know. */

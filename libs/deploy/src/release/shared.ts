@@ -1,7 +1,8 @@
 /** Shared paths: links from a release to what stays when the release changes. */
-import { createHash } from 'node:crypto';
+
 import type { Stats } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { hashOf } from '@runner/common/audit/chain';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { makeFolder } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
@@ -113,8 +114,6 @@ export function takeBack(seeds: readonly Seed[]): void {
     }
   }
 }
-
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Names, sizes and times of everything below an entry. */
 function printOf(folder: Folder, name: Name): string {

@@ -1,6 +1,8 @@
 /** Files and links of setup, and lines in files of others: never a change of what a person wrote. */
+
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { hashOf } from '@runner/common/audit/chain';
 import {
   makeOpenFolder,
   readIfThere,
@@ -8,12 +10,7 @@ import {
   removeIfThere,
 } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
-import {
-  hashOf,
-  type MadeThing,
-  SETUP_FILE_MAX,
-  setupFolder,
-} from '@runner/deploy/instances/setup-record';
+import { type MadeThing, SETUP_FILE_MAX, setupFolder } from '@runner/deploy/instances/setup-record';
 import {
   entryOf,
   forgetThing,

@@ -1,10 +1,12 @@
 /** What can be done with each kind of thing: show it, look whether it is there, make it, undo it. */
+
 import { statSync } from 'node:fs';
+import { hashOf } from '@runner/common/audit/chain';
 import { makeOpenFolder, namesIn } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
-import { etcOf, hashOf, type MadeThing } from '@runner/deploy/instances/setup-record';
+import { etcOf, type MadeThing } from '@runner/deploy/instances/setup-record';
 import { type Argv, accountOf, asOwner, ended, succeed, typedAsOwner } from '../app/programs.ts';
 import { grantCommand, isGranted, makeAccess, undoAccess } from './access.ts';
 import {

@@ -1,4 +1,5 @@
 /** E-mail through an existing mail server, which is responsible for DKIM. */
+import { hashOf } from '@runner/common/audit/chain';
 import type { SectionSettings } from '@runner/common/config/channels';
 import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announcement.ts';
 import type { Notice } from '../../message/notice.ts';
@@ -29,9 +30,8 @@ function idOf(id: unknown, from: string): string {
  * deploy refer to one id that was never sent: they become one conversation.
  */
 function headersOf(notice: Notice, text: string): Fields {
-  const { createHash } = process.getBuiltinModule('node:crypto');
   const about = JSON.stringify([notice.eventType, notice.project, notice.timestamp, text]);
-  const digest = createHash('sha256').update(about).digest('hex').slice(0, 24);
+  const digest = hashOf(about).slice(0, 24);
   const thread = `<deploy.${notice.deployId.replace(/[^\w-]/g, '')}@${DOMAIN}>`;
   return { message_id: `<${digest}@${DOMAIN}>`, references: thread };
 }

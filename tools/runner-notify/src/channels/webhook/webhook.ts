@@ -3,6 +3,7 @@
  * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
  */
 
+import { hashOf } from '@runner/common/audit/chain';
 import type { SectionSettings } from '@runner/common/config/channels';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { codePoints, headAndTail } from '@runner/common/text/plain';
@@ -30,8 +31,7 @@ const METHOD = 'POST event';
 
 /** The id is the same in every attempt, so that the receiver can skip duplicates. */
 function withId(payload: Fields): Fields {
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  const digest = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
+  const digest = hashOf(JSON.stringify(payload));
   return { id: `msg_${digest.slice(0, 32)}`, ...payload };
 }
 
