@@ -1,4 +1,5 @@
 /** One run of a job in the active release, from its lock to the records of its end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobOutcome, readJobBook } from '@runner/common/apps/job-book';
 import { findApp } from '@runner/common/apps/store';
 import { newDeployId } from '@runner/common/audit/events';
@@ -92,7 +93,7 @@ async function runOnce(request: JobRequest, id: string): Promise<EndedJob | unde
     attempts <= entry.rules.retry &&
     !signal.aborted
   ) {
-    await pause(RETRY_PAUSE, signal);
+    await sleep(RETRY_PAUSE, undefined, { signal }).catch(() => {});
     if (signal.aborted) break;
     attempts += 1;
     done = await attemptJob(request, entry, id, noted);
@@ -152,18 +153,4 @@ async function finish(
   const common = { app: name, job, id, version, status, log, duration_ms: ms };
   const end = { ...common, outcome: written.outcome, ...(reason !== undefined && { reason }) };
   return { end, next: written.next };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
