@@ -78,29 +78,29 @@ export function withReason(error: StepFailure, reason: string, blame = error.bla
 
 /** The same failure with more at the end of its message. */
 export function withEnding(error: StepFailure, ending: string, blame = error.blame): StepFailure {
-  const { stage, message, output, ended, seen } = error;
-  return new StepFailure(stage, `${message}${ending}`, { blame, output, ended, seen });
+  return new StepFailure(error.stage, `${error.message}${ending}`, { ...error, blame });
 }
 
 /** The same failure with more output, which is logged. */
 export function withOutput(error: StepFailure, log: DeployLog, more: string): StepFailure {
-  const { stage, message, blame, output, ended, seen } = error;
   if (more.trim() === '') return error;
   log.line(more.trimEnd());
-  const all = [output.trimEnd(), more].filter(Boolean).join('\n');
-  return new StepFailure(stage, message, { blame, output: all, ended, seen });
+  const output = [error.output.trimEnd(), more].filter(Boolean).join('\n');
+  return new StepFailure(error.stage, error.message, { ...error, output });
 }
 
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
-  const { stage, message, output, ended } = error;
-  return new StepFailure(stage, `${message}: ${seen}`, { blame: 'server', output, ended, seen });
+  return new StepFailure(error.stage, `${error.message}: ${seen}`, {
+    ...error,
+    blame: 'server',
+    seen,
+  });
 }
 
 /** The same failure, whose cause begins with what was seen. */
 export function withSeen(error: StepFailure, seen: string | undefined): StepFailure {
-  const { stage, message, blame, output, ended } = error;
-  return new StepFailure(stage, message, { blame, output, ended, seen });
+  return new StepFailure(error.stage, error.message, { ...error, seen });
 }
 
 /**
