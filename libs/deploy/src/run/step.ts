@@ -91,11 +91,7 @@ export function withOutput(error: StepFailure, log: DeployLog, more: string): St
 
 /** The same failure, which the server is to blame for. */
 export function seenOnServer(error: StepFailure, seen: string): StepFailure {
-  return new StepFailure(error.stage, `${error.message}: ${seen}`, {
-    ...error,
-    blame: 'server',
-    seen,
-  });
+  return withSeen(withReason(error, seen, 'server'), seen);
 }
 
 /** The same failure, whose cause begins with what was seen. */
