@@ -40,6 +40,16 @@ export function askSecret(io: Io, question: string): string {
   }
 }
 
+/** Asks a question whose answer is no unless it is yes. */
+export function isYes(io: Io, question: string): boolean {
+  return /^y(es)?$/i.test(ask(io, `${question} [y/N]`).trim());
+}
+
+/** Throws `interrupted` unless the answer is yes. */
+export function confirm(io: Io, question: string): void {
+  if (!isYes(io, question)) throw new Failure('interrupted', 'not confirmed, nothing was changed');
+}
+
 /** Reads one visible line; the end of the input is an empty answer. */
 export function ask(io: Io, question: string): string {
   io.stderr.write(`${question} `);

@@ -10,7 +10,7 @@ import {
 import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
-import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { canAsk, confirm } from '@runner/common/tokens/prompt';
 import { APPROVAL_OPTIONS, type ApprovalChoice } from '@runner/deploy/approval/options';
 import type { KilledAnswer } from '@runner/deploy/database/killed';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
@@ -202,9 +202,7 @@ function confirmPaused(io: Context['io'], app: AppState): void {
   if (!pause) return;
   const why = `'${app.app}' is ${pauseWords(pause)}`;
   if (!canAsk(io)) throw new Failure('paused', `${why}; deploy it with --force`);
-  const answer = ask(io, `${harmlessLine(why)}. Deploy it? [y/N]`);
-  if (!/^y(es)?$/i.test(answer.trim()))
-    throw new Failure('interrupted', 'not confirmed, nothing was changed');
+  confirm(io, `${harmlessLine(why)}. Deploy it?`);
 }
 
 /** In milliseconds. Throws `usage`. */

@@ -3,7 +3,7 @@ import type { Context } from '@runner/common/cli/command';
 import { Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
-import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { canAsk, isYes } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
 import { isHold, type Order, type OrderVerb } from '@runner/fleet/order/order';
@@ -170,6 +170,5 @@ async function seenText(
 
 /** Throws `interrupted`. */
 function confirm(io: Context['io'], question: string): void {
-  if (!canAsk(io)) return;
-  if (!/^y(es)?$/i.test(ask(io, `${harmlessLine(question)} [y/N]`).trim())) throw new Interrupted();
+  if (canAsk(io) && !isYes(io, harmlessLine(question))) throw new Interrupted();
 }

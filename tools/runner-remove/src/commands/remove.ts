@@ -6,7 +6,7 @@ import { type Context, command } from '@runner/common/cli/command';
 import { passed } from '@runner/common/foundation/apart';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { canAsk, confirm } from '@runner/common/tokens/prompt';
 import { setupApps } from '@runner/deploy/instances/setup-record';
 import type { RemovedApp } from '@runner/deploy/remove/remove';
 import { removeApp, requireMayEnd } from '@runner/deploy/remove/remove';
@@ -33,7 +33,10 @@ export const remove = command({
     const state = requireOwnApp(paths, args.app, ours);
     const { app } = state;
     requireMayEnd({ io, paths }, state);
-    if (!options.yes) await confirm(context, app);
+    if (!options.yes) {
+      if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
+      confirm(io, `Remove '${app}', its token and its releases?`);
+    }
     removePreviews(context, app, context.options.force);
     const value = await removeApp({ io, paths, app, note, ...options });
     // Root alone can undo it.
@@ -63,11 +66,4 @@ function removePreviews(
       'stop_failed',
       `the previews of '${app}' could not be removed: nothing else was`,
     );
-}
-
-async function confirm({ io }: Pick<Context, 'io'>, app: string): Promise<void> {
-  if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
-  const answer = ask(io, `Remove '${app}', its token and its releases? [y/N]`);
-  if (!/^y(es)?$/i.test(answer.trim()))
-    throw new Failure('interrupted', 'not confirmed, nothing was changed');
 }

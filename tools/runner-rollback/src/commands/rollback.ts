@@ -1,7 +1,7 @@
 import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { canAsk, isYes } from '@runner/common/tokens/prompt';
 import { APPROVAL_OPTIONS } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
@@ -60,8 +60,7 @@ export const rollback = command({
         acceptSchema: options['accept-schema'],
         database: options.database,
         ...(canAsk(io) && {
-          confirm: (words: string) =>
-            /^y(es)?$/i.test(ask(io, `${harmlessLine(words)}. Go back? [y/N]`).trim()),
+          confirm: (words: string) => isYes(io, `${harmlessLine(words)}. Go back?`),
         }),
         reporter: progress.reporter,
       });

@@ -2,7 +2,7 @@
 import type { Context } from '@runner/common/cli/command';
 import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { harmless } from '@runner/common/text/harmless';
-import { ask, canAsk } from '@runner/common/tokens/prompt';
+import { canAsk, confirm, isYes } from '@runner/common/tokens/prompt';
 import { readRecord, type SetupRecord } from '@runner/deploy/instances/setup-record';
 import { makeAll, takenOver, undoAll } from '../steps/apply.ts';
 import { busyUsers, kindOf } from '../steps/kinds.ts';
@@ -131,11 +131,10 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
   }
   if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
   const show = (text: string) => io.stderr.write(text);
-  const isYes = (question: string) => /^y(es)?$/i.test(ask(io, question).trim());
   for (const { thing } of others) {
     show(harmless(diffOf(machine, thing)));
     const report = plan.reports.find((each) => each.thing === thing);
-    if (!isYes(`Replace ${thing.path}, which setup did not write like this? [y/N]`) && report)
+    if (!isYes(io, `Replace ${thing.path}, which setup did not write like this?`) && report)
       report.state = 'kept';
   }
   const wanted = plan.reports.filter(({ state }) => state === 'wanted');
@@ -143,8 +142,7 @@ function confirmPlan({ io, options }: AskingContext, needs: AppNeeds, plan: Setu
   const steps = wanted.map((each) => stepOf(machine, each));
   const later = stepsAfterCertificates(needs, plan.reports);
   show(`${planText([...steps, ...later])}${gone.join('')}`);
-  if (!isYes('Make these changes? [y/N]'))
-    throw new Failure('interrupted', 'not confirmed, nothing was changed');
+  confirm(io, 'Make these changes?');
 }
 
 /** Undoes all that the record has. Throws `setup_failed`, `interrupted`. */
@@ -166,8 +164,7 @@ export function undo(
     if (!canAsk(io)) throw notProvided('--yes (stdin is not a terminal)');
     const lines = made.map((each) => `undo: ${kindOf(each.kind).what(thingOf(each))}\n`).reverse();
     io.stderr.write(harmless(lines.join('')));
-    if (!/^y(es)?$/i.test(ask(io, 'Undo all of this? [y/N]').trim()))
-      throw new Failure('interrupted', 'not confirmed, nothing was changed');
+    confirm(io, 'Undo all of this?');
   }
   const show = showOn(context);
   const steps = undoAll(machine, made, (each) => show(undoneStep(each))).map(undoneStep);
