@@ -19,11 +19,22 @@ import { orElse } from '../foundation/attempt.ts';
 import { Failure, systemCode, systemFailure } from '../foundation/failure.ts';
 import { namesIn, removeIfThere } from './read.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } =
+  constants;
 
 /** Writes all bytes at the descriptor's position; continues after short writes. */
 export function writeFully(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+/** Appends to a file; `mode` is for a new one. Follows no link, and does not wait for the reader of a pipe. */
+export function appendTo(path: string, text: string, mode: number): void {
+  const fd = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);
+  try {
+    writeFully(fd, Buffer.from(text));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Makes renames and new files in a folder survive a power cut. */

@@ -1,5 +1,4 @@
 /** What `fetch` records: a line per app in fetch.log, and in the state what it found out. */
-import { appendFileSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeRegistry } from '@runner/common/apps/change';
 import { followedWords } from '@runner/common/apps/following';
@@ -9,6 +8,7 @@ import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
+import { appendTo } from '@runner/common/files/write';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -90,20 +90,11 @@ function headOf({ commit, version }: FetchResult): Pick<AppState, 'head' | 'head
   return { head: commit, ...(version !== null && { head_version: { commit, version } }) };
 }
 
-// A pipe without a reader must not stop the deploys, nor a link lead out of the root.
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-const APPENDING = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
-
 /** Writes one line to logs/fetch.log. Returns why it could not: a full disk must not stop a deploy. */
 export function logResult(paths: Paths, now: Date, { app, text }: FetchResult): string | undefined {
   try {
     makeFolder(dirname(paths.fetchLog));
-    const fd = openSync(paths.fetchLog, APPENDING, 0o640);
-    try {
-      appendFileSync(fd, `${now.toISOString()} ${app}: ${harmlessLine(text)}\n`);
-    } finally {
-      closeSync(fd);
-    }
+    appendTo(paths.fetchLog, `${now.toISOString()} ${app}: ${harmlessLine(text)}\n`, 0o640);
     return undefined;
   } catch (error) {
     return `${paths.fetchLog} cannot be written: ${systemWords(error)}`;

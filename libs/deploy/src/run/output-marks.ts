@@ -2,10 +2,10 @@
  * How long the output of an app was, and when: its lines carry no times. A start and each `runner fetch`
  * add marks to `apps/<app>/output.marks`, which the app cannot reach from its sandbox.
  */
-import { closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { readTextIfThere } from '@runner/common/files/read';
-import { writeFully, writeWhole } from '@runner/common/files/write';
+import { appendTo, writeWhole } from '@runner/common/files/write';
 import { orElse } from '@runner/common/foundation/attempt';
 
 /** Marks of one app; then the older ones are thinned out. */
@@ -62,21 +62,10 @@ export function markOutput(folder: string, paths: readonly string[] = []): void 
     const marks = marksOf(folder);
     const added = newMarks(marks, paths);
     if (added.length === 0) return;
-    if (marks.length < MARKS_MAX) append(marksIn(folder), textOf(added));
+    if (marks.length < MARKS_MAX) appendTo(marksIn(folder), textOf(added), 0o600);
     else writeWhole(marksIn(folder), textOf([...thinned(marks), ...added]));
   } catch {
     // A full disk, or the app has just been removed.
-  }
-}
-
-/** Follows no link, and does not wait for a reader. */
-function append(path: string, text: string): void {
-  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-  const fd = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, 0o600);
-  try {
-    writeFully(fd, Buffer.from(text));
-  } finally {
-    closeSync(fd);
   }
 }
 
