@@ -13,6 +13,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { withPictures } from '@runner/common/text/pictures';
 import { inUtc } from '@runner/common/text/time';
+import { listed } from '@runner/common/text/words';
 
 /** The kept log of a deploy, opened. */
 export interface KeptLog {
@@ -112,9 +113,7 @@ async function failedLast(paths: Paths, app: string): Promise<string | undefined
 function absent(app: string, deployId: string, known: boolean, kept: readonly string[]): Failure {
   const shown = deployId.length > 40 ? `${deployId.slice(0, 39)}…` : deployId;
   const others =
-    kept.length === 0
-      ? 'no log of this app is kept'
-      : `kept are ${kept.slice(0, NAMED).join(', ')}${kept.length > NAMED ? ` and ${kept.length - NAMED} more` : ''}`;
+    kept.length === 0 ? 'no log of this app is kept' : `kept are ${listed(kept, NAMED)}`;
   return known
     ? new Failure('log_not_found', `the log of deploy ${shown} of '${app}' is not kept; ${others}`)
     : new Failure('deploy_not_found', `'${app}' has no deploy '${shown}'; ${others}`);

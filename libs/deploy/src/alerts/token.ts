@@ -1,7 +1,9 @@
 /** When the end of a token is announced: once for all apps that share it. */
+
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, writeApp } from '@runner/common/apps/store';
 import type { Paths } from '@runner/common/foundation/paths';
+import { listed } from '@runner/common/text/words';
 import { activeFile } from '../instances/target.ts';
 import type { AppChange } from './announce.ts';
 import { endingAt, type NearEnd } from './ending.ts';
@@ -76,7 +78,7 @@ function ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd
   if (known) return [];
   const [first = '', ...others] = apps.map(({ app }) => app);
   const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
-  const reason = `the token of ${listed([first, ...others])} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
+  const reason = `the token of ${listed([first, ...others], NAMES_MAX)} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
   const ending = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
   return [changeOf(paths, apps, { ...ending, ...tokenOf(token) })];
 }
@@ -94,7 +96,10 @@ function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
   }
   const ends = apps[0]?.state.repohost_token_ends;
   const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
-  const reason = `the token of ${listed(apps.map(({ app }) => app))} ${what}`;
+  const reason = `the token of ${listed(
+    apps.map(({ app }) => app),
+    NAMES_MAX,
+  )} ${what}`;
   return [changeOf(paths, apps, { event_type: 'TokenRenewed', reason, ...tokenOf(token) })];
 }
 
@@ -107,10 +112,4 @@ function changeOf(paths: Paths, apps: readonly AppState[], change: AlertEvent): 
   const names = apps.map((each) => each.app);
   const projects = names.length > 1 ? { projects: names } : {};
   return { app: app as AppState, change: { ...change, ...projects } };
-}
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, NAMES_MAX);
-  const left = names.length - shown.length;
-  return left > 0 ? `${shown.join(', ')} and ${left} more` : shown.join(', ');
 }

@@ -1,9 +1,11 @@
 /** The network of commands: what their list means, and what is said of what they reached. */
+
 import { requireApp } from '@runner/common/apps/store';
 import type { NetworkRefusal } from '@runner/common/audit/network';
 import { readConfig } from '@runner/common/config/file';
 import { type HostRule, type Network, ruleFor, ruleText } from '@runner/common/config/network';
 import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
+import { listed } from '@runner/common/text/words';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
 import { shortestList } from '../guard/learned.ts';
@@ -150,12 +152,11 @@ function refusalWords(all: readonly NetworkRefusal[], place: PlaceOfRule): strin
 }
 
 function someOf(refused: readonly NetworkRefusal[]): string {
-  const shown = refused.slice(0, NAMED).map((each) => {
+  const places = refused.map((each) => {
     const by = each.by === undefined ? '' : ` (asked for by ${each.by})`;
     return `${placeText(each)}${by}`;
   });
-  const more = refused.length > NAMED ? ` and ${refused.length - NAMED} more` : '';
-  return `${shown.join(', ')}${more}`;
+  return listed(places, NAMED);
 }
 
 function placeText({ host, port }: NetworkRefusal): string {
@@ -208,9 +209,6 @@ function summarize(op: Operation, key: string, { network, sets = new Map() }: Ac
     ['there is no address of', true],
   ] as const) {
     const places = refusals.filter(({ why }) => (why === 'lookup') === isLost).map(placeText);
-    const unique = [...new Set(places)];
-    const more = unique.length > SUMMARIZED ? ` and ${unique.length - SUMMARIZED} more` : '';
-    if (unique.length > 0)
-      say(op, `${key}: ${words}: ${unique.slice(0, SUMMARIZED).join(', ')}${more}`);
+    if (places.length > 0) say(op, `${key}: ${words}: ${listed([...new Set(places)], SUMMARIZED)}`);
   }
 }

@@ -6,6 +6,7 @@ import { readConfig } from '@runner/common/config/file';
 import { packageAgeFloor } from '@runner/common/config/sandbox';
 import type { Paths } from '@runner/common/foundation/paths';
 import { durationText } from '@runner/common/text/time';
+import { listed } from '@runner/common/text/words';
 import { activeFile } from '../instances/target.ts';
 import type { BroughtPackages } from './brought.ts';
 import { labelOf } from './package.ts';
@@ -59,9 +60,9 @@ export async function youngAmong(
   const youngNames = young.map(({ name }) => name);
   const parts = [
     ...(young.length > 0
-      ? [`${some(youngNames)} ${young.length > 1 ? 'are' : 'is'} younger than ${age}`]
+      ? [`${listed(youngNames, SHOWN)} ${young.length > 1 ? 'are' : 'is'} younger than ${age}`]
       : []),
-    ...(unknown.length > 0 ? [`the age of ${some(unknown)} is not known`] : []),
+    ...(unknown.length > 0 ? [`the age of ${listed(unknown, SHOWN)} is not known`] : []),
     ...(problem === undefined ? [] : [problem]),
   ];
   if (parts.length === 0) return undefined;
@@ -78,12 +79,6 @@ export function waitWords({ why, until }: YoungPackages): string {
   return until === undefined
     ? `: ${why}`
     : ` until ${shortTime(new Date(until).toISOString())}: ${why}`;
-}
-
-/** `a@1, b@2, c@3 and 4 more`. */
-export function some(names: readonly string[]): string {
-  const more = names.length - SHOWN;
-  return more > 0 ? `${names.slice(0, SHOWN).join(', ')} and ${more} more` : names.join(', ');
 }
 
 /** When each package was published, in ms since 1970; undefined: not known. */
