@@ -99,14 +99,12 @@ function commitsText(
   style: Style,
   io: Pick<Io, 'stdout'>,
 ): string {
-  const rows = commits.map(({ commit, date, subject, signed_by: signer, refused: why }) =>
-    [
-      commit.slice(0, 12),
-      date.slice(0, 10),
-      signer ? signerWords(signer) : `refused: it ${why}`,
-      subject,
-    ].map(harmlessLine),
-  );
+  const rows = commits.map(({ commit, date, subject, signed_by: signer, refused: why }) => [
+    commit.slice(0, 12),
+    date.slice(0, 10),
+    signer ? signerWords(signer) : `refused: it ${why}`,
+    subject,
+  ]);
   const all = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
   const how = refused === 0 ? style.green('none is refused') : style.red(`${refused} refused`);
   const name = style.bold(harmlessLine(app));

@@ -1,7 +1,7 @@
 /** YAML, colours and tables. */
 
 import type { Env, Sink } from '../foundation/io.ts';
-import { jsonEscapes, UNSAFE } from '../text/harmless.ts';
+import { harmlessLine, jsonEscapes, UNSAFE } from '../text/harmless.ts';
 import { plainData } from '../text/json.ts';
 
 /** How an answer is rendered. */
@@ -115,14 +115,15 @@ interface TableView {
   paint?(line: string, row: readonly string[]): string;
 }
 
-/** A table with a heading; the last column is not padded. */
+/** A table with a heading, of foreign text too; the last column is not padded. */
 export function table(
   heading: readonly string[],
-  rows: readonly (readonly string[])[],
+  foreign: readonly (readonly string[])[],
   style: Style,
   { stdout, paint = (line) => line }: TableView = {},
 ): string {
   const width = stdout?.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
+  const rows = foreign.map((row) => row.map(harmlessLine));
   const widths = heading.map((title, column) =>
     Math.max(cells(title), ...rows.map((row) => cells(row[column] ?? ''))),
   );

@@ -1,6 +1,5 @@
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
-import { harmlessLine } from '@runner/common/text/harmless';
 import { appsWithBell, bellOf, DIR, folderOf, lastRung, type Signer } from '../folder.ts';
 
 interface BellListing {
@@ -29,9 +28,7 @@ export const list = command({
   human({ bells }: BellListing, style, { io }) {
     if (bells.length === 0) return 'No app has a bell. Add one with: runner bell add <app>\n';
     const time = (text: string | null) => text?.slice(0, 16).replace('T', ' ') ?? 'never';
-    const rows = bells.map(({ app, host, added, last_call: last }) =>
-      [app, host, time(added), time(last)].map(harmlessLine),
-    );
+    const rows = bells.map((each) => [each.app, each.host, time(each.added), time(each.last_call)]);
     const heading = ['APP', 'HOST', 'ADDED (UTC)', 'LAST CALL'];
     return table(heading, rows, style, io);
   },

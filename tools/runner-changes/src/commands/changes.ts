@@ -35,7 +35,7 @@ export const changes = command({
     const isJudged = commits.some(({ refused }) => refused !== undefined);
     const rows = commits.map(({ commit, date, author, subject, signed_by: signer }) => {
       const signed = isJudged ? [signer?.principal ?? '-'] : [];
-      return [commit.slice(0, 12), date.slice(0, 10), author, ...signed, subject].map(harmlessLine);
+      return [commit.slice(0, 12), date.slice(0, 10), author, ...signed, subject];
     });
     const signed = isJudged ? ['SIGNED BY'] : [];
     const heading = ['COMMIT', 'DATE (UTC)', 'AUTHOR', ...signed, 'SUBJECT'];

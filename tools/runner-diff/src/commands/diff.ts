@@ -34,9 +34,7 @@ export const diff = command({
     const counted = [...(count === 0 && found.taken_back ? [] : [words(count)]), ...back].join(
       ', ',
     );
-    const rows = commits.map(({ commit, author, subject }) => {
-      return [commit.slice(0, 12), author, subject].map(harmlessLine);
-    });
+    const rows = commits.map((each) => [each.commit.slice(0, 12), each.author, each.subject]);
     const heading = ['COMMIT', 'AUTHOR', 'SUBJECT'];
     return [
       `${style.bold(harmlessLine(app))}: ${first} to ${last}, ${counted}\n`,

@@ -2,7 +2,6 @@ import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
 import type { Sink } from '@runner/common/foundation/io';
 import { RecordCleaner } from '@runner/common/redaction/redact';
-import { harmlessLine } from '@runner/common/text/harmless';
 import { durationText } from '@runner/common/text/time';
 import { type HistoryRow, type PastDeploy, rowOf } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
@@ -99,7 +98,7 @@ const COLOURS: Readonly<Record<string, keyof Style>> = {
 function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {
   const { project, instance, result, version, trigger, user } = row;
   const why = (row.cause ?? '').split('\n')[0] || row.subject || '';
-  const shown = [
+  return [
     row.timestamp.slice(...(isNarrow ? [5, 16] : [0, 19])).replace('T', ' ') || '-',
     instance === 'default' ? project : `${project}/${instance}`,
     result,
@@ -108,5 +107,4 @@ function cellsOf(row: HistoryRow, isNarrow: boolean): string[] {
     user ?? trigger ?? '-',
     why,
   ];
-  return shown.map(harmlessLine);
 }

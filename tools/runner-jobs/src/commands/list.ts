@@ -98,7 +98,7 @@ function lastWords({ running, last, trouble, elsewhere }: ListedJob): string {
 }
 
 function nextWords({ paused, stopped, waiting, next }: ListedJob): string {
-  if (paused) return `paused by ${harmlessLine(paused.by)}`;
+  if (paused) return `paused by ${paused.by}`;
   if (stopped) return 'stopped';
   if (waiting !== null) return 'waits';
   return next === null ? '-' : shortTime(next);
@@ -106,9 +106,9 @@ function nextWords({ paused, stopped, waiting, next }: ListedJob): string {
 
 function jobTable(jobs: readonly ListedJob[], style: Style): string {
   const rows = jobs.map((each) => [
-    harmlessLine(each.app),
-    harmlessLine(each.job),
-    harmlessLine(each.when),
+    each.app,
+    each.job,
+    each.when,
     lastWords(each),
     nextWords(each),
   ]);
@@ -124,9 +124,9 @@ function runTable({ job, runs, running }: ListedJob, style: Style): string {
     run.due === null ? '-' : shortTime(run.due),
     run.outcome,
     'ms' in run && run.outcome !== 'skipped' ? durationText(run.ms) : '-',
-    harmlessLine(run.version ?? '-'),
+    run.version ?? '-',
     run.id,
-    'reason' in run ? harmlessLine(run.reason ?? '') : '',
+    'reason' in run ? (run.reason ?? '') : '',
   ]);
   if (rows.length === 0) return `${harmlessLine(job)} has not run yet.\n`;
   const heading = ['BEGAN', 'DUE', 'OUTCOME', 'TOOK', 'VERSION', 'RUN', 'REASON'];

@@ -52,7 +52,7 @@ export const list = command({
       const instances = app.instances.length > 0 ? app.instances : [undefined];
       const rowsOf = (each: InstanceSummary | undefined) =>
         hasAddress ? rowOf(app, each).toSpliced(-1, 0, each?.url ?? '-') : rowOf(app, each);
-      return instances.map((instance) => rowsOf(instance).map(harmlessLine));
+      return instances.map((instance) => rowsOf(instance));
     });
     const waiting = apps.flatMap(({ app, plans, traffic_hold: hold }) => [
       ...plans.map(({ verb, version, waits }) => `${verb} of ${app} ${version} ${waits}`),

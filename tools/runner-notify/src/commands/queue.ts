@@ -102,7 +102,7 @@ function listed(messages: readonly WaitingMessage[], style: Style, now: number):
     each.id,
     each.channel,
     each.state,
-    harmlessLine(`${each.event_type} ${each.project} ${each.version} [${each.deploy_id}]`),
+    `${each.event_type} ${each.project} ${each.version} [${each.deploy_id}]`,
     each.queued_at === null ? '-' : ageOf(now - Date.parse(each.queued_at)),
     String(each.attempts),
     each.problem ? problemText(each.problem) : '-',

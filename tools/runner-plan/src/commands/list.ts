@@ -2,7 +2,6 @@ import { listPlans } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
-import { harmlessLine } from '@runner/common/text/harmless';
 import { type PlanView, stateWords, viewOf } from '../text.ts';
 
 export const list = command({
@@ -18,11 +17,10 @@ export const list = command({
   },
   human({ plans }: { plans: PlanView[] }, style, { io }) {
     if (plans.length === 0) return 'No plans. Make one with: runner plan deploy <app>\n';
-    const rows = plans.map((plan) =>
-      [plan.id, plan.verb, plan.app, plan.version, plan.by, stateWords(plan, io.now())].map(
-        harmlessLine,
-      ),
-    );
+    const rows = plans.map((plan) => {
+      const { id, verb, app, version, by } = plan;
+      return [id, verb, app, version, by, stateWords(plan, io.now())];
+    });
     return table(['PLAN', 'VERB', 'APP', 'VERSION', 'BY', 'STATE'], rows, style, io);
   },
 });

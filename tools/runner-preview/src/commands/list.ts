@@ -70,7 +70,7 @@ export const list = command({
       ];
     });
     const heading = ['APP', 'PREVIEW', 'STATE', 'ADDRESS', 'WHY'];
-    const first = (text: string) => harmlessLine(text.split('\n')[0] ?? '');
+    const first = (text: string) => text.split('\n')[0] ?? '';
     const shown = rows.map((row) => row.map(first));
     const unasked = apps.flatMap(({ app, check_failed: failed }) =>
       failed ? `${app}: ${uncheckedWords(failed)}` : [],

@@ -49,7 +49,7 @@ export const prune = command({
 function tableOf(apps: readonly PrunedApp[], style: Style): string {
   const size = (bytes: number | null) => (bytes === null ? '?' : sizeText(bytes));
   const rows = apps.map((each) => [
-    harmlessLine(each.registered ? each.app : `${each.app} (removed)`),
+    each.registered ? each.app : `${each.app} (removed)`,
     ...[...DISK_PARTS, 'total' as const].map((part) => size(each[part])),
   ]);
   return table(['APP', ...DISK_PARTS.map((part) => part.toUpperCase()), 'TOTAL'], rows, style);

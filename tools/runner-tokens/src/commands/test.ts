@@ -112,7 +112,7 @@ function verdictTable(verdicts: readonly TokenVerdict[], style: Style): string {
   const rows = verdicts.map((each) => [
     each.fingerprint,
     word(each.valid),
-    harmlessLine(each.username ?? '-'),
+    each.username ?? '-',
     each.expires_at?.slice(0, 10) ?? '-',
     each.apps.join(', '),
     each.error ?? (each.git?.error ? `git: ${each.git.error}` : ''),
