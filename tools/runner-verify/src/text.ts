@@ -1,8 +1,10 @@
 /** The answers of `verify` for people. */
+
 import { signerWords } from '@runner/common/apps/signed';
 import { type Style, table } from '@runner/common/cli/output';
 import type { Io } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { counted } from '@runner/common/text/words';
 import type { Verification } from '@runner/deploy/changes/verify';
 import type { VerifiedInstance } from '@runner/deploy/statement/compare';
 import type { Difference } from '@runner/deploy/statement/difference';
@@ -44,10 +46,7 @@ function end(name: string, differing: number, style: Style, isCompared = true): 
   const good = isCompared
     ? 'as it was deployed'
     : 'the signature is good; no release was compared: add --tree DIR';
-  const how =
-    differing === 0
-      ? style.green(good)
-      : style.red(differing === 1 ? '1 difference' : `${differing} differences`);
+  const how = differing === 0 ? style.green(good) : style.red(counted(differing, 'difference'));
   return `${style.bold(harmlessLine(name))}: ${how}\n`;
 }
 
@@ -105,7 +104,7 @@ function commitsText(
     signer ? signerWords(signer) : `refused: it ${why}`,
     subject,
   ]);
-  const all = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  const all = counted(commits.length, 'commit');
   const how = refused === 0 ? style.green('none is refused') : style.red(`${refused} refused`);
   const name = style.bold(harmlessLine(app));
   return `${table(HEADING, rows, style, io)}${name}: ${all}, ${how}\n`;

@@ -2,6 +2,7 @@ import type { ChainHead } from '@runner/common/audit/chain';
 import { command } from '@runner/common/cli/command';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { counted } from '@runner/common/text/words';
 import type { LogVerdict } from '../verify/verdict.ts';
 import { verdict } from '../verify/verdict.ts';
 
@@ -39,18 +40,18 @@ export const verify = command({
       ({ file, line, message }) => `${file}:${line}: ${harmlessLine(message)}`,
     );
     const read = [
-      number(records, 'record'),
-      number(deploys, 'deploy'),
-      number(files.length, 'file'),
+      counted(records, 'record'),
+      counted(deploys, 'deploy'),
+      counted(files.length, 'file'),
     ];
     if (chain) read.push(`chain ${chain.first} to ${chain.head}`);
-    if (verdict.torn > 0) read.push(number(verdict.torn, 'torn line'));
+    if (verdict.torn > 0) read.push(counted(verdict.torn, 'torn line'));
     if (running > 0) read.push(`${running} in progress`);
     const whole = verdict.ok ? style.green('whole') : style.yellow('unproven');
-    const found = count === 0 ? whole : style.red(number(count, 'problem'));
+    const found = count === 0 ? whole : style.red(counted(count, 'problem'));
     return [
       ...lines,
-      ...(more > 0 ? [`and ${number(more, 'further problem')}`] : []),
+      ...(more > 0 ? [`and ${counted(more, 'further problem')}`] : []),
       `${found}: ${read.join(', ')}`,
       ...(count === 0 && !verdict.ok ? [worthOf(verdict.anchor_digits ?? 0)] : []),
       '',
@@ -73,8 +74,4 @@ function anchorOf(text: string): ChainHead {
       'an anchor looks like 4711:1a2b3c4d5e6f70819a2b3c4d5e6f7081',
     );
   return { seq: Number(seq), hash: hash.toLowerCase() };
-}
-
-function number(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -2,6 +2,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { counted } from '@runner/common/text/words';
 import type { NameChanges, VersionDiff } from '@runner/deploy/changes/diff';
 import { diffVersions } from '@runner/deploy/changes/diff';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
@@ -29,15 +30,12 @@ export const diff = command({
   human(found: VersionDiff, style) {
     const { app, from, to, commits, count, deploy_file: file } = found;
     const [first, last] = [from, to].map(({ version }) => harmlessLine(version));
-    const words = (many: number) => (many === 1 ? '1 commit' : `${many} commits`);
-    const back = found.taken_back ? [`${words(found.taken_back)} taken back`] : [];
-    const counted = [...(count === 0 && found.taken_back ? [] : [words(count)]), ...back].join(
-      ', ',
-    );
+    const back = found.taken_back ? [`${counted(found.taken_back, 'commit')} taken back`] : [];
+    const brought = count === 0 && found.taken_back ? [] : [counted(count, 'commit')];
     const rows = commits.map((each) => [each.commit.slice(0, 12), each.author, each.subject]);
     const heading = ['COMMIT', 'AUTHOR', 'SUBJECT'];
     return [
-      `${style.bold(harmlessLine(app))}: ${first} to ${last}, ${counted}\n`,
+      `${style.bold(harmlessLine(app))}: ${first} to ${last}, ${[...brought, ...back].join(', ')}\n`,
       rows.length > 0 ? table(heading, rows, style) : '',
       file === '' ? '.deploy.yml: the same\n' : harmless(file),
       linesOf('packages', found.packages),

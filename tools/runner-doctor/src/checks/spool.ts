@@ -1,8 +1,10 @@
 /** Messages and events that are waiting or were given up. */
+
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';
 import { namesIn } from '@runner/common/files/read';
+import { counted } from '@runner/common/text/words';
 import {
   type CheckContext,
   type CheckResult,
@@ -17,9 +19,6 @@ const LONG = 3_600_000;
 /** Messages are named `<id>.<channel>.json`; a channel's state is a hidden file. */
 const isMessage = (name: string): boolean =>
   !name.startsWith('.') && DESTINATION_NAMES.some((each) => name.endsWith(`.${each}.json`));
-
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export function spool({ io, paths }: CheckContext): readonly CheckResult[] {
   const now = io.now().getTime();

@@ -7,6 +7,7 @@ import { readConfig } from '@runner/common/config/file';
 import { notifySettingsOf, retryPolicyOf } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { durationText } from '@runner/common/text/time';
+import { counted } from '@runner/common/text/words';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
@@ -99,10 +100,6 @@ function unfinishedWords(deploys: readonly PastDeploy[]): string[] {
 
 function isFailed({ result }: PastDeploy): boolean {
   return result === 'failed' || result === 'rolled_back';
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** By app, those with most deploys first. */
