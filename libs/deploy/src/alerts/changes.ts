@@ -1,9 +1,10 @@
 /** What changed in the state of an app since it was last announced: each change once, and its end. */
+
 import { followedWords } from '@runner/common/apps/following';
+import type { Restarts } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { behindChanges } from './behind.ts';
 import type { AlertChanges, AlertEvent, Observed } from './observed.ts';
-import { crashLoop, type RestartsSeen } from './restarts.ts';
 
 /** Compares the current state with what was announced. */
 export function changesOf(app: AppState, seen: Observed): AlertChanges {
@@ -103,4 +104,36 @@ function once(
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+/** Restarts in a window, in ms, that are a loop. */
+const LOOP = 3;
+const WINDOW = 600_000;
+
+/** What `fetch` saw: when, in milliseconds since 1970, and how often the instance had been restarted. */
+type RestartsSeen = readonly (readonly [at: number, count: number])[];
+
+/** How often it was restarted in the last 10 minutes. */
+interface CrashLoop {
+  readonly seen: RestartsSeen;
+  readonly count: number;
+  readonly loops: boolean;
+}
+
+/** `wasDown`: a loop is over when there was at most one restart in 10 minutes. */
+function crashLoop(
+  before: unknown,
+  now: Date,
+  { count: total }: Restarts,
+  wasDown: boolean,
+): CrashLoop {
+  const at = now.getTime();
+  const isPair = (each: unknown): each is RestartsSeen[number] =>
+    Array.isArray(each) && each.every(Number.isFinite);
+  // A deploy begins to count again.
+  const seen = (Array.isArray(before) ? before : [])
+    .filter(isPair)
+    .filter(([time, known]) => time <= at && at - time <= WINDOW && known <= total);
+  const count = total - (seen[0]?.[1] ?? total);
+  return { seen: [...seen, [at, total]], count, loops: count >= (wasDown ? LOOP - 1 : LOOP) };
 }

@@ -12,7 +12,7 @@ import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
 import { underLock } from '../journal/lock.ts';
-import { afterApproval } from './approval.ts';
+import { approvalFor } from '../plan/wanted.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
@@ -83,4 +83,20 @@ export function asFailure(
   }
   reporter.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return { code: 'bug', message: 'this is a bug in runner' };
+}
+
+/** A decision to deploy a commit becomes `approval` until its plan has them; `locked` runs under the app's lock. */
+async function afterApproval(
+  request: FetchRequest,
+  app: AppState,
+  decided: FetchResult,
+  locked: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<FetchResult> {
+  const { commit, version, result } = decided;
+  if (result !== 'new_commit' || commit === null || app.deploying || !request.deploy)
+    return decided;
+  const found = await approvalFor({ ...request, by: 'fetch', verb: 'deploy', app, commit, locked });
+  if (!found) return decided;
+  if ('plan' in found) return { ...decided, plan: found.plan };
+  return { ...decided, result: 'approval', text: `${version} ${found.waits}` };
 }

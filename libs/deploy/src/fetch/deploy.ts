@@ -1,15 +1,16 @@
 /** Deploying a new commit that `fetch` found. */
+
 import { returnsOf } from '@runner/common/apps/restored';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
+import { holderOf } from '@runner/common/files/lock';
 import type { Paths } from '@runner/common/foundation/paths';
 import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import type { DeployRequest } from '../pipeline/begin.ts';
 import { deploy } from '../pipeline/deploy.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
-import { cancelledOf } from './cancelled.ts';
 import { asFailure, check, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
@@ -140,4 +141,22 @@ function whatRuns({ instances }: AppState, { active_version: active }: DeployOut
       return `${name} runs ${current?.version ?? 'nothing'}`;
     })
     .join(', ');
+}
+
+/** Between two looks, in milliseconds. */
+const POLL = 200;
+
+/**
+ * Aborted once `runner cancel` wants the deploy of an app that this process runs to end: a signal would end
+ * all deploys of a fetch. `done` stops looking.
+ */
+function cancelledOf({ io, paths }: Pick<FetchRequest, 'io' | 'paths'>, app: string) {
+  const controller = new AbortController();
+  const timer = setInterval(() => {
+    const { deploy_id: wanted } = holderOf(paths.cancel(app));
+    if (wanted === undefined) return;
+    const { pid, deploy_id: id } = holderOf(paths.lock(app));
+    if (pid === io.pid && id === wanted) controller.abort();
+  }, POLL);
+  return { signal: controller.signal, done: () => clearInterval(timer) };
 }

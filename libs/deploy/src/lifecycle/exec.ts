@@ -1,16 +1,17 @@
 /** A command in the active release of an app; terminal, signals, input and status pass through. */
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { isThere } from '@runner/common/files/read';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import { ENDING_SIGNALS, type Io } from '@runner/common/foundation/io';
+import { word } from '@runner/common/text/shell';
 import type { Target } from '../instances/drivers/driver.ts';
 import { insideOf, REPORT } from '../run/inside.ts';
 import { startCutOff } from '../run/outside.ts';
 import { isExecutable, USUAL_PATH } from '../sandbox/probe.ts';
-import { hasTerminal, onOwnTerminal } from './terminal.ts';
+import type { Program } from '../sandbox/sandbox.ts';
 
 /** Signals that the command gets: those that end programs, and those that programs define. */
 const PASSED_ON = [...ENDING_SIGNALS, 'SIGQUIT', 'SIGALRM', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -94,4 +95,31 @@ function requireProgram(file: string, cwd: string, path: string): void {
   }
   if (!places.some(isExecutable))
     throw new Failure('program_not_executable', problem('it is not an executable file'));
+}
+
+const SCRIPT = '/usr/bin/script';
+
+/** Whether there is a terminal to pass on, and script(1), which makes one. */
+function hasTerminal({ stdin, stdout, stderr }: Io): boolean {
+  if (!stdin.isTTY || !stdout.isTTY || !stderr.isTTY) return false;
+  const { stdout: version } = spawnSync(SCRIPT, ['--version'], { env: {}, encoding: 'utf8' });
+  return version?.includes('util-linux') ?? false;
+}
+
+/**
+ * The program on a terminal of its own, and the variable that script(1) needs for it: it has job control,
+ * and cannot type into the operator's.
+ */
+function onOwnTerminal(
+  { file, args }: Program,
+  { SHELL: shell }: Readonly<Record<string, string>>,
+): Program & { readonly env: Readonly<Record<string, string>> } {
+  // It starts $SHELL, which may be one that refuses.
+  const own = shell === undefined ? 'unset SHELL' : `SHELL=${word(shell)}`;
+  const line = `${own}; exec ${[file, ...args].map(word).join(' ')}`;
+  return {
+    file: SCRIPT,
+    args: ['--quiet', '--return', '--command', line, '/dev/null'],
+    env: { SHELL: '/bin/sh' },
+  };
 }

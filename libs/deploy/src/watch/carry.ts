@@ -1,10 +1,16 @@
 /** The process that watches a release: one for each app, in the background, until the watch ends. */
+
 import { setFlagsFromString } from 'node:v8';
+import { slotPaths } from '@runner/common/apps/slots';
 import type { AppState, WatchState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { takeLock } from '@runner/common/files/lock';
+import { recordedProcess, runningPid } from '@runner/common/files/process';
+import { usageOf } from '@runner/common/files/usage';
 import { drainAll, isKeptWarm } from '../instances/drain.ts';
+import { askAll } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
@@ -18,7 +24,6 @@ import { lookUntil, sourcesOf } from './look.ts';
 import { progressWriter } from './progress.ts';
 import { quietLog } from './quiet.ts';
 import type { Judgement, WatchSource } from './source.ts';
-import { warmBytes } from './warm.ts';
 
 /** Less free memory than this, in bytes, ends what is kept running. */
 const MEMORY_MIN = 67_108_864;
@@ -128,4 +133,25 @@ async function keepMemory(op: Operation, app: AppState): Promise<void> {
     ...(now.watch && { watch: { ...now.watch, cold: true } }),
   }));
   await drainAll(op, goBack);
+}
+
+/** Longest time for the answer of a supervisor, in ms. */
+const PATIENCE = 2_000;
+
+/** Memory that would be free without the versions that are kept running, in bytes; null without one. */
+async function warmBytes(op: Operation, { app, instances }: AppState) {
+  let sum: number | null = null;
+  for (const [name, { draining, slots }] of Object.entries(instances)) {
+    const held = draining && slots?.[draining.slot];
+    if (!draining || !held) continue;
+    const { run } = slotPaths(op.paths.app(app).instance(name), draining.slot);
+    const pid = runningPid(run);
+    const own = pid === undefined ? [] : [pid, recordedProcess(run)?.session ?? pid];
+    const target = keptTarget(op, name, held, draining.slot);
+    const status = target && pid === undefined ? driverFor(target.start).status(target) : 'unknown';
+    const [answer] = own.length > 0 ? [] : await askAll([status], PATIENCE);
+    const usage = usageOf(own.length > 0 ? own : (answer?.pids() ?? []));
+    sum = (sum ?? 0) + (usage?.own ?? 0);
+  }
+  return sum;
 }

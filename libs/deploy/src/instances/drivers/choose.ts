@@ -2,11 +2,17 @@
 import type { Start } from '@runner/common/deploy-file/start';
 import { commandDriver } from './command.ts';
 import { composeDriver } from './compose.ts';
-import type { Driver } from './driver.ts';
-import { none } from './none.ts';
+import { type Driver, unobserved } from './driver.ts';
 import { pm2Driver } from './pm2.ts';
 import { processDriver } from './process.ts';
 import { systemdDriver } from './systemd.ts';
+
+/** Nothing is started; the switch of `current` is the deploy (static sites). */
+const none: Driver = {
+  start: async () => unobserved,
+  stop: async () => {},
+  status: () => 'unknown',
+};
 
 const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
   command: commandDriver,
