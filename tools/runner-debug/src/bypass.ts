@@ -3,6 +3,7 @@ import { appendEvents } from '@runner/common/audit/append';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { keepForLater } from '@runner/common/audit/kept';
 import type { Context } from '@runner/common/cli/command';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
@@ -43,14 +44,9 @@ export function bypassGuards(
 }
 
 function record(paths: Paths, event: DeployEvent): void {
-  try {
-    appendEvents(paths, [event]);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    if (error.code === 'audit_busy') return void keepForLater(paths, event);
-    throw new Failure(
-      error.code,
-      `--insecure is refused because it cannot be recorded: ${error.message}`,
-    );
-  }
+  const failure = failureIn(() => appendEvents(paths, [event]));
+  if (!failure) return;
+  if (failure.code === 'audit_busy') return void keepForLater(paths, event);
+  const words = `--insecure is refused because it cannot be recorded: ${failure.message}`;
+  throw new Failure(failure.code, words);
 }

@@ -2,6 +2,7 @@
 import { basename, dirname } from 'node:path';
 import { Folder, inFolder } from '../files/tree.ts';
 import { writeWhole } from '../files/write.ts';
+import { failureIn } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 
 /** The folder of an instance itself is trusted, and may be on another disk. */
@@ -21,11 +22,8 @@ export function openBelowInstance(path: string): Folder {
 export function writeBelowInstance(path: string, data: string, mode = 0o600): void {
   inFolder(openBelowInstance(dirname(path)), (folder) => {
     const held = String(folder.path(basename(path)));
-    try {
-      writeWhole(held, data, mode);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      throw new Failure(error.code, error.message.replace(held, path), error.facts, error);
-    }
+    const failure = failureIn(() => writeWhole(held, data, mode));
+    if (failure)
+      throw new Failure(failure.code, failure.message.replace(held, path), failure.facts, failure);
   });
 }

@@ -3,7 +3,8 @@ import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn } from '@runner/common/foundation/attempt';
+import type { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { stepEnvironment } from '../run/environment.ts';
 import { envFileOf, writeEnvFile } from './env-file.ts';
@@ -30,12 +31,8 @@ export function writeBootFiles(place: NotingServer): WrittenFiles {
   };
   for (const { app, failure } of unreadable) fail(app, failure);
   for (const app of apps) {
-    try {
-      written.files.push(...writeFilesOf(place, app));
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      fail(app.app, error);
-    }
+    const failure = failureIn(() => written.files.push(...writeFilesOf(place, app)));
+    if (failure) fail(app.app, failure);
   }
   return written;
 }

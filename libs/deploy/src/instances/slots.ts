@@ -10,7 +10,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import { bootId } from '@runner/common/files/process';
 import { makeFolder, removeIfThere } from '@runner/common/files/read';
 import { type Folder, inFolder } from '@runner/common/files/tree';
-import { Failure } from '@runner/common/foundation/failure';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { recordAnyway } from '../journal/events.ts';
 import { isByHand } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
@@ -48,12 +48,9 @@ function changeInstance({ paths, io, app }: Operation, name: string, change: Ins
 
 /** The same where a full disk must not end what is under way. */
 function noteInstance(op: Operation, name: string, change: InstanceChange): void {
-  try {
-    changeInstance(op, name, change);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    op.log.line(`${error.message}; the next command corrects the state (${error.code})`);
-  }
+  const failure = failureIn(() => changeInstance(op, name, change));
+  if (failure)
+    op.log.line(`${failure.message}; the next command corrects the state (${failure.code})`);
 }
 
 /** Puts a release in its place: the link to it, and the files of a slot. Throws a StepFailure. */

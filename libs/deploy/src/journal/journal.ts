@@ -6,6 +6,7 @@ import { noteStarted, noteStarting } from '@runner/common/app-secrets/change';
 import { changeApp } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { bootId, startTimeOf } from '@runner/common/files/process';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
 import { recordAnyway } from './events.ts';
@@ -170,12 +171,8 @@ export function writeEnd(
     anyway(op, save);
     return;
   }
-  try {
-    save();
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw new Failure(error.code, `${error.message}; the change was not saved`);
-  }
+  const failure = failureIn(save);
+  if (failure) throw new Failure(failure.code, `${failure.message}; the change was not saved`);
 }
 
 /** The secrets with which these instances are about to be started. */
@@ -199,11 +196,8 @@ export function secretsBack(op: Operation, name: string): void {
 }
 
 function anyway(op: Operation, action: () => void): void {
-  try {
-    action();
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    if (error.code === 'locked') metBusy.add(op);
-    op.reporter.note(`${error.message}; the next command corrects the state (${error.code})`);
-  }
+  const failure = failureIn(action);
+  if (!failure) return;
+  if (failure.code === 'locked') metBusy.add(op);
+  op.reporter.note(`${failure.message}; the next command corrects the state (${failure.code})`);
 }

@@ -7,6 +7,7 @@ import { appendKept } from '@runner/common/audit/kept';
 import { asPreview } from '@runner/common/deploy-file/as-preview';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
@@ -60,12 +61,8 @@ export interface FetchedCommit {
 
 /** Notes what needs attention before any deploy. */
 export function tidyUp({ paths, reporter }: Pick<DeployRequest, 'paths' | 'reporter'>): void {
-  try {
-    appendKept(paths);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    reporter.note(`${error.message} (${error.code})`);
-  }
+  const failure = failureIn(() => appendKept(paths));
+  if (failure) reporter.note(`${failure.message} (${failure.code})`);
   const exposed = configExposure(paths);
   if (exposed) reporter.note(exposed);
 }

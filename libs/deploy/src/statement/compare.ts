@@ -9,7 +9,7 @@ import { activeRecords } from '@runner/common/audit/newest';
 import type { LogRecord } from '@runner/common/audit/record';
 import { liveHolder } from '@runner/common/files/lock';
 import { isThere, readTextIfThere } from '@runner/common/files/read';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -192,12 +192,8 @@ function fileDifferences(seen: Examined, claims: ReleaseClaims | undefined): voi
   }
   const place = { io, paths, app, file, instance, release: own.release(current.release) };
   seen.differences.push(...linkDifferences(place));
-  try {
-    seen.differences.push(...environmentDifferences(place));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    notes.push(`its environment was not looked at: ${error.message}`);
-  }
+  const failure = failureIn(() => seen.differences.push(...environmentDifferences(place)));
+  if (failure) notes.push(`its environment was not looked at: ${failure.message}`);
 }
 
 /**
