@@ -1,5 +1,4 @@
 /** The audit record of a call. */
-
 import { isViewer } from '@runner/common/apps/viewed';
 import { appendEvents } from '@runner/common/audit/append';
 import { hashOf } from '@runner/common/audit/chain';

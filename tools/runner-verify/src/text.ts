@@ -1,5 +1,4 @@
 /** The answers of `verify` for people. */
-
 import { signerWords } from '@runner/common/apps/signed';
 import { type Style, table } from '@runner/common/cli/output';
 import type { Io } from '@runner/common/foundation/io';

@@ -1,5 +1,4 @@
 /** What changed in the state of an app since it was last announced: each change once, and its end. */
-
 import { followedWords } from '@runner/common/apps/following';
 import type { Restarts } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';

@@ -1,5 +1,4 @@
 /** When the end of a token is announced: once for all apps that share it. */
-
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, writeApp } from '@runner/common/apps/store';
 import type { Paths } from '@runner/common/foundation/paths';

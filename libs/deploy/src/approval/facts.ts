@@ -1,5 +1,4 @@
 /** What a plan is bound to: how things are, each under a name, in words or as a fingerprint. */
-
 import { openSecrets, secretFingerprint } from '@runner/common/app-secrets/open';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
 import { stateFacts } from '@runner/common/apps/plan-words';

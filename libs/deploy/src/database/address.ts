@@ -1,5 +1,4 @@
 /** The URL of a database, as the tools of web frameworks write it. */
-
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';

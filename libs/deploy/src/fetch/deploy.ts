@@ -1,5 +1,4 @@
 /** Deploying a new commit that `fetch` found. */
-
 import { returnsOf } from '@runner/common/apps/restored';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';

@@ -1,5 +1,4 @@
 /** The network of commands: what their list means, and what is said of what they reached. */
-
 import { requireApp } from '@runner/common/apps/store';
 import type { NetworkRefusal } from '@runner/common/audit/network';
 import { readConfig } from '@runner/common/config/file';

@@ -1,5 +1,4 @@
 /** What `runner setup` has made for an app, as `/etc/runner/setup/<app>.json` records it. */
-
 import { join } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';
 import { namesIn, readIfThere, readTextIfThere } from '@runner/common/files/read';

@@ -1,5 +1,4 @@
 /** Shared paths: links from a release to what stays when the release changes. */
-
 import type { Stats } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';

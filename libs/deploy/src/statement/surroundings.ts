@@ -1,5 +1,4 @@
 /** What is around a release and decides what runs: the links of its instance, and the files with its environment. */
-
 import { readlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';

@@ -1,5 +1,4 @@
 /** The process that watches a release: one for each app, in the background, until the watch ends. */
-
 import { setFlagsFromString } from 'node:v8';
 import { slotPaths } from '@runner/common/apps/slots';
 import type { AppState, WatchState } from '@runner/common/apps/state';

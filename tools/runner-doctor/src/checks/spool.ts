@@ -1,5 +1,4 @@
 /** Messages and events that are waiting or were given up. */
-
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DESTINATION_NAMES } from '@runner/common/config/channels';

@@ -1,5 +1,4 @@
 /** Files and links of setup, and lines in files of others: never a change of what a person wrote. */
-
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';

@@ -1,5 +1,4 @@
 /** What can be done with each kind of thing: show it, look whether it is there, make it, undo it. */
-
 import { statSync } from 'node:fs';
 import { hashOf } from '@runner/common/audit/chain';
 import { makeOpenFolder, namesIn } from '@runner/common/files/read';
