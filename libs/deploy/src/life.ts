@@ -33,7 +33,6 @@ type LifeContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'> & {
   } & ApprovalChoice;
 };
 
-/** Runs one of the commands. */
 export async function runLife(
   context: LifeContext,
   verb: LifecycleVerb,

@@ -10,7 +10,6 @@ import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { AlertEvent } from './observed.ts';
 
-/** A change of an app. */
 export interface AppChange {
   readonly app: AppState;
   readonly change: AlertEvent;

@@ -13,7 +13,6 @@ import { sshKey } from '../signed/ssh-key.ts';
 /** What an agent may do: look; make plans; and restart and start without an approval. */
 export const GRANT_LEVELS = ['look', 'propose', 'operate'] as const;
 
-/** A grant. */
 export interface Grant {
   name: string;
   level: (typeof GRANT_LEVELS)[number];

@@ -23,7 +23,6 @@ import { examineSigners } from '../signed/signers.ts';
 import { commitAt } from '../signed/walk.ts';
 import { signerOf, type VerifiedCommit } from './verify.ts';
 
-/** A commit by its name and its id. */
 export interface NamedCommit {
   version: string;
   commit: string;

@@ -1,7 +1,6 @@
 /** Whether the checks of a commit let `fetch --deploy` deploy it. */
 import type { CommitChecks, RequiredChecks, SeenCheck } from '@runner/common/apps/checks';
 
-/** What the checks of a commit mean. */
 export interface ChecksVerdict {
   readonly result: 'passed' | 'checking' | 'checks_failed';
   readonly text: string;

@@ -15,7 +15,6 @@ export interface DatabaseAddress {
   readonly fingerprint: string;
 }
 
-/** Where a server is. */
 export interface DatabaseServer {
   readonly user: string;
   readonly password: string;

@@ -7,7 +7,6 @@ import { compareCatalogues, gainingTables, type SchemaVerdict } from './compare.
 import { watchRows } from './rows.ts';
 import { COPY_MAX, makeScratch } from './scratch.ts';
 
-/** What is rehearsed. */
 export interface SchemaRehearsal {
   readonly address: DatabaseAddress;
   /** Folder for the copy of a file. */

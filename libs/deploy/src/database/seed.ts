@@ -9,7 +9,6 @@ export const tablesOf = ({ entries }: Catalogue) =>
   entries
     .filter(({ kind, name }) => kind === 'table' && !isBookkeeping(name))
     .map(({ name }) => name);
-/** The columns of a table. */
 export const columnsOf = ({ entries }: Catalogue, table: string) =>
   entries.filter(({ kind, owner }) => kind === 'column' && owner === table);
 /** A name in a statement. */

@@ -30,7 +30,6 @@ const TEXT_MAX = 200;
 /** Largest list of commits without parents here, in bytes. */
 const SHALLOW_MAX = 16_777_216;
 
-/** What is between two commits. */
 export interface Between {
   /** Newest first; at most 1,000. */
   readonly commits: readonly CommitSummary[];

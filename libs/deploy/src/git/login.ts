@@ -10,7 +10,6 @@ import type { GitSource } from './source.ts';
 /** What of a source is for its host. */
 export type SourceLogin = Pick<GitSource, 'gitUrl' | 'gitUser' | 'token' | 'mint'>;
 
-/** The login for one repository of a host. */
 export function sourceLogin(
   io: Io,
   host: CodeHost,

@@ -19,7 +19,6 @@ export function isShowable(tag: string): boolean {
   return /^[\w.+/@-]{1,100}$/.test(tag);
 }
 
-/** All tags of a listing. */
 export function tagsOf(refs: readonly Ref[]): Tag[] {
   const commits = new Map<string, string>();
   for (const [commit, ref] of refs) {

@@ -27,13 +27,11 @@ export class HostNames {
     return address;
   }
 
-  /** The name that has an address. */
   nameOf(address: string): string | undefined {
     return this.#names.get(address);
   }
 }
 
-/** A question of DNS. */
 export interface DnsQuestion {
   /** In lower case; `?` if it is not the name of a host. */
   readonly name: string;

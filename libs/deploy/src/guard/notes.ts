@@ -1,7 +1,6 @@
 /** What the commands of an operation reached, and what they were refused. */
 import type { NetworkHost, NetworkRefusal } from '@runner/common/audit/network';
 
-/** Why a connection was refused. */
 export type RefusalReason = NetworkRefusal['why'];
 
 /** Limits of what is noted: a command can ask for any number of names. */

@@ -74,7 +74,6 @@ const SETS: Readonly<Record<HostSet, SetDefinition>> = {
 const ADDRESS =
   /\b(https?):\/\/(?:[^/@\s"']*@)?([A-Za-z0-9.-]+\.[A-Za-z][A-Za-z0-9-]*)(?::(\d{1,5}))?/g;
 
-/** The hosts in a text, as rules. */
 function hostsIn(text: string): HostRule[] {
   const rules = [...text.matchAll(ADDRESS)].map(([, scheme, host = '', port]) =>
     hostRule(`${host}:${port ?? (scheme === 'http' ? 80 : 443)}`),

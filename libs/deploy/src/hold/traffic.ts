@@ -36,7 +36,6 @@ import { recordAnyway } from '../journal/events.ts';
 import { underLock } from '../journal/lock.ts';
 import { startInBackground } from '../run/background.ts';
 
-/** The tool that holds. */
 const TOOL = 'runner-hold-traffic';
 /** Longest wait until the holder listens, in milliseconds. */
 const PATIENCE = 10_000;

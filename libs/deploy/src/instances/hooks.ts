@@ -30,7 +30,6 @@ export function hookEnvironment(
   return { ...values, ...Object.fromEntries(prefixed), ...trace };
 }
 
-/** How a hook is run. */
 interface HookRun {
   /** Where; absent: in the release's folder. */
   readonly folder?: string;

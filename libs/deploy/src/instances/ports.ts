@@ -57,7 +57,6 @@ export function inTheWay<T extends Occupant>(now: readonly T[], next: readonly O
   });
 }
 
-/** An instance and a port that it needs. */
 interface PortClaim {
   readonly app: string;
   readonly instance: string;

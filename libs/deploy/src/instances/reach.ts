@@ -78,7 +78,6 @@ export type Address = { readonly socketPath: string } | { readonly port: number 
 /** Longest time for a connection, in milliseconds. */
 const PATIENCE = 5_000;
 
-/** Whether a connection is accepted. */
 export async function accepts(address: Address): Promise<boolean> {
   const to = 'port' in address ? { port: address.port } : { path: address.socketPath };
   return (await connect({ ...to, timeout: PATIENCE })) === undefined;

@@ -29,7 +29,6 @@ import { keptTarget, releaseOf } from './target.ts';
 const NEW: InstanceState = { current: null, previous: [] };
 const EMPTY = { a: null, b: null };
 
-/** What the state says of an instance. */
 export function instanceState(
   { paths, app }: Pick<Operation, 'paths' | 'app'>,
   name: string,

@@ -16,7 +16,6 @@ import { keptTarget, releaseOf } from './target.ts';
 /** The stages in which a target is made active. */
 export type ActiveStage = 'switch' | 'start' | 'health' | 'traffic';
 
-/** How targets are made active. */
 export interface ActivationPlan {
   /** What is reported; undefined: nothing. */
   title?(stage: ActiveStage, target: Target): string | undefined;

@@ -68,7 +68,6 @@ export function unreadSecrets(server: Server, app: string, file: DeployFile): Un
   return found.filter(isFirst);
 }
 
-/** The files that a unit loads. */
 function loadedFiles(shown: string): string[] {
   const lines = shown.matchAll(/^EnvironmentFiles=(.*) \(ignore_errors=\w+\)$/gm);
   return [...lines].map(([, path = '']) => realPath(path));

@@ -195,7 +195,6 @@ export function endRun(paths: Paths, app: string, job: string): void {
   }
 }
 
-/** Starts the process of a run. */
 export function startRun(server: Server, app: string, job: string, id: string): void {
   startInBackground(server, 'runner-jobs', ['run', app, job, '--carry', id]);
 }

@@ -14,7 +14,6 @@ export type EventOrigin = Pick<Deploy, 'io' | 'app' | 'redact' | 'deployId' | 't
   Pick<Deploy, 'commit' | 'version'> &
   Partial<Pick<Deploy, 'about' | 'approval'>>;
 
-/** Fields of an event. */
 export type EventFields = Partial<DeployEvent>;
 
 /** Which event: of what, of which instances; `file` names their domains. */

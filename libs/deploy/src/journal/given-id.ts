@@ -41,7 +41,6 @@ export function givenIdOf(options: Record<keyof typeof ID_OPTIONS, string | unde
   return { deployId, trigger };
 }
 
-/** How it ended, from its records. */
 export interface RecordedEnd {
   /** Of the kind that decides. */
   readonly last: LogRecord;

@@ -53,7 +53,6 @@ export interface Operation extends Server {
 /** What an operation does, in the state of its app: what a kill leaves to be undone. */
 export type Journal = Deploying;
 
-/** The deploy of a commit. */
 export interface Deploy extends Operation {
   readonly commit: string;
   readonly version: string;
@@ -97,7 +96,6 @@ export function sharesOf({ shares }: Operation): Pick<DeployEvent, 'canary'> {
   return shares.length > 0 ? { canary: shares } : {};
 }
 
-/** Each failed move in words. */
 export function problemsOf(moves: readonly Move[], verb: 'rollback' | 'return'): string[] {
   return moves.flatMap(({ to, problem }) =>
     problem === undefined ? [] : [`${verb} to ${to?.version ?? 'nothing'} failed: ${problem}`],

@@ -18,7 +18,6 @@ export interface Step {
   run(): unknown;
 }
 
-/** A failed step. */
 export interface FailedStep {
   readonly error: StepFailure;
   readonly step: Step | undefined;

@@ -7,14 +7,12 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { eventsOf } from './events.ts';
 import type { Operation } from './operation.ts';
 
-/** The kind of record of each verdict. */
 const WATCH_EVENTS = {
   good: 'WatchPassed',
   bad: 'WatchFailed',
   not_judged: 'WatchEnded',
 } as const satisfies Record<WatchVerdict, DeployEvent['event_type']>;
 
-/** Why a watch ended. */
 export type WatchReason = Pick<WatchEnd, 'verdict' | 'reason'>;
 
 /** The records of the end of a watch, one for each of its instances. */

@@ -31,7 +31,6 @@ export interface Extent {
 /** Files that grow, or a program whose output it is. */
 export type Output = { readonly files: readonly string[] } | OutputProgram;
 
-/** A program that shows the output. */
 export interface OutputProgram extends ProgramCall {
   readonly confinement?: Confinement | undefined;
   /** Whether there are older lines since the wanted time, beyond the wanted number. */

@@ -6,7 +6,6 @@ import { recordAnyway } from '../journal/events.ts';
 import { secretsStarted, writeEnd } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
 
-/** How an operation ended. */
 export interface OperationEnding {
   readonly events: readonly DeployEvent[];
   /** Instances run with other secrets now. */

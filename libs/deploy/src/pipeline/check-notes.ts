@@ -72,7 +72,6 @@ function inactiveChannels({ io: { env }, paths }: Server, { notify }: DeployFile
     .map((name) => `notify: ${name} is not active: run runner notify setup --channel ${name}`);
 }
 
-/** The approvals that a deploy needs. */
 function approvalNotes(paths: Server['paths'], app: string): string[] {
   const { counts, by } = approvalRuleOf(readConfig(paths), app);
   if (!counts.deploy) return [];

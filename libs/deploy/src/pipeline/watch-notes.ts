@@ -12,7 +12,6 @@ import { endOfLog } from '../proxy/access-log.ts';
 import { haproxyCounters } from '../proxy/haproxy.ts';
 import { TIMED_FOR_MIN } from '../watch/requests.ts';
 
-/** A commit that is looked at. */
 interface Looked {
   readonly source: GitSource;
   readonly commit: string;

@@ -11,7 +11,6 @@ export interface ProvenAnswer extends PathAnswer {
   readonly fixed: Listening | undefined;
 }
 
-/** What is asked. */
 interface Questions {
   /** The paths, the most likely first. */
   readonly asks: readonly string[];
@@ -61,7 +60,6 @@ function placeOf(at: Listening, given: number, release: string): string {
   return at.port === given ? 'PORT' : `port ${at.port}`;
 }
 
-/** What answered, and is watched. */
 interface Watched {
   readonly at: Listening;
   readonly good: PathAnswer;

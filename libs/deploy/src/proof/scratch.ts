@@ -11,7 +11,6 @@ import { orFail } from '@runner/common/foundation/attempt';
 import { type Paths, pathsOf, type Server } from '@runner/common/foundation/paths';
 import { modeIn } from '../sandbox/sandbox.ts';
 
-/** A scratch root. */
 export interface ScratchRoot {
   readonly paths: Paths;
   /** Removes it; what runs of it has ended. */

@@ -69,7 +69,6 @@ export function spaceProblems({ free, needed, fewFiles }: Space): string[] {
 const FULL = 1_048_576;
 const FULL_INODES = 16;
 
-/** Whether the disk of a folder is full. */
 export function isFull(folder: string): boolean {
   const { bavail, bsize, ffree, files } = statfsSync(folder);
   return bavail * bsize < FULL || (files > 0 && ffree < FULL_INODES);

@@ -28,7 +28,6 @@ import { sealRelease } from '../statement/seal.ts';
 import { finishRelease, makeTemporary, submoduleFolder, temporaryRelease } from './folder.ts';
 import { linkShared, lostLink, type Seed } from './shared.ts';
 
-/** What to make a release of, and its name. */
 export interface ReleaseRequest {
   readonly source: GitSource;
   readonly contents: Contents;
@@ -100,7 +99,6 @@ export function missingSecret(app: string, name: string): string {
   return `build.env lists ${name}, which is not set: run runner env set ${command}`;
 }
 
-/** The steps that build what is in a folder. */
 export function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {
   try {
     yield* commandsOf(op, file, folder);
@@ -135,7 +133,6 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   yield { stage: 'build', isBrief: true, run: summarize };
 }
 
-/** How the commands of a build are run. */
 interface BuildRun {
   readonly target: Target;
   readonly env: Variables;

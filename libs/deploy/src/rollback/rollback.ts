@@ -37,7 +37,6 @@ import { refuseSchema, type SchemaChoice } from './schema.ts';
 /** If the log knows its `deployId`, nothing is done: its end is waited for and returned. */
 export interface RollbackRequest extends OperationRequest, RollbackChoice {}
 
-/** Where to go back to. */
 export interface RollbackChoice extends SchemaChoice {
   /** Version to roll back to; undefined: the previous one. */
   readonly to: string | undefined;

@@ -4,7 +4,6 @@ import { isEnding } from '@runner/common/files/process';
 import { orElse } from '@runner/common/foundation/attempt';
 import { systemCode } from '@runner/common/foundation/failure';
 
-/** A socket that listens. */
 export interface Listener {
   /** As in the links of /proc/PID/fd. */
   readonly socket: string;
@@ -44,7 +43,6 @@ export function listenersOn(port: number): Listener[] {
   return tcpSockets().filter((each) => each.state === LISTEN && each.port === port);
 }
 
-/** The ports on which processes listen. */
 export function portsHeldBy(pids: readonly number[]): number[] {
   const listening = tcpSockets().filter(({ state }) => state === LISTEN);
   const held = listening.filter((each) => pids.some((pid) => holds(pid, [each])));

@@ -33,7 +33,6 @@ export interface LogPart {
 
 /** A log; its file is made with the first line. */
 export interface DeployLog {
-  /** Path of the file. */
   readonly path: string;
   /** Makes the file now. Throws `not_writable`, `disk_full`. */
   open(): void;
@@ -62,7 +61,6 @@ export interface LogRequest {
   onOutput(text: string): void;
 }
 
-/** The log of a deploy. */
 export function openDeployLog({ paths, app, deployId, redact, onOutput }: LogRequest): DeployLog {
   const path = paths.deployLog(app, deployId);
   let opened: number | undefined;

@@ -170,7 +170,6 @@ export interface ProgramStep extends ProgramCall {
   readonly prefix?: Prefix | undefined;
 }
 
-/** A shell command as a step. */
 export function shellStep({
   command,
   ...rest

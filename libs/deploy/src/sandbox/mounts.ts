@@ -29,7 +29,6 @@ import { supervisorPaths } from './supervisors.ts';
  */
 export type Profile = 'build' | 'hook' | 'app' | 'pm2' | 'docker';
 
-/** Whose commands are confined. */
 export interface Confined {
   readonly paths: Paths;
   readonly app: string;

@@ -73,7 +73,6 @@ export function findProgram(name: string, path: string): string | undefined {
     .find(isExecutable);
 }
 
-/** Whether a path is a file that may be executed. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

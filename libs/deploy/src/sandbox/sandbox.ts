@@ -37,7 +37,6 @@ export interface Wrapped extends ProgramCall {
   readonly settings: number;
 }
 
-/** How one command is confined. */
 export interface Confinement {
   /** Throws `not_writable`. */
   wrap(command: ProgramCall): Wrapped;
@@ -60,7 +59,6 @@ export interface Sandbox {
   close(remove: (path: string) => void): void;
 }
 
-/** Whose commands are confined. */
 export interface SandboxRequest extends Confined {
   /** Is called once if a command runs without the sandbox although config.yml does not say so. */
   note?(text: string): void;

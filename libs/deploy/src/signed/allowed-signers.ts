@@ -21,7 +21,6 @@ export interface ReadLines<T> {
 const OPTION = /^([a-z-]+)(?:="([^"]*)")?$/i;
 const NO_KEY = 'has no key that counts: ed25519, ecdsa, their sk- forms, or RSA from 2048 bits';
 
-/** Reads an allowed_signers file. */
 export function allowedSigners(text: string): ReadLines<ListedKey> {
   return readLines(text, (line) => {
     const [principal = '', ...rest] = words(line);

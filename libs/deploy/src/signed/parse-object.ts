@@ -9,7 +9,6 @@ export interface SignedPart {
   readonly signature: string | undefined;
 }
 
-/** A commit. */
 export interface RawCommit extends SignedPart {
   readonly parents: readonly string[];
   /** undefined for one that git itself would not make: what is signed may not be what git reads. */

@@ -7,7 +7,6 @@ import { withObjects } from './objects.ts';
 import type { CommitSigners } from './signers.ts';
 import { type IdentifiedCommit, type Walked, type WalkRequest, walk } from './walk.ts';
 
-/** A commit, and why it is refused. */
 export interface RefusedCommit extends IdentifiedCommit {
   readonly why: string;
 }

@@ -44,7 +44,6 @@ export function sshSignature(armoured: string): SshSignature | undefined {
   }
 }
 
-/** Whether the key made the signature of the message. */
 export function isGoodSignature(
   signature: SshSignature,
   { type, key, size, application }: SshKey,

@@ -3,7 +3,6 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { ObjectReader } from './objects.ts';
 import { parseCommit, type RawCommit } from './parse-object.ts';
 
-/** A commit with its id. */
 export interface IdentifiedCommit extends RawCommit {
   readonly id: string;
 }

@@ -23,7 +23,6 @@ const PATIENCE = 600_000;
 /** What ends a watch. */
 export type WatchRequest = Omit<OperationRequest, 'trigger' | 'notify'>;
 
-/** Whether an app is still in a watch. */
 export function isInWatch(app: AppState | undefined, { deploy_id }: WatchState): boolean {
   return app?.watch?.deploy_id === deploy_id;
 }

@@ -2,7 +2,6 @@
 import type { WatchVerdict } from '@runner/common/apps/state';
 import type { WatchFinding } from './sequence.ts';
 
-/** One source of a watch. */
 export interface WatchSource {
   /** `health of default`, `requests`. */
   readonly name: string;

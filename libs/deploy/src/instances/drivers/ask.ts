@@ -53,7 +53,6 @@ export function askNow(status: InstanceStatus | SupervisorQuestion): InstanceSta
   return asked.status === 0 ? meaning(asked.stdout, 0) : 'unknown';
 }
 
-/** What a supervisor said of one instance. */
 export interface SupervisorAnswer {
   readonly status: InstanceStatus;
   /** Its processes, the main process first. May ask once more. */

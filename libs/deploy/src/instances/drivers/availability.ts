@@ -50,7 +50,6 @@ function dockerObstacles(env: Record<string, string>): Obstacle[] {
   return isMissing(server) ? [ofServer('docker does not answer')] : [];
 }
 
-/** Whether a program is on PATH. */
 export function onPath(program: string, { PATH = '' }: Record<string, string>): boolean {
   return findProgram(program, PATH) !== undefined;
 }

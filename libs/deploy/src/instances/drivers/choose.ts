@@ -23,7 +23,6 @@ const DRIVERS: Readonly<Record<Start['type'], Driver>> = {
   systemd: systemdDriver,
 };
 
-/** The driver for a `start`. */
 export function driverFor(start: Start): Driver {
   return DRIVERS[start.type];
 }

@@ -105,7 +105,6 @@ export function only(env: Asked['env'], names: readonly string[]): Record<string
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 
-/** The driver of a type of start. */
 export interface Driver<S extends Start = Start> {
   /** Throws a StepFailure, before anything is touched, if the target cannot be started. */
   prepare?(target: Target<S>): void;

@@ -40,7 +40,6 @@ done`;
 
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin' };
 
-/** An app's output. */
 export interface KeptOutput {
   /** Where the app writes; close it once it has started. */
   readonly into: number;

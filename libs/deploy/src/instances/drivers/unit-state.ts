@@ -21,7 +21,6 @@ export function unitOf(unit: string, instance: string, slot?: SlotName): string 
   return unit.replaceAll('%i', name).replace('@.', `@${name}.`);
 }
 
-/** The unit of a target. */
 export function ownUnit({
   start,
   instance,
@@ -30,7 +29,6 @@ export function ownUnit({
   return unitOf(start.unit, instance.name, slot);
 }
 
-/** All units of an instance. */
 export function unitsOf(
   unit: string,
   { name, traffic }: Pick<Instance, 'name' | 'traffic'>,
