@@ -26,7 +26,6 @@ export interface SealedSecret {
   plain?: true;
 }
 
-/** What an instance was started with. */
 export interface StartedWith {
   instance: string;
   secrets: SealedSecret[];
@@ -52,7 +51,6 @@ export interface SecretsFile {
 /** Bytes: a value may have 64 KiB, and each is kept up to three times for each instance. */
 const FILE_MAX = 67_108_864;
 
-/** The file of an app that has none. */
 export function emptyFile(app: string): SecretsFile {
   const { randomBytes } = process.getBuiltinModule('node:crypto');
   const salt = randomBytes(16).toString('base64url');

@@ -16,7 +16,6 @@ import {
   secretsFor,
 } from './file.ts';
 
-/** A secret with its value. */
 export interface AppSecret extends Omit<SealedSecret, 'sealed'> {
   readonly value: Secret;
 }
@@ -87,7 +86,6 @@ function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
   };
 }
 
-/** Variables and their values. */
 export function variablesOf(secrets: readonly AppSecret[]): Record<string, string> {
   return Object.fromEntries(secrets.map(({ name, value }) => [name, value.reveal()]));
 }

@@ -9,7 +9,6 @@ import { requireTrustedApp, writeApp } from './store.ts';
 /** In seconds. */
 const WAIT = 20;
 
-/** Which command changes the registry. */
 export interface RegistryChange extends Server {
   readonly command: string;
   /** Longest wait for another command's change, in seconds. */

@@ -24,7 +24,6 @@ export function isHeld(
   return held ? heldCommits(held).some(same) : false;
 }
 
-/** The commits of a hold. */
 export function heldCommits({ commit, commits }: Hold): string[] {
   return Array.isArray(commits) ? [...commits, commit] : [commit];
 }

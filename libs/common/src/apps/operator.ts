@@ -36,7 +36,6 @@ export interface TrafficHold {
   page: boolean;
 }
 
-/** A hold as it is shown. */
 export interface ShownHold extends TrafficHold {
   /** Whether requests fail because the process that holds them has died; null: this user cannot tell. */
   lost: boolean | null;

@@ -51,7 +51,6 @@ export function endOfPause(
   return new Date(end).toISOString();
 }
 
-/** Pauses apps. */
 export function pauseApps(
   { io, paths }: Server,
   apps: readonly string[],

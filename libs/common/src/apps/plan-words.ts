@@ -23,7 +23,6 @@ export interface WaitingPlan {
   verb: string;
   version: string;
   by: string;
-  /** Whether it has its approvals. */
   approved: boolean;
   /** For whose approval it waits, or what applies it, in words. */
   waits: string;

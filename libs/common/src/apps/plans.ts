@@ -10,7 +10,6 @@ import { word } from '../text/shell.ts';
 import { shortTime } from './operator.ts';
 import type { ChangeSummary } from './state.ts';
 
-/** What can be planned. */
 export const PLANNED_VERBS = [
   'deploy',
   'rollback',
@@ -78,7 +77,6 @@ export interface CommandPlan {
   facts: Record<string, string>;
 }
 
-/** An approval. */
 export interface Approval {
   by: string;
   at: string;
@@ -194,7 +192,6 @@ export function changePlan(
   return underPlansLock(server, () => write(server.paths, change(readPlan(server.paths, id))));
 }
 
-/** Stores a new plan. */
 export function createPlan(server: Server, plan: CommandPlan): StoredPlan {
   const text = `${JSON.stringify(plan, null, 2)}\n`;
   return underPlansLock(server, () => {

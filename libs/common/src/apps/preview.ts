@@ -2,7 +2,6 @@
 
 import { utcText } from '../text/time.ts';
 
-/** When previews sleep. */
 export interface PreviewSleep {
   /** After this long without a request [default: 15m]. */
   sleep_after?: string;

@@ -152,7 +152,6 @@ export interface CheckFailed {
   commit?: string;
 }
 
-/** A version that ran. */
 export type RanVersion = Pick<Deployed, 'version' | 'commit'>;
 
 /** Instances that were restored and have not been deployed here yet. */

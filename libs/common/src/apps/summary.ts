@@ -103,7 +103,6 @@ export function needsAttention(app: AppSummary): boolean {
   return !isHealthy(app) || app.state === 'failing' || app.state === 'interrupted';
 }
 
-/** Summarises a state. */
 export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const all = new Set([
     ...Object.keys(app.instances),

@@ -8,7 +8,6 @@ import { appendKeptTo, keepForLater } from './kept.ts';
 import { readRecord } from './record.ts';
 import { withLog } from './write.ts';
 
-/** A record as its line in the log. */
 export function lineOf(event: DeployEvent): string {
   return `${jsonLine(event)}\n`;
 }

@@ -9,7 +9,6 @@ export interface Link {
   readonly prev: string;
 }
 
-/** The first record of a chain. */
 export const FIRST_LINK: Link = { seq: 1, prev: '0'.repeat(32) };
 
 /** A record that can be named outside the log: its number and the start of its hash. */
@@ -45,7 +44,6 @@ export function unlinked<T extends JsonObject>(record: T): T {
   return fields as T;
 }
 
-/** A chained line without its link. */
 export function unlinkedLine(line: string): string {
   return line.replace(/,"seq":\d+,"prev":"[0-9a-f]{32}"\}$/, '}');
 }

@@ -4,7 +4,6 @@ import type { Paths } from '../foundation/paths.ts';
 import { gzipLines, openLogs } from './files.ts';
 import { instancesOf, kindOf, type LogRecord, projectOf, readRecord } from './record.ts';
 
-/** Which deploy of which instance. */
 export interface DeployOfInstance {
   readonly app: string;
   readonly instance: string;

@@ -45,7 +45,6 @@ function filled(text: string): string {
     .join('\n\n');
 }
 
-/** A term and what it means. */
 export type HelpRow = readonly [term: string, meaning: string];
 
 /** ` [human|json|yaml]`, which follows the description of a value. */

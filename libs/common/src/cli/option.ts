@@ -24,7 +24,6 @@ export interface Value extends OptionBase {
   /** Messages never quote the value. */
   readonly secret?: boolean;
 }
-/** An option with a value, or one without. */
 export type Option = Flag | Value;
 /** The options of a command by their long names. */
 export type Options = Readonly<Record<string, Option>>;

@@ -11,7 +11,6 @@ export interface BuildLimits {
   readonly network: Network;
 }
 
-/** The keys. */
 export const LIMIT_KEYS = {
   memory: {
     type: 'string',
@@ -30,7 +29,6 @@ export const LIMIT_KEYS = {
   ),
 } as const satisfies Record<string, Schema>;
 
-/** The limits in a section. */
 export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
   return {
     memory: section.get('memory') as string | undefined,

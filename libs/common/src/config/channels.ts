@@ -19,7 +19,6 @@ export const CHANNEL_NAMES = [
   // A new one comes last.
   'webhook',
 ] as const;
-/** A channel. */
 export type ChannelName = (typeof CHANNEL_NAMES)[number];
 
 /**
@@ -96,7 +95,6 @@ interface SectionKey {
   readonly secrets?: (value: string) => readonly string[];
 }
 
-/** By name. */
 type SectionKeys = Readonly<Record<string, SectionKey>>;
 
 /** One address, with or without a name before it. */
@@ -175,7 +173,6 @@ export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
   },
 };
 
-/** The channels with a section. */
 export const SECTION_NAMES = Object.keys(CHANNEL_SECTIONS) as SectionName[];
 
 /** The section of each channel, for the schema of config.yml. */

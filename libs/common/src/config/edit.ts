@@ -33,7 +33,6 @@ export function requireWritable(paths: Paths): void {
     throw new Failure('not_writable', `${folder} is not a directory`);
 }
 
-/** Which command edits config.yml. */
 export interface ConfigEdit {
   readonly io: Pick<Io, 'now' | 'pid' | 'uid'>;
   readonly paths: Paths;

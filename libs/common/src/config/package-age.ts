@@ -3,7 +3,6 @@ import { durationOf } from '../text/time.ts';
 import { duration } from '../yaml/duration.ts';
 import type { Schema } from '../yaml/schema.ts';
 
-/** The key. */
 export const MIN_PACKAGE_AGE: Schema = duration(
   'How old packages that a lock file brings must be for fetch --deploy, e.g. 72h [default: any age]',
 );

@@ -78,7 +78,6 @@ const SANDBOX_MODE: Schema = {
   enum: ['auto', 'required', 'off'],
   description: 'For all apps: if it works, always (else nothing is run), or never [default: auto]',
 };
-/** By app. */
 const byApp = (each: Schema, description: string): Schema => ({
   type: 'object',
   additionalProperties: each,
@@ -165,7 +164,6 @@ export const KEYS = {
   telegram_chat_id: CHAT_ID,
   discord_webhook: WEBHOOK,
 } as const;
-/** The keys of the section `notify`. */
 export const NOTIFY_KEYS = {
   channel: {
     anyOf: CHANNEL_FORMS,

@@ -4,7 +4,6 @@ import type { Schema } from '../yaml/schema.ts';
 import { line } from './kinds.ts';
 import { milliseconds } from './values.ts';
 
-/** How the database is migrated. */
 export interface MigrationRules {
   readonly run: string;
   /** At the first deploy of an app, instead of `run`. */

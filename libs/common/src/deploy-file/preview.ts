@@ -29,7 +29,6 @@ export const PREVIEW_SCHEMA: Schema = {
   },
 };
 
-/** The rules in the section. */
 export function previewOf(section: ReadonlyMap<string, unknown> | undefined): PreviewRules {
   const database = section?.get('database') as Map<string, string> | undefined;
   const [create, drop] = [database?.get('create'), database?.get('drop')];

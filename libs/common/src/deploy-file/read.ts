@@ -19,7 +19,6 @@ import { canaryOf, type WatchRules, watchOf } from './watch.ts';
 /** The file's name in the repository. */
 export const DEPLOY_FILE = '.deploy.yml';
 
-/** Name of a hook. */
 export type Hook = (typeof HOOKS)[number];
 
 /**

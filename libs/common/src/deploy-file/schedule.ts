@@ -27,7 +27,6 @@ export function nextDue(schedule: Schedule, after: Date): Date | undefined {
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
-/** The first `count` times after `after`. */
 export function nextTimes(schedule: Schedule, after: Date, count: number): Date[] {
   const times: Date[] = [];
   let at = nextDue(schedule, after);

@@ -8,7 +8,6 @@ interface StartLimits {
   readonly stopTimeout: number;
 }
 
-/** How an instance is started. */
 export type Start =
   | ({ readonly type: 'process' | 'command'; readonly run: string } & StartLimits)
   | ({
@@ -25,7 +24,6 @@ export type Start =
   | ({ readonly type: 'pm2'; readonly run: string } & StartLimits)
   | { readonly type: 'none' };
 
-/** A start of one of these types. */
 export type StartOf<T extends Start['type']> = Extract<Start, { type: T }>;
 
 /** Default of `start.stop_timeout`, in ms. */

@@ -47,7 +47,6 @@ function nameOf(uid: number): string {
   return line?.split(':')[0] ?? lookedUp(uid) ?? String(uid);
 }
 
-/** Whether the server has a user of this name. */
 export function isUser(name: string): boolean {
   const passwd = orElse(() => readFileSync('/etc/passwd', 'utf8'), '');
   return passwd.split('\n').some((line) => line.split(':')[0] === name) || lookedUp(name) === name;

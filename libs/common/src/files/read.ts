@@ -116,7 +116,6 @@ export function isThere(path: string): boolean {
   return orElse(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false);
 }
 
-/** Removes a file if it exists. */
 export function removeIfThere(path: string): void {
   try {
     unlinkSync(path);

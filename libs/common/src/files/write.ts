@@ -50,7 +50,6 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** A name for a temporary file beside `path`. */
 function temporaryBeside(path: string): string {
   // Need not be unguessable: O_EXCL refuses a name that is in use.
   const chance = Math.floor(Math.random() * 2 ** 48).toString(16);

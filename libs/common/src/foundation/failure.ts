@@ -117,7 +117,6 @@ export const FAILURE_CODES = [
   'usage',
   'version_not_found',
 ] as const;
-/** Code of a failure. */
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /** Exit statuses other than 1. */

@@ -20,7 +20,6 @@ export interface Sink {
   write(data: string | Uint8Array): void;
 }
 
-/** An input stream. */
 export interface InputStream {
   readonly fd: number;
   readonly isTTY: boolean;
@@ -144,7 +143,6 @@ export function openSource(fd: number, name = 'standard input'): InputStream {
   };
 }
 
-/** The signals that end a command. */
 export const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The world of this process. */

@@ -4,7 +4,6 @@ import { Failure } from './failure.ts';
 /** 63 characters, the limit of a DNS label. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-/** Names of jobs, as a pattern. */
 export const JOB_NAME = NAME.source;
 
 /** `locks/registry.lock` is the registry's lock. */

@@ -14,7 +14,6 @@ import { type Asker, Fixes, isAbove, look } from './fixes.ts';
 /** `writable` and `readable`: by other users, the group included. */
 export type Guard = 'writable' | 'readable' | 'owner' | 'symlink' | 'hard_link';
 
-/** A guard that tripped. */
 export interface Tripped {
   readonly guard: Guard;
   readonly path: string;

@@ -23,7 +23,6 @@ export function look(path: string): Stats | undefined {
   return orElse(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
 }
 
-/** Whether a folder is above the root. */
 export function isAbove(path: string, root: string): boolean {
   return root !== path && root.startsWith(path === '/' ? path : `${path}/`);
 }

@@ -100,7 +100,6 @@ export function redactorForAll(place: SecretSources): Promise<Redactor> {
 /** Apps whose redactor is kept: a foreign log may name any number. */
 const APPS_KEPT = 1_000;
 
-/** Redacts record after record. */
 export class RecordCleaner {
   readonly #secrets: ServerSecrets;
   readonly #byApp = new Map<string, Redactor>();

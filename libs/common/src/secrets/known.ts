@@ -38,7 +38,6 @@ interface TextRange {
 /** What is found in a reading; `plain`: with the signs that it may lack. */
 type FindIn<T> = (reading: UnescapedText, pieces: Pieces, plain: UnescapedText) => T[];
 
-/** The secrets to look for. */
 export class KnownSecrets {
   /** Values that are looked for as they are, long ones first. */
   readonly #exact: readonly string[];

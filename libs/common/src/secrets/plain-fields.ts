@@ -20,7 +20,6 @@ export const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
 /** Shortest secret that is redacted; a shorter one would occur in ordinary text. */
 export const SECRET_MIN = 6;
 
-/** Whether the field's value is ordinary. */
 export function isOrdinary(field: string, value: unknown): boolean {
   return typeof value === 'string' && ORDINARY.get(field)?.test(value) === true;
 }

@@ -189,7 +189,6 @@ export class KeyCutter<T> {
   }
 }
 
-/** The text without its keys. */
 export function withoutKeys(text: string): string {
   if (!text.includes(HINT)) return text;
   const lines: string[] = [];

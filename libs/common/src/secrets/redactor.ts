@@ -30,7 +30,6 @@ function uncovered(line: string, clean: (text: string) => string): string {
   return seenText(cleaned) === safe ? cleaned : safe;
 }
 
-/** Redacts text. */
 export interface Redactor {
   (text: string): string;
   /**

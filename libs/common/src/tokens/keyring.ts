@@ -11,7 +11,6 @@ import type { Paths } from '../foundation/paths.ts';
 import { word } from '../text/shell.ts';
 import { credentialFile, isKeyExposed, KEY_FILE_MAX, mkeyFile } from './key-file.ts';
 
-/** Bytes of a key. */
 export const KEY_BYTES = 32;
 
 /** Slow to load, and not needed where nothing is sealed. */

@@ -47,7 +47,6 @@ interface Sealing {
   readonly field?: SealedField;
 }
 
-/** Seals a value for an app. */
 export function seal(
   value: Secret,
   app: string,

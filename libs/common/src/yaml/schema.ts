@@ -13,7 +13,6 @@ export type Tree =
       /** As written, so that `-1001234567890123456` keeps its digits. */
       readonly source: string;
     };
-/** A key of a section, its line and its value. */
 export interface SectionEntry {
   readonly key: string;
   readonly line: number;
