@@ -12,7 +12,6 @@ import { setUpTelegram } from './telegram/setup.ts';
 import { telegram } from './telegram/telegram.ts';
 import { webhook } from './webhook/webhook.ts';
 
-/** By channel. */
 export const CHANNELS: Readonly<Record<ChannelName, ChatService & { readonly setUp: SetUp }>> = {
   telegram: { ...telegram, setUp: setUpTelegram },
   discord: { ...discord, setUp: setUpDiscord },

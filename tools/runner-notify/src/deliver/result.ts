@@ -72,7 +72,6 @@ export function headOf(subject: NoticeSubject, channel: DestinationName | null) 
   };
 }
 
-/** The whole result of a delivery. */
 export function resultOf(
   subject: NoticeSubject,
   channel: DestinationName,

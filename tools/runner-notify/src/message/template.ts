@@ -19,7 +19,6 @@ export const VARIABLES = [
 ] as const;
 /** Name of a variable. */
 export type Variable = (typeof VARIABLES)[number];
-/** The value of each variable in one message. */
 export type Values = Readonly<Record<Variable, string>>;
 
 /** Where a value stands: decides which of its characters would be markup. */

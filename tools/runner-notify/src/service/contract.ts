@@ -100,7 +100,6 @@ export interface Channel {
   sendTest(): Promise<SendOutcome>;
 }
 
-/** The credentials of all channels. */
 export type Credentials = Partial<Pick<NotifySettings, ChannelName>>;
 
 /** What every request needs. */

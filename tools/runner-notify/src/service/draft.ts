@@ -12,7 +12,6 @@ import type { Fields } from './fields.ts';
  */
 export type Draft = (share: number, plain: boolean) => Fields | undefined;
 
-/** How a service writes. */
 export interface Writing {
   readonly channel: string;
   /** In this markup a backslash is an escape inside code as well. */

@@ -65,7 +65,6 @@ export function requestOf(name: EntryName, { once, sent }: QueueEntry): string {
   return `${once ?? name}#${sent}`;
 }
 
-/** A new entry for a stored event. */
 export function newEntry(
   channel: DestinationName,
   event: LogRecord,

@@ -28,7 +28,6 @@ export interface WaitingMessage
   readonly event?: LogRecord;
 }
 
-/** A message and its place. */
 export interface SpoolFile {
   readonly name: EntryName;
   readonly place: SpoolPlace;

@@ -22,7 +22,6 @@ export function idOf(name: EntryName): string {
   return name.slice(0, name.indexOf('.'));
 }
 
-/** The channel in the name of an entry. */
 export function channelOf(name: EntryName): DestinationName {
   return name.slice(name.indexOf('.') + 1, -'.json'.length) as DestinationName;
 }

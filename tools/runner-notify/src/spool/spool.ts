@@ -21,7 +21,6 @@ const DEAD_MAX = 1_000;
 /** The two places of an entry. */
 export type SpoolPlace = 'queue' | 'dead';
 
-/** The file of a destination's state. */
 export function stateFile(paths: Paths, channel: DestinationName): string {
   return join(paths.notifySpool, `${channel}.json`);
 }

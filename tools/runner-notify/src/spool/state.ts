@@ -50,7 +50,6 @@ export interface State {
 /** No temporary problem. */
 export const NO_TROUBLE: State['trouble'] = { count: 0, pause: null };
 
-/** The file. */
 interface StateFile extends State {
   readonly version: 1;
   /** Digest of the credentials to which the rest belongs. */

@@ -10,7 +10,6 @@ import type { Message } from '../../service/contract.ts';
 import type { Fields } from '../../service/fields.ts';
 import { onlyForm } from '../../service/section.ts';
 
-/** The state of a commit. */
 export interface CommitPost {
   readonly commit: string;
   readonly state: 'pending' | 'success' | 'failure';

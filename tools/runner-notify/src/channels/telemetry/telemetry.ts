@@ -62,7 +62,6 @@ const TAG = 'deploy:';
 const releaseOf = ({ app, version }: PipelineRun) =>
   `${app}@${version}`.replace(/[/\\\s]/g, '-').slice(0, 200);
 
-/** By name. */
 export const TELEMETRY: Readonly<Record<TelemetryName, TelemetryService>> = {
   otlp: {
     title: 'OpenTelemetry',
