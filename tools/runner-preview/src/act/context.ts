@@ -25,13 +25,10 @@ export interface PreviewContext extends Server {
   done(line: string): void;
 }
 
-/** An app with previews. */
 export type PreviewedApp = AppState & { readonly previews: PreviewSettings };
 
-/** The name of a preview's app. */
 export const nameOf = ({ of, key }: Pick<PreviewMark, 'of' | 'key'>) => `${of}--${key}`;
 
-/** Changes what is known of a preview. */
 export function changePreview(
   { io, paths }: Server,
   app: string,
@@ -44,7 +41,6 @@ export function changePreview(
   return changed.preview as PreviewMark;
 }
 
-/** Records what became of a preview. */
 export function recordPreview(
   { io, paths, reporter, trigger }: PreviewContext,
   event_type: 'PreviewReady' | 'PreviewFailed' | 'PreviewRemoved',

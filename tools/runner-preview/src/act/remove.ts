@@ -53,7 +53,6 @@ export async function removePreview(
   await show(context, app);
 }
 
-/** Removes what is left of a preview. */
 export async function purgePreview({ io, paths, reporter }: PreviewContext, app: string) {
   const note = (text: string) => reporter.note(text);
   await removeApp({ io, paths, app, purge: true, force: true, note });

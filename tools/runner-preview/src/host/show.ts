@@ -8,7 +8,6 @@ import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import { listAll } from './pages.ts';
 import { pullPath, repoPath } from './pulls.ts';
 
-/** What is shown. */
 export interface ShownPreview {
   readonly app: string;
   readonly preview: PreviewMark;

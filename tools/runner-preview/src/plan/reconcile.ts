@@ -179,7 +179,6 @@ function isStale(
   return preview.commit !== wanted.seen.commit || !isSame || preview.notify !== settings.notify;
 }
 
-/** The domain of one preview. */
 export function domainFor({ domain }: Pick<PreviewSettings, 'domain'>, key: string): string {
   return domain.replace('{n}', key.slice(3));
 }
