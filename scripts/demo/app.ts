@@ -16,7 +16,6 @@ process.exitCode = 2;
 ${broken ? failure : "console.log('done: 24 files');\n"}`;
 }
 
-/** The files of a version of the app. */
 export function versionFiles(
   version: string,
   port: number,

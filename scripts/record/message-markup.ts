@@ -79,7 +79,6 @@ const slack = ({ text }: Payload) =>
 const titled = (title: unknown, text: unknown, more = '') =>
   `<b>${xml(String(title))}</b>${more}<div class="text">${xml(String(text))}</div>`;
 
-/** By channel. */
 export const SHOWN: Readonly<Record<ChannelName, (payload: Payload) => string>> = {
   telegram,
   discord,

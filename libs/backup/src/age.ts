@@ -4,7 +4,6 @@ import { Decrypter, Encrypter, generateIdentity, identityToRecipient } from 'age
 import type { Key } from './key.ts';
 import { unreadable } from './tar.ts';
 
-/** A new age identity. */
 export const newIdentity = (): Promise<string> => generateIdentity();
 
 /** Encrypts a stream for the holder of an identity. */

@@ -24,7 +24,6 @@ export interface Room {
   readonly entries: number;
 }
 
-/** Of the file system of a folder. */
 export function roomIn(folder: string): Room {
   const { bavail, bsize, ffree, files } = statfsSync(folder);
   // Some file systems do not count files.

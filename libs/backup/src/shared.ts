@@ -27,7 +27,6 @@ interface Walk {
   readonly groups: readonly Group[];
   /** Absent during the survey, which opens no file. */
   readonly survey?: Survey;
-  /** Called with what is not saved, and why. */
   leaveOut(path: string, why: string): void;
 }
 
@@ -92,7 +91,6 @@ function kindOf(stat: Stats): string {
   return stat.isSocket() ? 'a socket' : 'a device';
 }
 
-/** An entry as it was found. */
 interface FoundEntry {
   readonly path: string;
   readonly stat: Stats;

@@ -128,7 +128,6 @@ class ChunkReader {
   }
 }
 
-/** A backup that cannot be read, and why. */
 export function unreadable(why: string): Failure {
   return new Failure('backup_unreadable', `the backup cannot be read: ${why}`);
 }

@@ -7,7 +7,6 @@ export interface User {
   readonly gid: number;
 }
 
-/** A group. */
 export type Group = Omit<User, 'uid'>;
 
 /** The users in /etc/passwd; none if it does not exist. */

@@ -63,7 +63,6 @@ export function writeState(root: string, app: string, more: object | string = {}
   renameSync(`${file}.new`, file);
 }
 
-/** A root with these apps. */
 export function rootWith(apps: Readonly<Record<string, object | string>>): string {
   const root = temporaryFolder('list');
   for (const [app, more] of Object.entries(apps)) writeState(root, app, more);

@@ -127,7 +127,6 @@ function bitbucket(call: ApiCall): ApiAnswer {
   return [200, { pagelen: 100, size: values.length, values }];
 }
 
-/** The routes of each host. */
 export const HOST_ROUTES: Readonly<Record<ApiType, (call: ApiCall) => ApiAnswer>> = {
   github,
   gitlab,

@@ -1,7 +1,6 @@
 /** What a stand-in for the API of a code host knows, is asked and answers. */
 import type { Loopback } from './loopback.ts';
 
-/** The types of hosts that have an API. */
 export type ApiType = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
 /** What a host knows about a token. */

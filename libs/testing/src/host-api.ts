@@ -18,7 +18,6 @@ import { readBody, sendJson, startLoopback } from './loopback.ts';
 
 const PREFIX = { github: '', gitlab: '/api/v4', gitea: '/api/v1', bitbucket: '/2.0' } as const;
 
-/** Starts the API of a host. */
 export async function startHostApi(type: ApiType): Promise<HostApiServer> {
   const apps = new Map<string, GitHubApp>();
   const prefix = PREFIX[type];

@@ -37,7 +37,6 @@ else if (port.startsWith('/')) server.listen(port);
 else server.listen(Number(port), '127.0.0.1');
 `;
 
-/** The files of one version. */
 export function trafficFiles(version: string, manner: Manner = 'good'): Files {
   return { ...appFiles(version), 'server.js': SERVER, MANNER: `${manner}\n` };
 }

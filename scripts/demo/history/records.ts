@@ -7,7 +7,6 @@ const HOUR = 3_600_000;
 /** A record of the audit log. */
 export type MadeUp = Record<string, unknown>;
 
-/** A version that is active. */
 export interface Active {
   readonly version: string;
   readonly commit: string;

@@ -36,7 +36,6 @@ function commandPart(tool: Tool, definition: Command, notes: Notes): string[] {
   ];
 }
 
-/** The page. */
 export function commandsPage(tools: readonly Tool[], notes: Notes): string {
   const lines = [
     '# Commands',

@@ -114,7 +114,6 @@ const SOME = { anyOf: [{ type: 'array', minItems: 1 }, { type: 'string' }] };
 
 const HEAD = { $schema: 'http://json-schema.org/draft-07/schema#' };
 
-/** The JSON Schema of config.yml. */
 export function configJsonSchema(schema: ObjectSchema): Json {
   // An empty file is a legal one.
   return {

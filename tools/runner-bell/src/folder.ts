@@ -32,7 +32,6 @@ export interface Bell {
   readonly added: string;
 }
 
-/** Paths in the bell's folder. */
 export interface BellFolder {
   readonly path: string;
   readonly secrets: string;
@@ -67,7 +66,6 @@ function isSigner(type: unknown): type is Signer {
   return SIGNERS.some((each) => each === type);
 }
 
-/** Names of the apps that have a bell. */
 export function appsWithBell({ secrets }: BellFolder): string[] {
   return namesIn(secrets)
     .filter((name) => name.endsWith('.json'))

@@ -26,7 +26,6 @@ export interface ListedSecret {
   applied: boolean;
 }
 
-/** The secrets of an app. */
 export interface SecretList {
   app: string;
   count: number;

@@ -134,7 +134,6 @@ export const TOOLS: readonly AgentTool[] = [
   },
 ];
 
-/** The tools of a level. */
 export function toolsOf(level: Grant['level']): AgentTool[] {
   const rank = (each: Grant['level']) => GRANT_LEVELS.indexOf(each);
   return TOOLS.filter((each) => rank(each.level) <= rank(level));

@@ -8,7 +8,6 @@ import { UNMATCHED } from '../rules/labels.ts';
 import type { Baseline } from './baseline.ts';
 import { likelihoods, rowsOf, unmatched } from './likely.ts';
 
-/** A candidate with what counts for its rank. */
 export interface Ranked {
   readonly candidate: Candidate;
   readonly score: number;

@@ -103,7 +103,6 @@ export function receivedBatch(
   return { problem, isSigned: true };
 }
 
-/** Whether a batch follows the one before it. */
 export function follows({ batch }: CheckedBatch, before: CheckedBatch | undefined): boolean {
   return before === undefined || (batch.n === before.batch.n + 1 && batch.prev === before.digest);
 }

@@ -58,7 +58,6 @@ export const isCommit = (ref: string) => /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(re
 /** Of the signed JSON, in characters. */
 const ORDER_MAX = 65_536;
 
-/** The name of a server. */
 export const serverField = matching(SERVER_NAME, 'the name of a server');
 
 const orderField: FieldReader<Order> = object({

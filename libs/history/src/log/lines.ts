@@ -13,7 +13,6 @@ const BLOCK = 65_536;
 const WRITING = 100;
 const STEP = 20;
 
-/** An open file of the log. */
 export interface OpenLog {
   readonly path: string;
   /** Its name in the folder. */
@@ -24,7 +23,6 @@ export interface OpenLog {
   end: number | undefined;
 }
 
-/** Closes what `openLogs` opened. */
 export function closeLogs(logs: readonly OpenLog[]): void {
   for (const { fd } of logs) closeSync(fd);
 }

@@ -41,7 +41,6 @@ export function reasonWords(app: AppSummary): string {
   return jobs.find(({ trouble }) => trouble)?.trouble ?? app.next;
 }
 
-/** A label and a text. */
 export type Fact = readonly [label: string, text: string];
 
 /** Since when, by whom and why. */

@@ -38,7 +38,6 @@ export async function traffic({ paths }: CheckContext): Promise<readonly CheckRe
   return orOk(found.flat(), 'every live slot answers, and every proxy can reach it');
 }
 
-/** An instance with `traffic`. */
 interface TrafficInstance {
   readonly app: string;
   readonly instance: Instance;

@@ -77,7 +77,6 @@ export const problem = (message: string, fix: string, about: FindingFacts = {}):
   about,
 });
 
-/** A failure as a problem. */
 export function problemFrom({ code, message, cause }: Failure, fix: string): CheckResult {
   const path = (cause as NodeJS.ErrnoException | undefined)?.path;
   return problem(message, fix, { path, code, isDenied: systemCode(cause) === 'EACCES' });

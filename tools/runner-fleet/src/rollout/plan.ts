@@ -54,7 +54,6 @@ export function planWords({ commit, version, batches, absent }: PlanLine): strin
   return `${what} on ${batches.flat().length + absent.length}: ${steps.join(', then ')}`;
 }
 
-/** What to order. */
 interface WantedOrder {
   readonly verb: OrderVerb;
   readonly app: string;

@@ -12,7 +12,6 @@ import { type ImportedSetting, left, Plan } from '../plan/plan.ts';
 import { hidesSecret, withoutSecrets } from '../plan/secret.ts';
 import { ruleFor } from '../plan/table.ts';
 
-/** The answer of `runner import`. */
 export interface ImportAnswer {
   readonly app: string;
   readonly file: string;

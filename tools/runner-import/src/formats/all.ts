@@ -9,7 +9,6 @@ import { procfile } from './procfile.ts';
 import { unit } from './unit.ts';
 import { whenever } from './whenever.ts';
 
-/** Name of a format. */
 export type FormatName =
   | 'pm2'
   | 'procfile'

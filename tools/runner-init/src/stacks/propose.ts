@@ -8,7 +8,6 @@ import type { Detected } from './detect.ts';
 import { notesOf } from './notes.ts';
 import { commandsRun, migrationIn } from './runs.ts';
 
-/** What is proposed for an app. */
 export interface Proposal {
   readonly stack: string;
   /** The package manager; undefined if there is none. */

@@ -2,7 +2,6 @@
 import type { Checkout } from '../look/checkout.ts';
 import { packageOf } from './dependencies.ts';
 
-/** A command, and where it is written. */
 export interface WrittenCommand {
   readonly where: string;
   readonly text: string;

@@ -3,7 +3,6 @@ import type { Checkout } from '../look/checkout.ts';
 import { packageOf } from './dependencies.ts';
 import { type Detected, detect } from './detect.ts';
 
-/** An app in a folder of the repository. */
 export interface FolderApp {
   readonly dir: string;
   readonly detected: Detected;
