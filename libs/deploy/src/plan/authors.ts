@@ -1,6 +1,7 @@
 /** Whether someone wrote commits of a plan: it keeps fingerprints of their authors, which redaction cannot change. */
-import { hashOf } from '@runner/common/audit/chain';
+
 import type { CommandPlan } from '@runner/common/apps/plans';
+import { hashOf } from '@runner/common/audit/chain';
 import type { Approver } from '@runner/common/config/approval';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Env } from '@runner/common/foundation/io';
