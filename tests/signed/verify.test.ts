@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -86,6 +87,17 @@ test('what runs is as it was deployed; each change is named', async ({ world }) 
         ),
     ],
   ];
+  const apps = join(world.root, 'apps/shop');
+  for (const path of ['releases', `releases/${name}`, 'instances', 'instances/default', '.']) {
+    const folder = join(apps, path);
+    changes.push([
+      `link: ${folder} is of another kind`,
+      () => {
+        renameSync(folder, `${folder}.away`);
+        symlinkSync(`${folder}.away`, folder);
+      },
+    ]);
+  }
   const saved = join(temporaryFolder('saved'), 'root');
   execFileSync('cp', ['-a', world.root, saved]);
   for (const [what, change] of changes) {
@@ -100,6 +112,13 @@ test('what runs is as it was deployed; each change is named', async ({ world }) 
   const again = await verify(world, 'shop', '--json');
   assert.is(again.status, 0, again.stdout);
   assert.is(JSON.parse(again.stdout).instances[0].commit, commit);
+  unlinkSync(join(world.root, 'logs/deploy-events.jsonl'));
+  const unrecorded = await verify(world);
+  assert.is(unrecorded.status, 0);
+  assert.match(
+    unrecorded.stdout,
+    /note: the audit log has no record of its deploy\nshop: no difference was found, but this is not proven\n$/,
+  );
 });
 
 test.run();

@@ -34,18 +34,28 @@ export function textOf(answer: VerifyAnswer, style: Style, io: Pick<Io, 'stdout'
   if ('statement' in answer) return answer.statement;
   if ('commits' in answer) return commitsText(answer, style, io);
   if ('file' in answer)
-    return `${releaseText(answer, style)}${end(answer.file, answer.differing, style, answer.compared)}`;
+    return `${releaseText(answer, style)}${end(answer, answer.file, answer.compared ? AS_DEPLOYED : SIGNATURE_ONLY, style)}`;
   const each = ({ instance, notes, ...rest }: VerifiedInstance) =>
     `${style.bold(harmlessLine(instance))}: ${releaseText(rest, style)}` +
     notes.map((note) => `  note: ${harmlessLine(note)}\n`).join('');
-  return answer.instances.map(each).join('') + end(answer.app, answer.differing, style);
+  const isProven = answer.instances.every(({ proven }) => proven);
+  const good = isProven ? AS_DEPLOYED : 'no difference was found, but this is not proven';
+  return answer.instances.map(each).join('') + end(answer, answer.app, good, style);
 }
 
-function end(name: string, differing: number, style: Style, isCompared = true): string {
-  const good = isCompared
-    ? 'as it was deployed'
-    : 'the signature is good; no release was compared: add --tree DIR';
-  const how = differing === 0 ? style.green(good) : style.red(counted(differing, 'difference'));
+const AS_DEPLOYED = 'as it was deployed';
+const SIGNATURE_ONLY = 'the signature is good; no release was compared: add --tree DIR';
+
+function end(
+  { differing }: Pick<VerifiedApp, 'differing'>,
+  name: string,
+  good: string,
+  style: Style,
+): string {
+  const how =
+    differing === 0
+      ? (good === AS_DEPLOYED ? style.green : style.yellow)(good)
+      : style.red(counted(differing, 'difference'));
   return `${style.bold(harmlessLine(name))}: ${how}\n`;
 }
 

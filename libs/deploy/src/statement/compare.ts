@@ -16,7 +16,7 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Difference } from './difference.ts';
 import { opened, ownPublicKey, pemOf } from './envelope.ts';
 import { claimsOf, type ReleaseClaims, statementText, TREE_MAX } from './seal.ts';
-import { environmentDifferences, linkDifferences } from './surroundings.ts';
+import { environmentDifferences, folderDifferences, linkDifferences } from './surroundings.ts';
 import { treeChanges, treeText } from './tree.ts';
 import { digestOf, unitDigests } from './units.ts';
 
@@ -33,6 +33,8 @@ export interface VerifiedInstance
   readonly tree: string | null;
   /** Whether there is a statement; a release of an older version has none. */
   readonly has_statement: boolean;
+  /** Whether the audit log has the hash of the statement: else root can have made another one. */
+  readonly proven: boolean;
   readonly differences: readonly Difference[];
   /** What could not be looked at, a sentence each. */
   readonly notes: readonly string[];
@@ -101,6 +103,7 @@ async function verified(seen: Examined, key: KeyObject | undefined): Promise<Ver
     differs(seen, 'log', paths.auditLog, 'disagrees');
   const made = { text, isSigned: envelope?.isSigned ?? false, claims, record };
   statementDifferences(seen, made);
+  differences.push(...folderDifferences(paths.app(app.app), name, release));
   treeDifferences(seen, made);
   fileDifferences(seen, claims);
   return {
@@ -114,6 +117,7 @@ async function verified(seen: Examined, key: KeyObject | undefined): Promise<Ver
     network: (record?.network as NetworkHost[] | undefined) ?? null,
     tree: tree === null ? null : hashOf(tree),
     has_statement: text !== undefined,
+    proven: text !== undefined && record?.statement === hashOf(text),
     differences,
     notes,
   };

@@ -1,16 +1,16 @@
 /** What is around a release and decides what runs: the links of its instance, and the files with its environment. */
-import { readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { openSecrets, variablesOf } from '@runner/common/app-secrets/open';
 import { isStopped } from '@runner/common/apps/operator';
-import { liveLink, liveSlot } from '@runner/common/apps/slots';
+import { liveLink, liveSlot, slotPaths } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { foreignOwner } from '@runner/common/files/foreign-root';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
-import type { InstancePaths, Server } from '@runner/common/foundation/paths';
+import type { AppPaths, InstancePaths, Server } from '@runner/common/foundation/paths';
 import { envFileText, existingEnvFile } from '../instances/env-file.ts';
 import { placeIn, slotOf } from '../instances/place.ts';
 import { stepEnvironment } from '../run/environment.ts';
@@ -26,6 +26,17 @@ export interface Surrounded extends Server {
   readonly instance: Instance;
   /** Path of the release. */
   readonly release: string;
+}
+
+/** Folders that lead to a release and are links: what they name can be changed elsewhere. */
+export function folderDifferences(app: AppPaths, instance: string, release: string): Difference[] {
+  const own = app.instance(instance);
+  const slot = slotPaths(own, liveSlot(own));
+  const of = [app.dir, app.releases, app.release(release), app.instances, own.dir, slot.dir];
+  return [...new Set(of)].flatMap((path): Difference[] => {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+    return isLink ? [{ what: 'link', path, change: 'kind' }] : [];
+  });
 }
 
 /** Links that do not lead where the state says. */
