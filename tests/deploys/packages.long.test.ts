@@ -64,12 +64,16 @@ test('a package that begins to run an install script is named in changes and in 
         deploy: '',
         files: { 'package-lock.json': lockFile(registry, packages) },
       });
+    await world.push('v0', { deploy: '' });
+    await world.deploy();
     await locked('v1', [
       ['a', '1.0.0'],
       ['b', '1.0.0', true],
     ]);
+    const first = await run('runner-changes', ['shop', '--json'], { root: world.root });
+    assert.equal(JSON.parse(first.stdout).new_install_scripts, ['b@1.0.0'], first.stderr);
     await world.deploy();
-    assert.is(changesOf(world).new_install_scripts, undefined);
+    assert.equal(changesOf(world).new_install_scripts, ['b@1.0.0']);
     await locked('v2', [
       ['a', '1.1.0', true],
       ['b', '1.1.0', true],

@@ -16,7 +16,7 @@ import { fetchMissing } from '../git/same-paths.ts';
 import type { GitSource } from '../git/source.ts';
 import type { Ref } from '../git/tags.ts';
 import { underLock } from '../journal/lock.ts';
-import { broughtBy, hasLocks, scriptFields } from '../packages/brought.ts';
+import { broughtBy, scriptFields } from '../packages/brought.ts';
 import { withObjects } from '../signed/objects.ts';
 import { judgeAll } from '../signed/range.ts';
 import { examineSigners } from '../signed/signers.ts';
@@ -136,7 +136,7 @@ async function networkAdded(
   }
 }
 
-/** Empty if the files of the commits cannot be had, or the first has no lock file: then nothing is fetched. */
+/** As the record of a deploy has them; empty if the files of the commits cannot be had. */
 async function newScripts(
   source: GitSource,
   app: AppState,
@@ -144,8 +144,8 @@ async function newScripts(
 ): Promise<string[]> {
   if (from.commit === to.commit) return [];
   try {
-    if (!(await hasLocks(source, app, from.commit))) return [];
-    await fetchMissing(source, [to.commit]);
+    const there = await fetchMissing(source, [from.commit, to.commit]);
+    if (there.length < 2) return [];
     const range = { from: from.commit, to: to.commit };
     return scriptFields((await broughtBy(source, app, range)).scripts).new_install_scripts ?? [];
   } catch (error) {

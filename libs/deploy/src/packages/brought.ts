@@ -36,16 +36,6 @@ export interface CommitRange {
   readonly to: string;
 }
 
-/** Whether a commit of the mirror has lock files at these places. */
-export async function hasLocks(
-  source: GitSource,
-  { paths }: Pick<AppState, 'paths'>,
-  commit: string,
-): Promise<boolean> {
-  const { packages, problem } = await locksOf(source, commit, foldersOf(paths ?? []));
-  return packages.size > 0 || problem !== undefined;
-}
-
 /** Compares the lock files at the root and in the paths that the app follows; both commits must be in the mirror. */
 export async function broughtBy(
   source: GitSource,
