@@ -106,6 +106,7 @@ export class HostGuard implements NetworkGuard {
   }
 
   #answerNames(names: UdpSocket): void {
+    let last = '';
     names.on('error', () => {});
     names.on('message', (query, { port, address }) => {
       const question = questionIn(query);
@@ -113,8 +114,11 @@ export class HostGuard implements NetworkGuard {
       const { name } = question;
       const isListed = name !== '?' && this.ports.some((each) => this.#rule(name, each));
       const own = isListed ? this.#names.addressOf(name) : undefined;
+      // One lookup asks for both kinds of addresses.
+      const isSecond = last === `${port} ${name}`;
+      last = `${port} ${name}`;
       // A program that is answered may end before it is looked for.
-      if (own === undefined)
+      if (own === undefined && !isSecond)
         this.#request.notes.refuse(name, null, isListed ? 'limit' : 'unlisted', () =>
           askerAt(this.#space, 'udp', port),
         );
