@@ -35,6 +35,12 @@ test('another host is refused, and the failure names it, its command and the lin
       first ?? '',
       /^it may not reach evil\.example\.org \(asked for by node -e fetch\(.*\); to allow it, add to build\.network of \.deploy\.yml: evil\.example\.org$/,
     );
+    assert.match(
+      done.stderr,
+      /^ {2}it may not reach evil\.example\.org \(asked for by .* add to /m,
+    );
+    const last = await run('runner-debug', ['last-error', 'shop'], { root: world.root });
+    assert.match(last.stdout, /it may not reach evil\.example\.org \(asked for by .* add to /);
     const [refused] = fieldOf(world, 'network_refused');
     assert.is(refused?.host, 'evil.example.org');
     assert.is(refused?.why, 'unlisted');

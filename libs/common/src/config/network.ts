@@ -16,6 +16,8 @@ export interface HostRule {
   readonly port: number;
   /** It may have a private address. */
   readonly isPrivate: boolean;
+  /** The set that has it; undefined: it is listed itself. */
+  readonly of?: HostSet;
 }
 
 const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';

@@ -3,7 +3,13 @@
  * the lock file of a release. No host is known here.
  */
 import { join } from 'node:path';
-import { type HostRule, type HostSet, hostRule, isHostSet } from '@runner/common/config/network';
+import {
+  type HostRule,
+  type HostSet,
+  hostRule,
+  isHostSet,
+  ruleText,
+} from '@runner/common/config/network';
 import { readTextIfThere } from '@runner/common/files/read';
 import { orElse } from '@runner/common/foundation/attempt';
 
@@ -84,9 +90,11 @@ function hostsIn(text: string): HostRule[] {
 /** A list with its sets replaced by their hosts. */
 export function rulesOf(list: readonly string[], source: SetSource): HostRule[] {
   const rules = list.flatMap((entry) =>
-    isHostSet(entry) ? hostsOfSet(SETS[entry], source) : [hostRule(entry)],
+    isHostSet(entry)
+      ? hostsOfSet(SETS[entry], source).map((rule) => ({ ...rule, of: entry }))
+      : [hostRule(entry)],
   );
-  const unique = new Map(rules.map((rule) => [JSON.stringify(rule), rule]));
+  const unique = new Map(rules.map((rule) => [ruleText(rule), rule]));
   return [...unique.values()];
 }
 

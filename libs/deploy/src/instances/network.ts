@@ -1,21 +1,35 @@
 /** The network of commands: what their list means, and what is said of what they reached. */
+import { isIP } from 'node:net';
 import { requireApp } from '@runner/common/apps/store';
 import type { NetworkRefusal } from '@runner/common/audit/network';
 import { readConfig } from '@runner/common/config/file';
-import { type HostRule, type Network, ruleFor, ruleText } from '@runner/common/config/network';
+import {
+  type HostRule,
+  isHostName,
+  type Network,
+  ruleFor,
+  ruleText,
+} from '@runner/common/config/network';
 import { buildLimitsOf, networkCeiling } from '@runner/common/config/sandbox';
+import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { listed } from '@runner/common/text/words';
 import { type Access, accessOf } from '../guard/access.ts';
 import { HostGuard } from '../guard/guard.ts';
 import { shortestList } from '../guard/learned.ts';
 import { rulesOf } from '../guard/sets.ts';
 import { type Operation, say } from '../journal/operation.ts';
-import { StepFailure, withEnding, withSeen } from '../run/step.ts';
+import { StepFailure, withEnding, withOutput, withSeen } from '../run/step.ts';
 import type { Folders } from '../sandbox/mounts.ts';
 import type { Variables } from '../sandbox/settings.ts';
 import { ask } from './drivers/ask.ts';
 import type { Target } from './drivers/driver.ts';
 import { activeFile } from './target.ts';
+
+/** What the commands of an app may reach at most, and where that is written. */
+export interface Ceiling {
+  readonly network: Network;
+  readonly place: string;
+}
 
 /**
  * What the operator lets the commands of an app reach. A preview reaches no more than its app may, or than
@@ -24,15 +38,18 @@ import { activeFile } from './target.ts';
 export function ceilingOf(
   { paths, app: { app, preview } }: Pick<Operation, 'paths' | 'app'>,
   kind: 'build' | 'hook',
-): Network {
+): Ceiling {
   const config = readConfig(paths);
   const of = preview?.of ?? app;
   const isBuild = kind === 'build';
-  const own = isBuild ? buildLimitsOf(config, of).network : (networkCeiling(config, of) ?? true);
-  if (!preview || own !== true) return own;
+  const ofApp = networkCeiling(config, of);
+  const own = ofApp ?? (isBuild ? buildLimitsOf(config, of).network : true);
+  const key = ofApp === undefined ? 'build.network' : `sandbox.network.${of}`;
+  if (!preview || own !== true) return { network: own, place: `${key} of config.yml` };
   const active = activeFile(paths, requireApp(paths, of));
-  if (!active) return false;
-  return isBuild ? active.build.limits.network : active.hookNetwork;
+  const inFile = isBuild ? active?.build.limits.network : active?.hookNetwork;
+  const place = `${isBuild ? 'build' : 'hooks'}.network of ${of}'s active ${DEPLOY_FILE}`;
+  return { network: inFile ?? false, place };
 }
 
 /** Whose network it is. */
@@ -40,7 +57,7 @@ export interface NetworkRequest {
   /** `build.network`, `hooks.network`: where `.deploy.yml` lists it. */
   readonly key: string;
   /** The operator's. */
-  readonly ceiling: Network;
+  readonly ceiling: Ceiling;
   /** The commit's. */
   readonly own: Network;
   readonly folders: Pick<Folders, 'release' | 'shared'>;
@@ -64,7 +81,7 @@ export function networkOf(op: Operation, request: NetworkRequest): CommandNetwor
   const { app } = op.app;
   const { home } = op.paths.app(app);
   const access = accessOf({
-    ceiling,
+    ceiling: ceiling.network,
     own,
     notes: op.network,
     rulesOf(list, whose) {
@@ -81,11 +98,12 @@ export function networkOf(op: Operation, request: NetworkRequest): CommandNetwor
       });
     },
   });
-  const ofOperator = `sandbox.network.${app} of config.yml`;
-  for (const rule of access.outside)
-    say(op, `${key}: ${ruleText(rule)} is refused: it is not in ${ofOperator}`);
+  for (const rule of access.outside) {
+    const [entry, what] = rule.of ? [rule.of, ruleText(rule)] : [ruleText(rule), 'it'];
+    say(op, `${key}: ${entry} is refused: ${what} is not in ${ceiling.place}`);
+  }
   const place = ({ host, port }: HostRule) =>
-    access.most && !ruleFor(access.most, host, port) ? ofOperator : `${key} of .deploy.yml`;
+    access.most && !ruleFor(access.most, host, port) ? ceiling.place : `${key} of .deploy.yml`;
   return {
     network: access.network,
     async run(action) {
@@ -112,7 +130,7 @@ export async function withNetwork<T>(
   action: (network: boolean | HostGuard) => Promise<T>,
 ): Promise<T> {
   const most = ceilingOf(op, 'hook');
-  const ceiling = list.own === true && !op.app.preview ? true : most;
+  const ceiling = list.own === true && !op.app.preview ? { ...most, network: true } : most;
   const folders = { release, shared };
   const { network, run, summarize } = networkOf(op, { ...list, ceiling, folders, outerEnv });
   const done = await run(() => action(network));
@@ -132,8 +150,9 @@ function withRefusals(
   if (refused.length === 0) return error;
   const named = refused.filter(({ host }) => error.output.includes(host));
   const words = refusalWords(named.length > 0 ? named : refused, place);
+  if (named.length > 0) return withSeen(withOutput(error, log, words), words);
   log.line(words);
-  return named.length > 0 ? withSeen(error, words) : withEnding(error, `; ${words}`);
+  return withEnding(error, `; ${words}`);
 }
 
 /** Refusals in words, at most. */
@@ -163,9 +182,12 @@ function placeText({ host, port }: NetworkRefusal): string {
     return port === undefined
       ? 'a name of no host'
       : `a host that a request to port ${port} does not name`;
-  const shown = host.includes(':') ? `[${host}]` : host;
+  const shown = isHostName(host) || isIP(host) === 4 ? host : unnamed(host);
   return port === undefined || port === 443 ? shown : `${shown}:${port}`;
 }
+
+/** An address in brackets; what a program sent in the place of a name, in quotes. */
+const unnamed = (host: string) => (isIP(host) === 6 ? `[${host}]` : JSON.stringify(host));
 
 function deniedWords(refused: readonly NetworkRefusal[], place: PlaceOfRule): string {
   const lines = refused.slice(0, NAMED).flatMap(lineFor);

@@ -61,7 +61,7 @@ export async function attemptJob(
     return { version, status: 0 };
   } catch (error) {
     const failure = asStepFailure(error, 'hook');
-    const { message, output, blame, ended } = failure;
+    const { message, output, blame, ended, seen } = failure;
     const cause = op ? await causeOf(op, failure) : '';
     const reason = message.replace(/^hook: /, '').replace(`job ${entry.rules.name}: `, '');
     const isInterrupted = ended?.exit.interrupted ?? blame === 'operator';
@@ -72,7 +72,7 @@ export async function attemptJob(
     return {
       version,
       status,
-      reason: redact(reason),
+      reason: redact([reason, ...(seen === undefined ? [] : [seen])].join('; ')),
       error: redact(text),
       isInterrupted,
       ...(cause !== '' && { cause }),

@@ -124,7 +124,7 @@ export function networkProblems(
   const isBuilt = build.run.length + pre_build.length + post_build.length > 0;
   const own = build.limits.network;
   const lists: (readonly [key: string, isUsed: boolean, network: Network])[] = [
-    ['build.network', isBuilt, own === true ? ceilingOf({ paths, app }, 'build') : own],
+    ['build.network', isBuilt, own === true ? ceilingOf({ paths, app }, 'build').network : own],
     ['hooks.network', Object.values(others).flat().length > 0, hookNetwork],
     ...jobs.map(({ name, network }) => [`jobs.${name}.network`, true, network] as const),
   ];

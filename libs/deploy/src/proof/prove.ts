@@ -145,7 +145,7 @@ function canLearn(op: Deploy, file: DeployFile): boolean {
   const { home } = op.paths.app(op.app.app);
   const isFull = (cache: string) => orElse(() => readdirSync(join(home, cache)), []).length > 0;
   if (CACHES.some(isFull) || PROXY_VARIABLES.some((name) => op.io.env[name])) return false;
-  return ceilingOf(op, 'build') === true && networkProblems(op, file).length === 0;
+  return ceilingOf(op, 'build').network === true && networkProblems(op, file).length === 0;
 }
 
 /** Builds as a deploy does. Returns the folder of the release. */

@@ -114,16 +114,17 @@ function* commandsOf(op: Deploy, file: DeployFile, folder: string): Generator<St
   if (build.run.length + hooks.pre_build.length + hooks.post_build.length === 0) return;
   const { version, commit } = op;
   const { shared } = op.paths.app(op.app.app).instance(first.name);
-  const most = {
-    ...buildLimitsOf(readConfig(op.paths), op.app.app),
-    network: ceilingOf(op, 'build'),
-  };
+  const most = buildLimitsOf(readConfig(op.paths), op.app.app);
   const plain = targetOf(op, { file, instance: first, release: 'none', version, commit, secrets });
   const TRACEPARENT = traceParent(op.app.app, op.deployId);
   const env = { ...plain.env, RUNNER_RELEASE: folder, TRACEPARENT };
   const { outerEnv } = plain;
   const folders = { release: folder, shared };
-  const lists = { key: 'build.network', ceiling: most.network, own: build.limits.network };
+  const lists = {
+    key: 'build.network',
+    ceiling: ceilingOf(op, 'build'),
+    own: build.limits.network,
+  };
   const { network, run, summarize } = networkOf(op, { ...lists, folders, env, outerEnv });
   const confine = (profile: Profile) => op.sandbox.confine(profile, { ...folders, network });
   const target: Target = { ...plain, confine };
