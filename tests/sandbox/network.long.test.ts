@@ -39,6 +39,8 @@ test('other ports, requests without a host, and names without an address are nam
       tell('2001:db8::7', 4445, ''),
       tell('good.example.org', 8443, ''),
       tell('good.example.org', 80, 'GET / HTTP/1.0\\r\\n\\r\\n'),
+      tell('good.example.org', 80, 'GET / HTTP/1.1\\r\\nHost: localhost, evil.test\\r\\n\\r\\n'),
+      'node -e "fetch(\'https://evil.example.org/\').catch(() => {})"',
       'node -e "fetch(\'https://lost.example.org/\').catch(() => {})"',
       `node -e "${own}"`,
     ];
@@ -54,13 +56,15 @@ test('other ports, requests without a host, and names without an address are nam
         ['2001:db8::7', 4445, 'address', 1],
         ['good.example.org', 8443, 'unlisted', 1],
         ['?', 80, 'other_name', 1],
+        ['localhost, evil.test', 80, 'other_name', 1],
+        ['evil.example.org', undefined, 'unlisted', 1],
         ['lost.example.org', 443, 'lookup', 1],
       ],
     );
     assert.match(String(refused[0]?.by), /^node -e const s = /);
     assert.match(
       done.stderr,
-      /build\.network: refused: 198\.51\.100\.7:4444, \[2001:db8::7\]:4445, good\.example\.org:8443, a host that a request to port 80 does not name$/m,
+      /build\.network: refused: 198\.51\.100\.7:4444, \[2001:db8::7\]:4445, good\.example\.org:8443, a host that a request to port 80 does not name, "localhost, evil\.test":80, evil\.example\.org$/m,
     );
     assert.match(done.stderr, /build\.network: there is no address of: lost\.example\.org$/m);
     await push(world, 'v2', { run: [ask('https://lost.example.org/')], network: list });
@@ -90,7 +94,9 @@ test("the operator's list bounds that of a commit, and what is outside is named"
     withServer(async (port) => {
       const local = `localhost:${port} private`;
       const config = JSON.stringify({ shop: [local] });
-      appendFileSync(join(world.root, 'config.yml'), `sandbox: { network: ${config} }\n`);
+      const path = join(world.root, 'config.yml');
+      const before = readFileSync(path, 'utf8');
+      appendFileSync(path, `sandbox: { network: ${config} }\n`);
       const asks = ask(`http://localhost:${port}/`);
       await push(world, 'v1', { run: asks });
       const plain = await world.deploy([], REQUIRED);
@@ -107,6 +113,35 @@ test("the operator's list bounds that of a commit, and what is outside is named"
         String(world.events().at(-1)?.cause),
         /to allow it, add to sandbox\.network\.shop of config\.yml: evil\.example\.org/,
       );
+      writeFileSync(path, `${before}build: { network: ["${local}"] }\n`);
+      const build = { run: asks, network: [local, 'cargo', 'b.example.org'] };
+      const cargo = '[registries.own]\nindex = "sparse+https://crates.example.org/"\n';
+      const deploy = `build: ${JSON.stringify(build)}\n`;
+      await world.push('v3', { deploy, files: { '.cargo/config.toml': cargo } });
+      const of = 'in build.network of config.yml';
+      const checked = await world.deploy(['--check', '--json'], REQUIRED);
+      assert.is(checked.status, 0, checked.stderr);
+      assert.equal(JSON.parse(checked.stdout).warnings, [
+        `build.network: cargo is refused, unless its hosts are listed: it is not ${of}`,
+        `build.network: b.example.org is refused: it is not ${of}`,
+      ]);
+      const third = await world.deploy([], REQUIRED);
+      assert.is(third.status, 0, third.stderr);
+      for (const line of [
+        `build.network: cargo is refused: crates.example.org is not ${of}`,
+        `build.network: b.example.org is refused: it is not ${of}`,
+      ])
+        assert.ok(third.stderr.includes(line), third.stderr);
+      await push(world, 'v4', { run: asks });
+      for (const wrong of ['{ network: [1] }', '{ min_package_age: x }', '{ netwrk: true }']) {
+        writeFileSync(path, `${before}build: ${wrong}\n`);
+        for (const args of [['--check'], []]) {
+          const refused = await world.deploy(args, REQUIRED);
+          assert.is(refused.status, 1, wrong);
+          assert.match(refused.stderr, /config\.yml:\d+: build\..*\(config_invalid\)/);
+        }
+      }
+      assert.is(world.state().attempts, null);
     }),
   ));
 
@@ -130,6 +165,11 @@ test('hooks and jobs may have a list, too', () =>
     assert.is(job.status, 1, job.stderr);
     const log = readFileSync(String(JSON.parse(job.stdout).log), 'utf8');
     assert.match(log, /^it may not reach evil\.example\.org .* add to jobs\.nightly\.network/m);
+    const shown = await run('runner-jobs', ['run', 'shop', 'nightly'], { root, env: REQUIRED });
+    assert.match(
+      shown.stdout,
+      /ended with status 1; it may not reach evil\.example\.org .* jobs\.nightly\.network of/,
+    );
   }));
 
 test('learn lets public hosts through, and prints the list', () =>

@@ -4,11 +4,14 @@ import { isCommitOf, type PreviewMark } from '@runner/common/apps/preview';
 import type { SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
+import { readConfig } from '@runner/common/config/file';
+import { buildLimitsOf } from '@runner/common/config/sandbox';
 import { asPreview } from '@runner/common/deploy-file/as-preview';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure, usage } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { cleanRecord } from '@runner/common/redaction/record';
 import type { KilledAnswer } from '../database/killed.ts';
@@ -75,6 +78,7 @@ export async function fetchCommit(
 ): Promise<FetchedCommit> {
   const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;
   const { preview } = app;
+  requireLimits(paths, app);
   if (preview && ref !== undefined)
     throw usage(`${app.app} is a preview: it deploys ${preview.commit} and nothing else`);
   let refusal: unknown;
@@ -118,6 +122,11 @@ export async function fetchCommit(
   });
   if (!fetched) throw refusal;
   return fetched;
+}
+
+/** Throws `config_invalid` if what limits the commands of every commit is malformed. */
+export function requireLimits(paths: Paths, { app }: AppState): void {
+  buildLimitsOf(readConfig(paths), app);
 }
 
 /** The host has another commit there than the one that was let in. */

@@ -5,6 +5,7 @@ import type { AppState } from '@runner/common/apps/state';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { namedChannels } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
+import { bounded, hostRule, isHostSet, type Network } from '@runner/common/config/network';
 import { sandboxSettingOf } from '@runner/common/config/sandbox';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
@@ -14,6 +15,7 @@ import { blobsOf } from '../git/commit-files.ts';
 import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import { domainsOfOthers } from '../instances/neighbours.ts';
+import { ceilingOf } from '../instances/network.ts';
 import { setupDrift } from '../instances/setup-record.ts';
 import { setupCommand } from '../instances/target.ts';
 import { trafficNotes } from '../instances/traffic-notes.ts';
@@ -46,6 +48,7 @@ export async function checkNotes(
     ...inactiveChannels(server, file),
     ...(await watchNotes({ source, commit, file })),
     ...approvalNotes(paths, app.app),
+    ...unlistedHosts({ paths, app }, file),
   ];
 }
 
@@ -77,6 +80,33 @@ function approvalNotes(paths: Server['paths'], app: string): string[] {
   if (!counts.deploy) return [];
   const users = by.map(({ user }) => user).join(', ');
   return [`approval: a deploy needs ${counts.deploy} of ${users}: run runner plan deploy ${app}`];
+}
+
+/** Entries of lists that are not in the operator's. What a set means is known in the build only. */
+function unlistedHosts(
+  of: Parameters<typeof ceilingOf>[0],
+  { build, hookNetwork, jobs }: DeployFile,
+): string[] {
+  const lists: (readonly [key: string, own: Network, kind: 'build' | 'hook'])[] = [
+    ['build.network', build.limits.network, 'build'],
+    ['hooks.network', hookNetwork, 'hook'],
+    ...jobs.map(({ name, network }) => [`jobs.${name}.network`, network, 'hook'] as const),
+  ];
+  return lists.flatMap(([key, own, kind]) => {
+    const { network: most, place } = ceilingOf(of, kind);
+    if (typeof own !== 'object' || typeof most !== 'object') return [];
+    const rules = most.filter((each) => !isHostSet(each)).map(hostRule);
+    const sets = most.filter(isHostSet);
+    const unless = sets.length > 0 ? `, unless ${sets.join(' or ')} has it` : '';
+    return own.flatMap((entry) => {
+      if (isHostSet(entry))
+        return sets.includes(entry)
+          ? []
+          : [`${key}: ${entry} is refused, unless its hosts are listed: it is not in ${place}`];
+      const isOutside = bounded([hostRule(entry)], rules).outside.length > 0;
+      return isOutside ? [`${key}: ${entry} is refused${unless}: it is not in ${place}`] : [];
+    });
+  });
 }
 
 /** That `fetch --deploy` deploys another commit. */

@@ -20,7 +20,7 @@ import { underLock } from '../journal/lock.ts';
 import { spaceFor, spaceProblems } from '../release/folder.ts';
 import { redacting, reported } from '../report/reporter.ts';
 import { requireSigned } from '../signed/require.ts';
-import { activeCommit, type DeployRequest } from './begin.ts';
+import { activeCommit, type DeployRequest, requireLimits } from './begin.ts';
 import { checkNotes, fetchNotes } from './check-notes.ts';
 import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
@@ -99,6 +99,7 @@ export interface InspectedDeploy {
 /** The same under a lock that is held. */
 export async function inspect(request: CheckRequest, app: AppState): Promise<InspectedDeploy> {
   const { paths, ref } = request;
+  requireLimits(paths, app);
   const { source, secrets, redact } = sourceOf(request, app);
   const reporter = redacting(request.reporter, redact);
   const step = `fetch ${ref ?? followedWords(source)} of ${source.repo}`;

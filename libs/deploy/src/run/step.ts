@@ -148,6 +148,7 @@ export async function failureOf(
 }
 
 const BLAME: Readonly<Partial<Record<FailureCode, Blame>>> = {
+  config_invalid: 'operator',
   deploy_file_invalid: 'commit',
   interrupted: 'operator',
 };
