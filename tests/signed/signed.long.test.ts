@@ -1,5 +1,6 @@
 /** `edit --require-signed`: only commits that someone root named has signed are deployed. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
@@ -244,6 +245,33 @@ test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world })
   );
   writeFileSync(`${world.signers}.gpg`, gpg('--export', 'eve@example.org'));
   assert.match((await world.deploy()).stderr, /with no key of \S+commit_signers\.gpg that is good/);
+  const both = (first: string[], second: string[]) =>
+    Buffer.concat([
+      gpg(...first, '--export', 'eve@example.org'),
+      gpg(...second, '--export', 'noreply@github.com'),
+    ]);
+  for (const [first, second] of [
+    [['--armor'], []],
+    [[], ['--armor']],
+    [['--armor'], ['--armor']],
+    [[], []],
+  ] as [string[], string[]][]) {
+    writeFileSync(`${world.signers}.gpg`, both(first, second));
+    const { status, stderr } = await world.deploy();
+    assert.is(status, 0, stderr);
+  }
+  const doctor = async () => run('runner-doctor', ['--offline'], { root: world.root });
+  assert.match((await doctor()).stdout, / lists 1 key, \S+\.gpg 2 keys of OpenPGP\n/);
+  for (const wrong of [
+    randomBytes(200),
+    both([], []).subarray(1),
+    both(['--armor'], []).subarray(0, -9),
+  ]) {
+    writeFileSync(`${world.signers}.gpg`, wrong);
+    const words = /commit_signers\.gpg has something that is not an OpenPGP key, or none/;
+    assert.match((await world.deploy()).stderr, words);
+    assert.match((await doctor()).stdout, words);
+  }
 });
 
 test('files that others may write, that are missing or that cannot be read are refused by edit and named by doctor', async ({
@@ -273,6 +301,8 @@ test('files that others may write, that are missing or that cannot be read are r
     (await world.deploy()).stderr,
     /commit_signers\.revoked:1: has no key that counts.*signers_invalid/,
   );
+  const revoked = await run('runner-doctor', ['--offline'], { root: world.root });
+  assert.match(revoked.stdout, /sudo \$\{EDITOR:-vi\} \S+commit_signers\.revoked\n/);
   writeFileSync(`${world.signers}.revoked`, `${line('ada').split(' ').slice(2).join(' ')}\n`);
   assert.match((await world.deploy()).stderr, /is signed by the revoked key SHA256:/);
   assert.is((await edit(world, 'off')).status, 0);

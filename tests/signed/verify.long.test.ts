@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -15,7 +16,7 @@ import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import * as assert from 'uvu/assert';
 import { makeWorld } from '../deploys/world.ts';
 import { makeUnitWorld } from './unit-world.ts';
-import { deployed, FILE, releaseOf, relink, sha256, verify, verifySuite } from './verify.ts';
+import { deployed, releaseOf, relink, sha256, verify, verifySuite } from './verify.ts';
 
 const test = verifySuite('verify');
 /** The next letter of base64. */
@@ -253,8 +254,17 @@ test('a malformed key ends the deploy before the switch, and what runs stays', a
   await deployed(world);
   const before = world.current();
   const key = join(world.root, 'statement.key');
+  await world.push('v2', { deploy: 'build: touch built\n' });
+  const doctor = async () => run('runner-doctor', ['--offline'], { root: world.root });
+  chmodSync(key, 0o644);
+  assert.match(
+    (await doctor()).stdout,
+    /problem +keys .* others may read .*\n +chmod 600 \S+key\n/,
+  );
+  assert.match((await world.deploy()).stderr, /release: not to be trusted: others may read/);
+  chmodSync(key, 0o600);
   writeFileSync(key, 'x');
-  await world.push('v2', { deploy: FILE });
+  assert.match((await doctor()).stdout, /statement\.key does not hold a key: .*\n +rm \S+key\n/);
   const failed = await world.deploy();
   assert.is(failed.status, 1);
   assert.match(
@@ -262,6 +272,8 @@ test('a malformed key ends the deploy before the switch, and what runs stays', a
     /statement\.key does not hold a key: restore it, or run rm \S+ for a new one/,
   );
   assert.is(world.current(), before);
+  const log = readFileSync(String(world.events().at(-1)?.log), 'utf8');
+  assert.not.match(log, /\$ touch/, 'it was not built');
   assert.is((await run('runner-verify', ['shop'], { root: world.root })).status, 1);
   unlinkSync(key);
   assert.match((await verify(world)).stdout, /has no good signature/);

@@ -17,6 +17,7 @@ import { failureLine } from '../journal/after-failure.ts';
 import { missingSecret } from '../release/make.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { type Stage, StepFailure } from '../run/step.ts';
+import { keyProblem } from '../statement/envelope.ts';
 
 /** A sentence that names the command or the file that is missing, and the stage that would fail. */
 export interface Unready {
@@ -43,7 +44,9 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const { database } = file.migrate ?? {};
   const isSet = (name: string) => set.includes(name) || file.instances[0]?.env[name];
   const noUrl = database === undefined || isSet(database) ? [] : [database];
+  const key = keyProblem(paths);
   return [
+    ...at('release', key ? [`release: ${key.message}`] : []),
     ...at('export', await missingShared(source, paths, commit, file)),
     ...at(
       'start',

@@ -60,7 +60,7 @@ async function judgePgp(
   payload: Buffer,
 ): Promise<Verdict> {
   if (!openpgp) return { why: `is signed with OpenPGP, and there is no ${path}.gpg` };
-  const signer = await pgpSigner(openpgp, signature, payload);
+  const signer = await pgpSigner(openpgp.bytes, signature, payload);
   if (signer) return { signed_by: { ...signer, kind: 'openpgp' } };
   return { why: `is signed with OpenPGP, but with no key of ${path}.gpg that is good` };
 }

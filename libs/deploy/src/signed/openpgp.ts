@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** How the armour of such a signature begins. */
@@ -10,10 +11,65 @@ export const PGP_ARMOUR = '-----BEGIN PGP SIGNATURE-----';
 
 /** In milliseconds. */
 const PATIENCE = 30_000;
-const KEYS =
-  /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[^\r\n]+\r?\n)*\r?\n([A-Za-z0-9+/=\r\n]+?)(?:=[A-Za-z0-9+/]{4}\r?\n)?-----END/g;
+const ARMOURED =
+  /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[^\r\n]+\r?\n)*\r?\n([A-Za-z0-9+/=\r\n]+?)(?:=[A-Za-z0-9+/]{4}\r?\n)?-----END PGP PUBLIC KEY BLOCK-----\s*/g;
+/** Of a packet with a primary key. */
+const PUBLIC_KEY = 6;
 
-/** Who made a signature, by a keyring, armoured or not. */
+/** OpenPGP keys without armour, which gpgv does not read. */
+export interface Keyring {
+  readonly bytes: Buffer;
+  readonly count: number;
+}
+
+/** The keys of a file, armoured or not, also both; undefined if any of it is something else. */
+export function keyringOf(file: Buffer): Keyring | undefined {
+  const text = file.toString('latin1');
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const { 0: whole, 1: base64 = '', index } of text.matchAll(ARMOURED)) {
+    parts.push(plainKeys(file.subarray(end, index)), Buffer.from(base64, 'base64'));
+    end = index + whole.length;
+  }
+  const bytes = Buffer.concat([...parts, plainKeys(file.subarray(end))]);
+  const count = orElse(() => primaryKeys(bytes), 0);
+  return count > 0 ? { bytes, count } : undefined;
+}
+
+/** What is between armoured keys: a comment, or keys, whose first bit is set. */
+function plainKeys(bytes: Buffer): Buffer {
+  return (bytes[0] ?? 0) < 0x80 && !bytes.includes('-----BEGIN') ? Buffer.alloc(0) : bytes;
+}
+
+/** Counts the keys in packets of RFC 4880. Throws for other bytes. */
+function primaryKeys(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const { kind, end } = packetAt(bytes, at);
+    if (end > bytes.length) throw new RangeError('it is cut off');
+    if (kind === PUBLIC_KEY) count += 1;
+    at = end;
+  }
+  return count;
+}
+
+/** A packet of a known length, in the old or the new format. */
+function packetAt(bytes: Buffer, at: number): { kind: number; end: number } {
+  const [head, first] = [bytes.readUInt8(at), bytes.readUInt8(at + 1)];
+  if (head < 0x80) throw new RangeError('it is not a packet');
+  if (head < 0xc0) {
+    const size = 2 ** (head & 3);
+    return { kind: (head >> 2) & 0xf, end: at + 1 + size + bytes.readUIntBE(at + 1, size) };
+  }
+  const kind = head & 0x3f;
+  if (first < 192) return { kind, end: at + 2 + first };
+  if (first < 224)
+    return { kind, end: at + 3 + ((first - 192) << 8) + bytes.readUInt8(at + 2) + 192 };
+  if (first < 255) throw new RangeError('it has parts');
+  return { kind, end: at + 6 + bytes.readUInt32BE(at + 2) };
+}
+
+/** Who made a signature, by a keyring. */
 export interface PgpSigner {
   readonly principal: string;
   /** Fingerprint of the primary key, in hex. */
@@ -32,7 +88,7 @@ export async function pgpSigner(
       writeFileSync(join(folder, name), content, { mode: 0o600 });
       return join(folder, name);
     };
-    const keys = file('keys', binary(keyring));
+    const keys = file('keys', keyring);
     const options = ['--homedir', folder, '--keyring', keys, '--weak-digest', 'SHA1'];
     const args = [...options, '--status-fd', '1', '--', file('sig', signature), '-'];
     const status = await statusOf(args, payload);
@@ -48,13 +104,6 @@ export async function pgpSigner(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** gpgv reads no armour. */
-function binary(keyring: Buffer): Buffer {
-  const blocks = [...keyring.toString('latin1').matchAll(KEYS)];
-  if (blocks.length === 0) return keyring;
-  return Buffer.concat(blocks.map(([, base64 = '']) => Buffer.from(base64, 'base64')));
 }
 
 function statusOf(args: readonly string[], payload: Buffer): Promise<string> {

@@ -8,6 +8,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { allowedSigners, type ListedKey, revokedKeys } from './allowed-signers.ts';
+import { type Keyring, keyringOf } from './openpgp.ts';
 
 /** The keys that count. */
 export interface CommitSigners {
@@ -15,8 +16,8 @@ export interface CommitSigners {
   /** By fingerprint; a key may have several lines. */
   readonly keys: ReadonlyMap<string, readonly ListedKey[]>;
   readonly revoked: ReadonlySet<string>;
-  /** The file of OpenPGP keys; undefined: none count. */
-  readonly openpgp: Buffer | undefined;
+  /** undefined: none count. */
+  readonly openpgp: Keyring | undefined;
 }
 
 const LIMIT = 4_194_304;
@@ -72,7 +73,12 @@ export function examineSigners(
   for (const key of listed.found)
     keys.set(key.fingerprint, [...(keys.get(key.fingerprint) ?? []), key]);
   const revoked = new Set(lines(`${path}.revoked`, revokedKeys).found);
-  const openpgp = read(`${path}.gpg`);
+  const gpg = read(`${path}.gpg`);
+  const openpgp = gpg && keyringOf(gpg);
+  if (gpg && !openpgp)
+    problems.push(
+      `${path}.gpg has something that is not an OpenPGP key, or none: export the keys again`,
+    );
   const isEmpty = keys.size === 0 && !openpgp && problems.length === 0;
   if (isEmpty)
     problems.push(

@@ -46,6 +46,17 @@ function readKey({ statementKey: path, root }: Paths): KeyObject | undefined {
   );
 }
 
+/** Why the server's key cannot be used; undefined if it can, or there is none yet. */
+export function keyProblem(paths: Paths): Failure | undefined {
+  try {
+    readKey(paths);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
 /** The server's public key; undefined if it has signed nothing yet. Throws as `ownKey`. */
 export function ownPublicKey(paths: Paths): KeyObject | undefined {
   const key = readKey(paths);

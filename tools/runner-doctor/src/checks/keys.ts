@@ -8,6 +8,7 @@ import { word } from '@runner/common/text/shell';
 import { mkeyFile } from '@runner/common/tokens/key-file';
 import { type Keyring, readKeyring } from '@runner/common/tokens/keyring';
 import { keyIdOf, open } from '@runner/common/tokens/vault';
+import { keyProblem } from '@runner/deploy/statement/envelope';
 import {
   type CheckContext,
   type CheckResult,
@@ -33,6 +34,12 @@ export function keys({ io, paths }: CheckContext): readonly CheckResult[] {
         problemFrom(failure, restoring(paths, `state/${app}.json`, paths.state(app))),
       ),
   );
+  const signing = keyProblem(paths);
+  if (signing) {
+    const isExposed = signing.code === 'guard_tripped';
+    const path = word(paths.statementKey);
+    unreadable.push(problemFrom(signing, isExposed ? `chmod 600 ${path}` : `rm ${path}`));
+  }
   const file = mkeyFile(paths, io.env);
   const restore = () => restoring(paths, 'mkey', file);
   let keyring: Keyring | undefined;

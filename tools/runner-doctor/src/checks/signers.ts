@@ -8,15 +8,21 @@ export function signers({ paths }: CheckContext): readonly CheckResult[] {
   const apps = listApps(paths).apps.filter(({ require_signed: required }) => required);
   if (apps.length === 0) return [ok('no app requires signed commits')];
   const { signers: found, problems } = examineSigners(paths);
-  const well = `${found.path} lists ${found.keys.size} keys`;
+  const pgp = found.openpgp ? `, ${found.path}.gpg ${keys(found.openpgp.count)} of OpenPGP` : '';
+  const well = `${found.path} lists ${keys(found.keys.size)}${pgp}`;
   return orOk(
     problems.map((each) => problem(each, fixOf(each, found.path))),
     well,
   );
 }
 
+const keys = (count: number) => (count === 1 ? '1 key' : `${count} keys`);
+
 /** The command that the sentence ends with, else an editor. */
 function fixOf(words: string, path: string): string {
   const named = /: run (sudo .*)$/.exec(words)?.[1];
-  return named ?? `sudo \${EDITOR:-vi} ${word(path)}`;
+  const other = ['.gpg', '.revoked'].find((end) => words.includes(`${path}${end}`)) ?? '';
+  if (words.startsWith(`${path}.gpg`))
+    return `gpg --armor --export KEY... | sudo tee ${word(path)}.gpg`;
+  return named ?? `sudo \${EDITOR:-vi} ${word(`${path}${other}`)}`;
 }
