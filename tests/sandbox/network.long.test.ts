@@ -226,6 +226,7 @@ test('where the sandbox does not work, a list is refused', () =>
     const why =
       'the network cannot be limited here: the sandbox is switched off in config.yml or by RUNNER_SANDBOX';
     assert.match(String(world.events().at(-1)?.error), why);
+    assert.not.match(done.stderr, /failed +export/);
     appendFileSync(
       join(world.root, 'config.yml'),
       'sandbox: { mode: off, network: { shop: [npm] } }\n',

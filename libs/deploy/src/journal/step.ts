@@ -31,9 +31,11 @@ export async function runSteps(
   const { reporter } = op;
   let shown: string | undefined;
   let now: Step | undefined;
+  let isOver = false;
   try {
     for (const step of steps) {
       now = step;
+      isOver = false;
       if (step.title !== shown) {
         if (shown !== undefined) reporter.done();
         shown = undefined;
@@ -44,11 +46,13 @@ export async function runSteps(
       if (step.title !== shown) reporter.begin(step.title as string);
       shown = step.title;
       await step.run();
+      isOver = true;
     }
     if (shown !== undefined) reporter.done();
     return undefined;
   } catch (error) {
-    if (shown !== undefined) reporter.failed();
+    // What could not make the next step is not a fault of the last one.
+    if (shown !== undefined) isOver ? reporter.done() : reporter.failed();
     return { error: asStepFailure(error, now?.stage ?? 'config'), step: now };
   }
 }
