@@ -151,6 +151,15 @@ test('a wrong config.yml is reported with its line; an unknown key is a warning'
   assert.equal((await examined(root)).troubles, [
     `warning config: ${file}:1: require_approval.shopp: no app called 'shopp' is registered`,
   ]);
+  put(
+    root,
+    'config.yml',
+    'sandbox: { network: { shopp: [npm], shop: [npm] }, apps: { b: auto } }\n',
+  );
+  assert.equal((await examined(root)).troubles, [
+    `warning config: ${file}:1: sandbox.apps.b: no app called 'b' is registered`,
+    `warning config: ${file}:1: sandbox.network.shopp: no app called 'shopp' is registered`,
+  ]);
   rmSync(file);
   assert.equal((await examined(root)).troubles, []);
 });

@@ -1,9 +1,15 @@
 /** Whether config.yml can be read, its values are valid, and no key is misspelt. */
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { codeHostsOf } from '@runner/common/config/code-hosts';
-import { readConfig } from '@runner/common/config/file';
+import { type Config, readConfig } from '@runner/common/config/file';
 import { CONFIG_SCHEMA, KEYS } from '@runner/common/config/schema';
-import { deployPolicyOf, notifySettingsOf, pick, positionOf } from '@runner/common/config/settings';
+import {
+  deployPolicyOf,
+  type KeyPath,
+  notifySettingsOf,
+  pick,
+  positionOf,
+} from '@runner/common/config/settings';
 import { telemetryOf } from '@runner/common/config/telemetry';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
@@ -37,6 +43,7 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
     const named = [
       ...windows.map(({ app }, index) => ({ app, path: ['deploy_windows', index, 'app'] })),
       ...approved.map((app) => ({ app, path: ['require_approval', app] })),
+      ...sandboxed(file),
     ];
     const strangers = named.flatMap(({ app, path }) => {
       if (app === undefined || isThere(paths.state(app))) return [];
@@ -50,6 +57,16 @@ export function config({ io, paths }: CheckContext): readonly CheckResult[] {
     const { line } = error.facts;
     return [problemFrom(error, edit(typeof line === 'number' ? line : 1))];
   }
+}
+
+/** The apps that `sandbox` names: for one that is misspelt nothing is limited. */
+function sandboxed(file: Config): { app: string; path: KeyPath }[] {
+  const sandbox = pick(file, ['sandbox'], []).get('sandbox');
+  if (!(sandbox instanceof Map)) return [];
+  return ['apps', 'allow', 'network'].flatMap((key) => {
+    const byApp = (sandbox.get(key) ?? new Map()) as Map<string, unknown>;
+    return [...byApp.keys()].map((app) => ({ app, path: ['sandbox', key, app] }));
+  });
 }
 
 /** Unknown keys are allowed, but often misspelt. */
