@@ -84,6 +84,8 @@ test('a package that begins to run an install script is named in changes and in 
       /^install script: a@1\.1\.0 runs one, and ran none$/m,
       listed.stderr,
     );
+    const plan = await run('runner-plan', ['deploy', 'shop'], { root: world.root });
+    assert.match(plan.stdout, /^ *scripts: +a@1\.1\.0 runs an install script, and ran none$/m);
     const json = await run('runner-changes', ['shop', '--json'], { root: world.root });
     assert.equal(JSON.parse(json.stdout).new_install_scripts, ['a@1.1.0']);
     assert.is((await world.deploy()).status, 0);

@@ -6,6 +6,8 @@ import {
   type StoredPlan,
   waitsWords,
 } from '@runner/common/apps/plans';
+import { signerWords } from '@runner/common/apps/signed';
+import type { ChangeSummary } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { fields, type Style } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -74,6 +76,9 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
           ...changes.subjects,
         ])
       : []),
+    ...(summary.signed_by ? [['signed by:', signerWords(summary.signed_by)] as PlanRow] : []),
+    ...labelled('may reach:', changes?.network_added ?? []),
+    ...labelled('scripts:', scriptWords(changes)),
     ...(files
       ? labelled('files:', [`${files.count} changed`, ...files.paths.slice(0, SHOWN)])
       : []),
@@ -108,6 +113,14 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
   const state = harmlessLine(stateWords(view, io.now()));
   const next = state.startsWith('waits') ? `\nTo approve it: runner approve ${view.id}` : '';
   return `${name} [${view.id}]\n${fields(shown)}${state}${next}\n`;
+}
+
+/** Packages whose install script is new; a record names 20 of them. */
+function scriptWords(changes: ChangeSummary | null): string[] {
+  const names = changes?.new_install_scripts ?? [];
+  const more = (changes?.new_install_scripts_count ?? names.length) - names.length;
+  const lines = names.map((name) => `${name} runs an install script, and ran none`);
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
 type PlanRow = [label: string, value: string];

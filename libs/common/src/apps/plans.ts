@@ -8,6 +8,7 @@ import type { Paths, Server } from '../foundation/paths.ts';
 import { jsonObject } from '../text/json.ts';
 import { word } from '../text/shell.ts';
 import { shortTime } from './operator.ts';
+import type { SignedBy } from './signed.ts';
 import type { ChangeSummary } from './state.ts';
 
 export const PLANNED_VERBS = [
@@ -26,6 +27,8 @@ export interface PlanSummary {
   /** The version that each instance would leave, and that it would run. */
   moves: { instance: string; from: string | null; to: string | null }[];
   changes: ChangeSummary | null;
+  /** Who signed the commit of a deploy; absent where that is not required. */
+  signed_by?: SignedBy;
   /** Paths that differ, at most 50, and how many there are; null: not known, or none could. */
   files: { count: number; paths: string[] } | null;
   /** What it does to the database, or meets in it. */

@@ -185,8 +185,8 @@ function passedOver(
 }
 
 /** What the commit lets its commands reach that the active release did not. */
-function networkAdded(
-  { paths, app }: Operation,
+export function networkAdded(
+  { paths, app }: Pick<Operation, 'paths' | 'app'>,
   file: DeployFile | undefined,
 ): Pick<ChangeSummary, 'network_added'> {
   const before = activeFile(paths, app);

@@ -23,7 +23,7 @@ import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { underLock } from '../journal/lock.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
-import { activeCommit, type DeployRequest } from '../pipeline/begin.ts';
+import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
 import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
@@ -138,7 +138,12 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     summary: {
       ...common(request, file),
       moves,
-      changes: { ...withAuthors(brought.changes, known), ...packages },
+      changes: {
+        ...withAuthors(brought.changes, known),
+        ...packages,
+        ...networkAdded({ paths: request.paths, app }, file),
+      },
+      ...(plan.signed_by && { signed_by: plan.signed_by }),
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
       contract: contractMayFollow(request.paths, app, file),
