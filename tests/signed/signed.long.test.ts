@@ -184,6 +184,8 @@ test('an annotated tag must be signed itself and have its own name; tags do not 
   world.commit('three', 'ada');
   tag('v1.3.0');
   assert.match((await world.deploy()).stderr, /is where the tag v1.3.0 was moved to/);
+  const moved = await fetch(world);
+  assert.equal([moved.status, / stays/.test(moved.stdout)], [1, true], moved.stdout);
 });
 
 test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world }) => {

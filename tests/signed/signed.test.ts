@@ -35,7 +35,15 @@ test('a signed commit is deployed, and the records have its signer; an unsigned 
   }
   assert.equal((await run('runner-fetch', ['--json'], { root: world.root })).status, 0);
   const third = world.commit('v3');
-  await fetch(world);
+  assert.match(
+    (await fetch(world)).stderr,
+    /^Deploy FAILED for shop \S+\.\nNext steps:\n {2}runner why shop\n {2}runner debug last-error shop\n$/m,
+  );
+  const shown = await run('runner-status', ['shop', '--json'], { root: world.root });
+  assert.is(
+    JSON.parse(shown.stdout).next,
+    `nothing until the next push to main: the commit ${third.slice(0, 12)} is not signed`,
+  );
   const failures = world.events().filter(({ event_type }) => event_type === 'DeployFailure');
   assert.equal(
     failures.map(({ commit, stage }) => [commit, stage]),
@@ -49,6 +57,8 @@ test('a signed commit is deployed, and the records have its signer; an unsigned 
     new RegExp(`^the commit ${second.slice(0, 12)} is not signed$`),
   );
   world.commit('v4', 'ada');
+  const plan = await run('runner-plan', ['deploy', 'shop'], { root: world.root });
+  assert.match(plan.stdout, /^ *signed by: +ada@example\.org \(SHA256:/m);
   const good = await fetch(world);
   assert.match(good.stdout, /^shop: deployed [0-9a-f]{12}\n$/, good.stderr);
   assert.equal(world.kinds().slice(-3), ['DeployStarted', 'DeploySuccess', 'CheckRecovered']);

@@ -80,6 +80,8 @@ export function nextOf(
     case 'blocked':
       return `blocked until the next ${news}; or run: runner deploy ${name}`;
     case 'stale':
+      if (app.check_failed?.commit !== undefined)
+        return `nothing until the next ${news}: ${app.check_failed.message}`;
       return `nothing new is deployed until fetch can check ${followedWords(app)} again`;
     case 'failing': {
       const used = failures

@@ -34,7 +34,10 @@ export async function check(
     const { refs } = await shared.list(source);
     const head = await headOf(source, refs);
     const kept = await whyKept(app, refs, head);
-    if (kept && !app.deploying) return fetchResult(name, kept.result, kept.text);
+    // A deploy refuses a tag that was moved.
+    const isRefused = request.deploy && app.require_signed && kept?.result === 'tag_moved';
+    if (kept && !app.deploying)
+      return fetchResult(name, kept.result, kept.text, { status: isRefused ? 1 : 0 });
     if (!head) throw noHead(source);
     const { commit, tag } = head;
     const { io, paths } = request;

@@ -41,20 +41,22 @@ export function explainFailure(
   printNextSteps({ io, paths }, app, version, command);
 }
 
-/** What to type after a failed deploy; `fetch` always names the same two commands. */
+/** What to type after a failed deploy; `fetch` names the same two commands, `refused` none that changes what runs. */
 export function printNextSteps(
   { io, paths }: Server,
   app: string,
   version: string,
-  command: 'deploy' | 'fetch',
+  command: 'deploy' | 'fetch' | 'refused',
 ): void {
   const state = findApp(paths, app);
   const left = state && leftMigration(state)?.command;
   const isUseful = command === 'fetch' || left || (state && changesSomething(paths, state));
   const plans = state ? waitingPlans(openPlans(paths, state, io.now())) : [];
   const back = withApprovals(paths, app, plans, left ?? `runner rollback ${app}`);
-  const look = command === 'fetch' ? `runner debug last-error ${app}` : `runner why ${app}`;
-  const lines = [look, ...(isUseful ? [back] : [])].map((each) => `  ${each}\n`).join('');
+  const [why, error] = [`runner why ${app}`, `runner debug last-error ${app}`];
+  const look = command === 'fetch' ? error : why;
+  const next = command === 'refused' ? [why, error] : [look, ...(isUseful ? [back] : [])];
+  const lines = next.map((each) => `  ${each}\n`).join('');
   io.stderr.write(`Deploy FAILED for ${app} ${harmlessLine(version)}.\nNext steps:\n${lines}`);
 }
 

@@ -79,7 +79,12 @@ export const fetch = command({
           progress.end();
           await print(result);
           if (result.error !== null && options.deploy && follows !== undefined)
-            printNextSteps(context, result.app, result.version ?? follows, 'fetch');
+            printNextSteps(
+              context,
+              result.app,
+              result.version ?? follows,
+              REFUSALS.includes(result.error) ? 'refused' : 'fetch',
+            );
         },
         onFailure: (outcome) => {
           progress.end();
@@ -97,6 +102,9 @@ export const fetch = command({
       ? `${harmlessLine(result.app)}: ${harmlessLine(result.text)}\n`
       : 'no apps yet: register one with runner add\n',
 });
+
+/** Nothing was deployed, and what runs is not at fault. */
+const REFUSALS = ['commit_not_signed', 'lineage_broken', 'signers_invalid'];
 
 /** Most deploys at once. */
 const JOBS_MAX = 64;
