@@ -48,7 +48,7 @@ export async function commitsBetween(
 ): Promise<Between | undefined> {
   const history = historyOf(source);
   const { mirror } = history;
-  // Whoever runs a command may just have allowed filters.
+  // A person may just have allowed filters.
   if (reach === 'near' && isUnfiltered(history)) return undefined;
   if (namesIn(join(mirror, 'objects/pack')).length > 3 * PACKS)
     rmSync(mirror, { recursive: true, force: true });

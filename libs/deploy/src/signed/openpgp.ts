@@ -17,13 +17,13 @@ const ARMOURED =
 const PUBLIC_KEY = 6;
 
 /** OpenPGP keys without armour, which gpgv does not read. */
-export interface Keyring {
+export interface PgpKeyring {
   readonly bytes: Buffer;
   readonly count: number;
 }
 
 /** The keys of a file, armoured or not, also both; undefined if any of it is something else. */
-export function keyringOf(file: Buffer): Keyring | undefined {
+export function keyringOf(file: Buffer): PgpKeyring | undefined {
   const text = file.toString('latin1');
   const parts: Buffer[] = [];
   let end = 0;

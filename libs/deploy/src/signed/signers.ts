@@ -8,7 +8,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { allowedSigners, type ListedKey, revokedKeys } from './allowed-signers.ts';
-import { type Keyring, keyringOf } from './openpgp.ts';
+import { keyringOf, type PgpKeyring } from './openpgp.ts';
 
 /** The keys that count. */
 export interface CommitSigners {
@@ -17,7 +17,7 @@ export interface CommitSigners {
   readonly keys: ReadonlyMap<string, readonly ListedKey[]>;
   readonly revoked: ReadonlySet<string>;
   /** undefined: none count. */
-  readonly openpgp: Keyring | undefined;
+  readonly openpgp: PgpKeyring | undefined;
 }
 
 const LIMIT = 4_194_304;
