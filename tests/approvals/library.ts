@@ -4,7 +4,8 @@ import type { StoredPlan } from '@runner/common/apps/plans';
 import type { Io } from '@runner/common/foundation/io';
 import { processIo } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { makePlan, type PlanRequest } from '@runner/deploy/plan/make';
+import { makePlan } from '@runner/deploy/plan/make';
+import type { PlanRequest } from '@runner/deploy/plan/planners';
 import { executable } from '@runner/testing/run';
 
 export const HOUR = 3_600_000;

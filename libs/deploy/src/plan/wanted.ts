@@ -20,7 +20,8 @@ import { changedFacts, factsOf } from '../approval/facts.ts';
 import { withoutSteps } from '../report/reporter.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { announceWanted } from './announce.ts';
-import { makeUnderLock, type PlanRequest } from './make.ts';
+import { makeUnderLock } from './make.ts';
+import type { PlanRequest } from './planners.ts';
 
 const DAY = 86_400_000;
 

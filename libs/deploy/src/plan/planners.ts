@@ -1,0 +1,210 @@
+/** What a plan of each verb would do. */
+import type { CommandPlan, PlanSummary } from '@runner/common/apps/plans';
+import type { AppState } from '@runner/common/apps/state';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { channelsIn } from '@runner/common/config/channels';
+import { readConfig } from '@runner/common/config/file';
+import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
+import type { DeployFile } from '@runner/common/deploy-file/read';
+import { usage } from '@runner/common/foundation/failure';
+import { word } from '@runner/common/text/shell';
+import { requireBackup } from '../database/restore.ts';
+import { fileOfRelease } from '../instances/kept-file.ts';
+import { chosenInstances } from '../lifecycle/chosen.ts';
+import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
+import { inspect } from '../pipeline/check.ts';
+import { undoWords } from '../rollback/met.ts';
+import { goalsOf, planRollback } from '../rollback/plan.ts';
+import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
+import { availableMemory } from '../run/memory.ts';
+import { activeCommits, authorsOf, broughtCommits, withAuthors } from './commits.ts';
+import { contractMayFollow, requireContract } from './contract.ts';
+
+/** What is to be planned, and by whom. */
+export interface PlanRequest
+  extends Pick<
+      DeployRequest,
+      'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal' | 'ref' | 'instance'
+    >,
+    Pick<SchemaChoice, 'database' | 'acceptSchema'> {
+  readonly verb: CommandPlan['verb'];
+  readonly to?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly by: string;
+  readonly grant?: string | undefined;
+  /** At least this many approvals, whatever config.yml asks for. */
+  readonly least?: number;
+  /** How long it can be approved and applied, in ms. */
+  readonly length: number;
+}
+
+/** The part of a plan that depends on its verb. */
+type Planned = Pick<CommandPlan, 'commit' | 'version' | 'summary'> &
+  Partial<Pick<CommandPlan, 'facts'>> & { readonly authors: readonly string[] | undefined };
+
+async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { instance } = request;
+  const { plan, source, file, packages } = await inspect(request, app);
+  const { commit, version, problems, warnings } = plan;
+  const brought = await broughtCommits(source, activeCommit(app, instance), commit);
+  const { notAuthor } = approvalRuleOf(readConfig(request.paths), app.app);
+  const known = notAuthor
+    ? await authorsOf(source, activeCommits(app, instance), commit)
+    : { authors: [], count: null };
+  const { migrate } = file;
+  const way = migrate?.isFull ? 'a full copy' : 'a copy of the schema';
+  const tried = migrate?.isRehearsed
+    ? `tried on ${way} first, which says whether there is a way back`
+    : 'not tried before';
+  const kept = migrate?.backup === undefined ? ', without a backup' : '';
+  const moves = plan.instances.map(({ instance: name, current }) => ({
+    instance: name,
+    from: current,
+    to: version,
+  }));
+  return {
+    commit,
+    version,
+    authors: known ? known.authors : undefined,
+    summary: {
+      ...common(request, file),
+      moves,
+      changes: {
+        ...withAuthors(brought.changes, known),
+        ...packages,
+        ...networkAdded({ paths: request.paths, app }, file),
+      },
+      ...(plan.signed_by && { signed_by: plan.signed_by }),
+      files: brought.files,
+      database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
+      contract: contractMayFollow(request.paths, app, file),
+      undo: moves.some(({ from }) => from !== null)
+        ? undoWords({ paths: request.paths, app }, backFrom(app))
+        : `runner stop ${word(app.app)}`,
+      problems,
+      warnings: warnings.filter((each) => !each.startsWith('approval: ')),
+    },
+  };
+}
+
+/** Where a rollback goes once a deploy has succeeded. */
+const backFrom = ({ instances }: AppState) =>
+  Object.entries(instances).flatMap(([instance, { current: to }]) =>
+    to ? [{ instance, from: { ...to, release: '' }, to }] : [],
+  );
+
+async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { io, paths, verb, to, instance, database } = request;
+  if (database !== undefined && instance !== undefined)
+    throw usage('the database is of all instances: leave out --instance');
+  const rollback = verb === 'rollback' ? planRollback(paths, app, { to, instance }) : undefined;
+  const moves =
+    rollback?.moves ??
+    chosenInstances(app, instance).map(([name, current]) => ({
+      instance: name,
+      from: current,
+      to: current,
+    }));
+  const [first] = moves;
+  const goal = first?.to;
+  const file = goal && fileOfRelease(paths, app.app, goal);
+  const met = rollback ? metSchemas({ io, paths, app }, rollback.moves, request) : [];
+  const backup = database === undefined ? undefined : requireBackup(paths, app, database);
+  const back = { start: 'stop', stop: 'start', restart: 'restart' };
+  return {
+    commit: goal?.commit ?? null,
+    version: goal?.version ?? '',
+    authors: [],
+    ...(rollback && { facts: goalsOf(rollback) }),
+    summary: {
+      ...common(request, file),
+      moves: moves.map((each) => ({
+        instance: each.instance,
+        from: each.from.version,
+        to: verb === 'stop' ? null : each.to.version,
+      })),
+      changes: null,
+      files: null,
+      ...(backup && { gap: 'from the stop of all instances until the new one answers' }),
+      database:
+        [
+          ...(backup
+            ? [
+                `replaced by its backup ${backup.deploy_id} as of ${backup.at}: what was written since is lost, but for a backup that is made first`,
+              ]
+            : []),
+          ...met.map(({ words }) => words),
+        ].join('; ') || 'not changed',
+      contract: false,
+      undo: backup
+        ? 'the command that its answer ends with'
+        : verb === 'rollback'
+          ? `runner deploy ${word(app.app)} --ref ${first?.from.commit}`
+          : `runner ${back[verb as keyof typeof back]} ${word(app.app)}`,
+      problems: met
+        .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
+        .map(({ refusal }) => refusal),
+      warnings: [],
+    },
+  };
+}
+
+async function contractPlan(request: PlanRequest, app: AppState): Promise<Planned> {
+  const { paths } = request;
+  const { of, command } = requireContract(paths, app);
+  const file = fileOfRelease(paths, app.app, of);
+  return {
+    commit: of.commit,
+    version: of.version,
+    authors: [],
+    summary: {
+      ...common(request, file),
+      gap: 'none: nothing is restarted',
+      memory: 'nothing is started',
+      moves: [],
+      changes: null,
+      files: null,
+      database: `runs ${command}: what only versions before ${of.version} needed is removed`,
+      contract: true,
+      undo: file?.migrate?.backup ? 'the line that its answer ends with' : 'no backup is made',
+      problems: [],
+      warnings: [],
+    },
+  };
+}
+
+/** What each verb would do. Throws what its command would throw before it begins. */
+export const PLANNERS = {
+  deploy: deployPlan,
+  contract: contractPlan,
+  rollback: otherPlan,
+  restart: otherPlan,
+  start: otherPlan,
+  stop: otherPlan,
+} as const satisfies Record<CommandPlan['verb'], unknown>;
+
+function common(
+  { io, paths, verb }: PlanRequest,
+  file: DeployFile | undefined,
+): Pick<PlanSummary, 'gap' | 'memory' | 'notified'> {
+  const isBeside = verb !== 'stop' && (file?.instances.some(({ traffic }) => traffic) ?? false);
+  const free = `${Math.round(availableMemory() / 1_048_576)} MiB are free`;
+  const warm = file?.watch && verb === 'deploy' ? ', the old one until its watch ends' : '';
+  const gap = isBeside
+    ? 'none: the new version starts beside the old one'
+    : !file || file.start.type === 'none'
+      ? 'none: nothing is started'
+      : verb === 'stop'
+        ? 'until it is started again'
+        : 'from the stop of the old version until the new one answers';
+  const active = activeChannels(notifySettingsOf(readConfig(paths), io.env));
+  const chosen = channelsIn(file?.notify ?? 'none');
+  const isAnnounced = verb === 'deploy' || verb === 'rollback';
+  return {
+    gap,
+    memory: isBeside
+      ? `two versions run beside each other${warm}; ${free}`
+      : `one version at a time; ${free}`,
+    notified: isAnnounced ? active.filter((name) => chosen.includes(name)) : [],
+  };
+}
