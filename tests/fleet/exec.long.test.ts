@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from '../deploys/world.ts';
+import { deployFile, makeWorld, type World } from '../deploys/world.ts';
 import { makeOperator, must, newSshKey, type Operator, resultIn } from './world.ts';
 
 const test = suite<{ world: World; operator: Operator; commit: string }>('agent exec');
@@ -197,6 +197,31 @@ test('order and sign, piped, make an order that exec accepts', async ({ world, o
   const stdin = await must(operator.fleet(['order', 'unhold', 'shop', '--on', 'web']));
   const order = await must(operator.fleet(['sign'], { stdin }));
   assert.equal(await judged(world, order), [0, 'resumed', null]);
+});
+
+test('a deploy says that its migration breaks the version before; a rollback over it must accept that', async ({
+  world,
+  operator,
+}) => {
+  const database = join(world.root, '..', 'shop.db');
+  execFileSync('sqlite3', [database, 'create table orders(id int, note text)']);
+  const command = "sqlite3 $(echo $DATABASE_URL | cut -c8-) 'alter table orders drop column note'";
+  const deploy = deployFile(world.port, `migrate: "${command}"\n`).replace(
+    'env: { ',
+    `env: { DATABASE_URL: "sqlite:${database}", `,
+  );
+  const ref = await world.push('v8', { deploy });
+  const done = resultIn((await exec(world, operator.signed('deploy', 'shop', { ref }))).stdout);
+  assert.is(done.status, 'deployed', String(done.message));
+  assert.match(String(done.message), /does not work with it: removes column orders\.note/);
+  const refused = operator.signed('rollback', 'shop');
+  assert.equal(await judged(world, refused), [1, 'failed', 'schema_changed']);
+  const version = String(done.previous_version);
+  const order = await must(
+    operator.fleet(['order', 'rollback', 'shop', '--on', 'web1', '--accept-schema', version]),
+  );
+  const sealed = await must(operator.fleet(['sign'], { stdin: order }));
+  assert.equal(await judged(world, sealed.trim()), [0, 'rolled_back', null]);
 });
 
 test.run();

@@ -8,6 +8,7 @@ import {
   matching,
   object,
   oneOf,
+  optional,
   orderIdField,
   parsedValue,
   text,
@@ -37,6 +38,8 @@ export interface Order {
   readonly deadline: string;
   readonly max_parallel: number;
   readonly reason: string;
+  /** rollback: the version, although the database has changed since. An agent that does not know it refuses. */
+  readonly accept_schema?: string | undefined;
 }
 
 /** An order with its operator's signature. */
@@ -60,16 +63,19 @@ const ORDER_MAX = 65_536;
 
 export const serverField = matching(SERVER_NAME, 'the name of a server');
 
-const orderField: FieldReader<Order> = object({
+const versionField = matching(/^(?!-)[^\x00-\x1f\x7f]{0,200}$/, 'a commit or version');
+
+const orderField: FieldReader<Order> = object<Order>({
   id: orderIdField,
   verb: oneOf(...VERBS),
   app: appField,
-  ref: matching(/^(?!-)[^\x00-\x1f\x7f]{0,200}$/, 'a commit or version'),
+  ref: versionField,
   servers: list(serverField, 10_000),
   issued: timeField,
   deadline: timeField,
   max_parallel: whole(0, 1_000),
   reason: text(REASON_MAX),
+  accept_schema: optional(versionField),
 });
 
 /** Undefined unless every field is valid. */

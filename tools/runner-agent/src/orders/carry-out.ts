@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { readPlan } from '@runner/common/apps/plans';
+import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -24,14 +25,15 @@ export function deployIdOf({ id }: Order, server: string): string {
 }
 
 function argumentsOf(
-  { verb, app, ref }: Order,
+  { verb, app, ref, accept_schema: accepted }: Order,
   deployId: string,
   plan: string | undefined,
 ): [string, ...string[]] {
   const planned = plan === undefined ? [] : ['--plan', plan];
   const identified = [app, '--deploy-id', deployId, '--trigger', 'fleet', ...planned];
   if (verb === 'deploy') return ['runner-deploy', ...identified, '--ref', ref, '--wait', '10m'];
-  return ['runner-rollback', ...identified, ...(ref ? ['--to', ref] : [])];
+  const more = [...(ref ? ['--to', ref] : []), ...(accepted ? ['--accept-schema', accepted] : [])];
+  return ['runner-rollback', ...identified, ...more];
 }
 
 /** Runs another tool; returns its exit status and the last JSON object that it printed. */
@@ -97,7 +99,7 @@ export async function carryOut(
   return {
     status: isBad === undefined ? statusOf(status, text('result'), code) : 'failed',
     code,
-    message: shortened(message),
+    message: shortened(message || migratedWords(agent, order)),
     deploy_id: text('deploy_id'),
     version: text('version') || null,
     previous_version: (text('previous_version') ?? text('from_version')) || null,
@@ -105,6 +107,14 @@ export async function carryOut(
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
   };
+}
+
+/** What the deploy means for a rollback, if its migration may keep it from going back; else empty. */
+function migratedWords({ paths, config }: Agent, order: Order): string {
+  const id = deployIdOf(order, config.server);
+  const { migrations = [] } = requireApp(paths, order.app);
+  const found = migrations.find(({ deploy_id, first }) => deploy_id === id && !first);
+  return found && ['broken', 'unknown'].includes(found.verdict) ? migrationWords(found) : '';
 }
 
 /** The order is done when the watch of its release is: why that was judged bad; undefined if it was not. */

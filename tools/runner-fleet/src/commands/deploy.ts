@@ -6,7 +6,7 @@ import { withFleet } from '../rollout/connect.ts';
 import { drive, type RolloutSummary } from '../rollout/drive.ts';
 import { lineText, NO_ANSWER, type ServerLine } from '../rollout/line.ts';
 import { makePlan, type OrderOptions, type PlanLine, planWords } from '../rollout/plan.ts';
-import { KEY, ON } from './plumbing.ts';
+import { ACCEPT_SCHEMA, KEY, ON } from './plumbing.ts';
 
 const REASON = {
   placeholder: 'TEXT',
@@ -121,6 +121,7 @@ export const rollback = command({
       placeholder: 'VERSION',
       about: 'Version to roll back to [default: the previous one]',
     },
+    'accept-schema': ACCEPT_SCHEMA,
   },
   exits: EXITS,
   run: (context) => carry(context, 'rollback', context.options.to),

@@ -17,6 +17,11 @@ export const KEY = {
   about: 'SSH key that signs the order [default: key in fleet.yml]',
 } as const;
 
+export const ACCEPT_SCHEMA = {
+  placeholder: 'VERSION',
+  about: 'Roll back to this version although the database has changed since',
+} as const;
+
 export const order = command({
   name: 'order',
   about: 'Print an unsigned order as JSON',
@@ -30,6 +35,7 @@ export const order = command({
       placeholder: 'REF',
       about: 'Full commit to deploy, or version to roll back to',
     },
+    'accept-schema': ACCEPT_SCHEMA,
     deadline: { placeholder: 'TIME', about: 'Start within this time' },
     reason: { placeholder: 'TEXT', about: 'Why' },
   },
@@ -47,6 +53,7 @@ export const order = command({
       servers,
       max_parallel,
       reason,
+      accept_schema: options['accept-schema'],
     };
     const made = newOrder(context, wanted, deadlineOf(options.deadline, config.deadline));
     io.stdout.write(`${JSON.stringify(made)}\n`);

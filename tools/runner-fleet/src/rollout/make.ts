@@ -38,10 +38,11 @@ export function newOrder(
   const order = { id, ...wanted, issued, deadline: new Date(now + deadline).toISOString() };
   checkWords(wanted.app, wanted.reason);
   if (orderOf(JSON.stringify(order))) return order;
+  const isOf = orderOf(JSON.stringify({ ...order, accept_schema: undefined }));
   throw usage(
     wanted.verb === 'deploy'
       ? `invalid value '${wanted.ref}' for '--ref <REF>': a deploy needs the full commit`
-      : `'${wanted.ref}' is not a version`,
+      : `'${isOf ? wanted.accept_schema : wanted.ref}' is not a version`,
   );
 }
 

@@ -24,6 +24,7 @@ export interface OrderOptions {
   readonly deadline?: string | undefined;
   readonly wait?: string | undefined;
   readonly behind?: boolean;
+  readonly 'accept-schema'?: string | undefined;
   readonly plan?: boolean;
   readonly yes?: boolean;
 }
@@ -92,7 +93,14 @@ export async function makePlan(
     ? batchesOf(wanted, 0, wanted.length)
     : batchesOf(wanted, canary, maxParallel);
   const draft = {
-    order: { verb, app, ref: head?.commit ?? ref ?? '', reason, max_parallel: maxParallel },
+    order: {
+      verb,
+      app,
+      ref: head?.commit ?? ref ?? '',
+      reason,
+      max_parallel: maxParallel,
+      accept_schema: options['accept-schema'],
+    },
     version: head?.version ?? null,
     batches,
     absent,
