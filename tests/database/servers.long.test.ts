@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import { startMariadb, startPostgres, type TestDatabases } from '@runner/testing/databases';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { findBytes, findSecret } from '@runner/testing/secret-search';
 import { temporaryFolder } from '@runner/testing/temp';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deployFile, makeWorld } from '../deploys/world.ts';
@@ -170,16 +171,118 @@ async function checkTwo(databases: TestDatabases): Promise<void> {
   }
 }
 
-for (const [name, start] of [
+/**
+ * A deploy that is killed while it migrates: no other server migrates until someone has said what became of
+ * it, and each records the verdict of the one that ran a migration.
+ */
+async function checkKilled(databases: TestDatabases): Promise<void> {
+  const worlds = [await makeWorld(), await makeWorld()] as const;
+  const [one, two] = worlds;
+  databases.create('fleet');
+  const sleep = databases.kind === 'postgres' ? 'select pg_sleep(4);' : 'select sleep(4);';
+  const migrations: [string, string][] = [
+    ['migrations/1.sql', 'create table acc(n int); insert into acc values (100);'],
+  ];
+  const push = async (version: string, sql?: string, more = '') => {
+    if (sql) migrations.push([`migrations/${migrations.length + 1}.sql`, sql]);
+    for (const world of worlds)
+      await world.push(version, {
+        deploy: deployFile(world.port, `migrate: { run: node migrate.js${more} }\n`),
+        files: { 'migrate.js': TOOL, ...Object.fromEntries(migrations) },
+      });
+  };
+  const blind = ', rehearse: false';
+  const sum = () => databases.sql('fleet', 'select n from acc').stdout.trim();
+  const noted = () =>
+    databases.sql('fleet', 'select count(*) from schema_migrations').stdout.trim();
+  const killed = async ({ root, state }: typeof one, isBegun: () => boolean) => {
+    const deploy = start('runner-deploy', ['shop'], { root });
+    // The other condition starts a program: not while the repository is served.
+    await until(() => state().migrating, 'the migration does not begin');
+    await until(isBegun, 'the migration does not begin');
+    process.kill(deploy.pid, 'SIGKILL');
+    await deploy.done;
+  };
+  const refused = async ({ deploy }: typeof one) => {
+    const { status, stderr } = await deploy();
+    assert.is(status, 1);
+    assert.match(
+      stderr,
+      /migrate: the migration of v\d of shop, begun at \S+, was killed on (\S+), or still runs there: on \1 look into the database, then runner deploy shop --migrated yes\|no; if \1 is gone, here: runner deploy shop --migrated yes\|no/,
+    );
+  };
+  try {
+    for (const { root } of worlds)
+      await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], {
+        root,
+        stdin: databases.url('fleet'),
+      });
+    await push('v1');
+    for (const { deploy } of worlds) assert.is((await deploy()).status, 0);
+    await push(
+      'v2',
+      `update acc set n = n + 100; ${sleep} alter table acc add column z int;`,
+      blind,
+    );
+    const waiting = killed(one, () => sum() === '200');
+    await until(() => one.state().migrating, 'the migration does not begin');
+    await Promise.all([refused(two), waiting]);
+    await refused(two);
+    await until(() => noted() === '2', 'the command that was left does not end');
+    await refused(two);
+    const yes = await one.deploy(['--migrated', 'yes']);
+    assert.is(yes.status, 0, yes.stderr);
+    const free = await two.deploy();
+    assert.is(free.status, 0, free.stderr);
+    assert.is(sum(), '200');
+    // The server of the killed one is gone.
+    await push('v3', `update acc set n = n + 100; ${sleep}`, blind);
+    await killed(two, () => sum() === '300');
+    await until(() => noted() === '3', 'the command that was left does not end');
+    await refused(one);
+    assert.is((await one.deploy(['--migrated', 'yes'])).status, 0);
+    assert.is((await one.deploy(['--migrated', 'no'])).status, 2);
+    assert.is(sum(), '300');
+    assert.is((await two.deploy(['--migrated', 'yes'])).status, 0);
+    // Its schema alone looks additive.
+    await push('v4', 'update acc set n = 5; alter table acc add column r int;');
+    for (const { deploy, events } of worlds) {
+      const done = await deploy();
+      assert.is(done.status, 0, done.stderr);
+      assert.is(events().at(-1)?.migration, 'unknown', done.stderr);
+    }
+    for (const { root } of worlds) {
+      const back = await run('runner-rollback', ['shop'], { root });
+      assert.is(back.status, 1);
+      assert.match(
+        back.stderr,
+        /whether v3 works with the database that v4 has changed is not known/,
+      );
+    }
+    await push('v5', 'alter table acc add column s int;');
+    for (const { deploy, events } of worlds) {
+      assert.is((await deploy()).status, 0);
+      assert.is(events().at(-1)?.migration, 'additive');
+    }
+  } finally {
+    for (const world of worlds) {
+      killApp(world.root, 'shop');
+      await world.close();
+    }
+  }
+}
+
+for (const [name, begin] of [
   ['PostgreSQL', startPostgres],
   ['MariaDB', startMariadb],
 ] as const)
   test(`${name} is migrated once, a rollback knows its schema, and no password is shown`, async () => {
-    const databases = await start();
+    const databases = await begin();
     if (!databases) return;
     try {
       await check(databases);
       await checkTwo(databases);
+      await checkKilled(databases);
     } finally {
       databases.close();
     }

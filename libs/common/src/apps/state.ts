@@ -375,6 +375,8 @@ export interface AppState {
   migrating?: StartedMigration | null;
   /** Fingerprint of the database that it migrated last. */
   database?: string;
+  /** The deploy of the newest migration that any server has noted in it, when this app migrated it last. */
+  database_seen?: string;
   /** The deploy whose `first` has succeeded: it is not run again. */
   first_run?: string;
   /** What has changed the database, the oldest first. */

@@ -1,7 +1,7 @@
 /** What is in the schema of a database, as plain JSON. */
 import type { DatabaseAddress } from './address.ts';
 import { CATALOGUE_SQL } from './catalogue-sql.ts';
-import { query, type ToolLimits } from './tools.ts';
+import { NOTE_TABLE, query, type ToolLimits } from './tools.ts';
 
 /** One thing of a schema. */
 export interface CatalogueEntry {
@@ -77,7 +77,8 @@ export async function readCatalogue(
       isNotNull: needed.startsWith('t'),
     }),
   );
+  const own = entries.filter(({ name, owner }) => ![name, owner].includes(NOTE_TABLE));
   return {
-    entries: entries.flatMap((entry) => (entry.kind === 'table text' ? inTableText(entry) : entry)),
+    entries: own.flatMap((entry) => (entry.kind === 'table text' ? inTableText(entry) : entry)),
   };
 }

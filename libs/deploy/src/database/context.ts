@@ -14,6 +14,10 @@ export interface MigrationContext {
   readonly address: DatabaseAddress;
 }
 
+/** What runs now in the instance whose release migrates. */
+export const currentOf = ({ op, target }: Pick<MigrationContext, 'op' | 'target'>) =>
+  op.app.instances[target.instance.name]?.current;
+
 /** How the sessions of its commands are named on PostgreSQL, by what reads PGAPPNAME: libpq and most drivers. */
 export const SESSION_NAME = 'runner-migrate';
 

@@ -18,10 +18,11 @@ import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
 import { databaseAddress } from './address.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { keptVersions } from './kept.ts';
-import { isEnded, notedEnd } from './killed.ts';
+import { isEnded, leftElsewhere, notedEnd } from './killed.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
+import { noteBegin, noteEnd, readNote } from './note.ts';
 
 /** The contract that is due: that of the oldest version that is kept. */
 export interface DueContract {
@@ -86,16 +87,21 @@ async function contract(
   const { op, rules, address } = context;
   const lock = await lockDatabase(op, address, rules.timeout);
   try {
+    const left = await readNote(address);
+    await leftElsewhere(context, undefined, left);
     const restore = await backUp(context);
     const at = op.io.now().toISOString();
     const started = { commit, version, at, database: address.fingerprint, contract: true as const };
-    changeOwnState(op, (app) => ({ ...app, migrating: { ...started, deploy_id } }));
+    const migrating = { ...started, deploy_id };
+    changeOwnState(op, (app) => ({ ...app, migrating }));
+    const note = await noteBegin(context, left, migrating);
     const title = `contract of ${version}: ${command}`;
     await reported(op.reporter, title, async () => {
       const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
       const isDone = succeeded(exit);
       forgetLook(op);
       if (isEnded(exit)) throw await notedEnd(context, exit, { title, output });
+      await noteEnd(context, note);
       changeOwnState(op, (app) => ({
         ...app,
         migrating: null,

@@ -3,11 +3,14 @@ import { type LeftMigration, leftMigration } from '@runner/common/apps/schema-wa
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { word } from '@runner/common/text/shell';
+import { recordedEnd } from '../journal/given-id.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, type ProcessExit } from '../run/child.ts';
-import { StepFailure, tryStep } from '../run/step.ts';
+import { type Blame, StepFailure, tryStep } from '../run/step.ts';
 import { type MigrationContext, stepFor } from './context.ts';
+import { type MigrationNote, noteEnd } from './note.ts';
 import { stillRuns } from './still-runs.ts';
 
 /** What an operator says of one that was killed: it is in, or it is not. */
@@ -20,24 +23,57 @@ export type KilledAnswer = 'yes' | 'no';
 export async function leftByAKill(
   context: MigrationContext,
   answer: KilledAnswer | undefined,
+  note: MigrationNote,
 ): Promise<string | undefined> {
   const { op, address } = context;
   const app = startedOn(context, address.fingerprint);
-  if (!app?.migrating) return undefined;
+  const elsewhere = await leftElsewhere(context, answer, note);
+  if (!app?.migrating) {
+    if (answer && !elsewhere) throw refused(`migrate: no migration of ${op.app.app} was killed`);
+    return answer === 'yes' ? `${elsewhere}; an operator says that it is in` : undefined;
+  }
   const { contract: isContract, deploy_id } = app.migrating;
   // Only its own app can answer.
   if (app.app !== op.app.app) throw unanswered(app);
   const running = await stillRuns(context, app.migrating.at);
   const { words } = leftMigration(app) as LeftMigration;
-  if (running !== undefined)
-    throw new StepFailure('migrate', `migrate: ${words}; ${running}`, { blame: 'operator' });
+  if (running !== undefined) throw refused(`migrate: ${words}; ${running}`);
   const found = answer ?? (await askApplied(context, app));
   if (found === 'no' || isContract) {
     const contracted = { ...(isContract && found === 'yes' && { contracted: deploy_id }) };
+    await noteEnd(context, note);
     changeOwnState(op, (state) => ({ ...state, migrating: null, ...contracted }));
     return undefined;
   }
   return `${words}; ${answer ? 'an operator' : 'applied'} says that it is in`;
+}
+
+/**
+ * That the migration of another server was killed, or goes on without the lock. Throws a StepFailure but
+ * with an answer: here neither its processes are seen, nor can `applied` know what they still do.
+ */
+export async function leftElsewhere(
+  context: MigrationContext,
+  answer: KilledAnswer | undefined,
+  { migrating: left }: MigrationNote,
+): Promise<string | undefined> {
+  const { op } = context;
+  if (!left) return undefined;
+  const { app, deploy_id, server, at, asks } = left;
+  // It has ended here, or is what this server knows itself.
+  const isOwn = listApps(op.paths).apps.some(({ migrating }) => migrating?.deploy_id === deploy_id);
+  if (isOwn || recordedEnd(op.paths, app, deploy_id, 'DeploySuccess')) return undefined;
+  const ended = `was killed on ${server}, or still runs there`;
+  const migrating = { ...left, commit: '', database: '', ended };
+  const { words, hint } = leftMigration({ app, migrating }, asks) as LeftMigration;
+  if (answer === undefined || app !== op.app.app) {
+    const here = `if ${server} is gone, here: runner deploy ${word(app)} --migrated yes|no`;
+    // It ends without a new commit: the timer tries again, less and less often.
+    throw refused(`migrate: ${words}: on ${server} ${hint}; ${here}`, 'server');
+  }
+  const running = await stillRuns(context, at);
+  if (running !== undefined) throw refused(`migrate: ${words}; ${running}`);
+  return words;
 }
 
 /** The same before anything is built, for an app that no command can answer for; undefined: it may go on. */
@@ -85,7 +121,11 @@ function wordsOf(app: AppState, asks?: false, asked = ''): string {
 }
 
 function unanswered(...about: Parameters<typeof wordsOf>): StepFailure {
-  return new StepFailure('migrate', wordsOf(...about), { blame: 'operator' });
+  return refused(wordsOf(...about));
+}
+
+function refused(words: string, blame: Blame = 'operator'): StepFailure {
+  return new StepFailure('migrate', words, { blame });
 }
 
 function startedOn({ op }: MigrationContext, database: string): AppState | undefined {

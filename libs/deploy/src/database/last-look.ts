@@ -7,6 +7,8 @@ import { writeWhole } from '@runner/common/files/write';
 import { jsonObject } from '@runner/common/text/json';
 import type { Operation } from '../journal/operation.ts';
 import type { DatabaseAddress } from './address.ts';
+import { currentOf, type MigrationContext } from './context.ts';
+import type { MigrationNote, NotedResult } from './note.ts';
 import { type SchemaFinding, type SchemaLook, sinceLook, worseOfTwo } from './schema.ts';
 
 /** Bytes. */
@@ -44,23 +46,56 @@ export function lastLook(
   return last?.database === fingerprint ? last : undefined;
 }
 
-/** What a migration has done, and what others have since the last deploy. */
+/**
+ * What a migration has done, and what others have since the last deploy: the servers that noted theirs in the
+ * database, and, as far as the schema shows it, anyone else.
+ */
 export function withOthers(
-  op: Operation,
-  address: DatabaseAddress,
+  context: MigrationContext,
   before: SchemaLook,
   own: SchemaFinding,
+  note: MigrationNote,
 ): SchemaFinding {
+  const { op, address } = context;
   const last = lastLook(op, address);
-  if (!last || !before.catalogue) return own;
-  const others = sinceLook(last, before);
-  if (others.isSame) return own;
-  const isNoted = last.text === before.text;
-  const verdict = isNoted ? ('unknown' as const) : others.verdict;
-  const reasons = isNoted ? ['another server has run migrations'] : others.reasons;
+  const others = last && before.catalogue ? sinceLook(last, before) : SAME;
+  const noted = resultsSince(op, address, note);
+  if (others.isSame && noted.length === 0) return own;
+  // Its tool noted a migration, but no server what became of it.
+  const isUnknown = noted.length === 0 && last?.notes !== before.notes;
+  const seen = worseOfTwo(own.verdict, others.verdict);
+  const found = noted.map((each) => each.verdict).reduce(worseOfTwo, isUnknown ? 'unknown' : seen);
+  const verdict = worseOfTwo(seen, found);
+  const current = currentOf(context)?.commit;
+  const reasons = [
+    ...others.reasons,
+    ...(isUnknown ? ['another server has run migrations'] : []),
+    ...(verdict === seen
+      ? []
+      : noted
+          .filter((each) => each.verdict === verdict)
+          .map(({ server }) => `${server} has recorded why`)),
+  ];
   return {
-    verdict: worseOfTwo(own.verdict, verdict),
-    reasons: [...own.reasons, ...reasons.filter((words) => !own.reasons.includes(words))],
+    verdict,
+    reasons: [...new Set([...own.reasons, ...reasons])],
     isSame: false,
+    isProven:
+      own.isSame &&
+      seen !== 'broken' &&
+      noted.length > 0 &&
+      noted.every(({ tried }) => tried && tried === current),
   };
+}
+
+const SAME: SchemaFinding = { verdict: 'additive', reasons: [], isSame: true };
+
+/** Those that the app has not seen yet. */
+function resultsSince(
+  { app }: Operation,
+  { fingerprint }: DatabaseAddress,
+  { results }: MigrationNote,
+): readonly NotedResult[] {
+  if (app.database !== fingerprint) return [];
+  return results.slice(results.findIndex((each) => each.deploy_id === app.database_seen) + 1);
 }

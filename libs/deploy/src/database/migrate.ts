@@ -20,10 +20,11 @@ import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
 import { type DatabaseAddress, databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
-import { type MigrationContext, stepFor } from './context.ts';
+import { currentOf, type MigrationContext, stepFor } from './context.ts';
 import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
 import { keepLook, lastLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
+import { type MigrationNote, noteBegin, noteEnd, readNote } from './note.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
 import { leftByFailure, lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
 import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
@@ -58,20 +59,22 @@ async function migrate(
   const context = { op, target, rules, address };
   const lock = await lockDatabase(op, address, rules.timeout);
   try {
-    const isIn = await leftByAKill(context, answer);
+    const note = await readNote(address);
+    const isIn = await leftByAKill(context, answer, note);
     if (isIn) {
       const now = await lookAtSchema(address);
       const said = { verdict: 'unknown' as const, reasons: [isIn] };
       const found = worseOf(said, lastLook(op, address) ?? now, now);
       keepLook(op, address, now);
-      remember(context, { ...found, isSame: false }, undefined, true);
-    } else await migrateLocked(context);
+      const seen = await noteEnd(context, note, { verdict: said.verdict });
+      remember(context, { ...found, isSame: false }, { isIn: true, seen });
+    } else await migrateLocked(context, { results: note.results });
   } finally {
     lock.release();
   }
 }
 
-async function migrateLocked(context: MigrationContext): Promise<void> {
+async function migrateLocked(context: MigrationContext, left: MigrationNote): Promise<void> {
   const { op, rules, address } = context;
   const before = await lookAtSchema(address);
   const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
@@ -90,7 +93,9 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     ...(rules.applied !== undefined && { asks: true as const }),
     ...(isFirst(context) && { first: true as const }),
   };
-  changeOwnState(op, (app) => ({ ...app, database, migrating: { ...started, at, ...more } }));
+  const migrating = { ...started, at, ...more };
+  changeOwnState(op, (app) => ({ ...app, database, migrating }));
+  const note = await noteBegin(context, left, migrating);
   const title = `migrate: ${command}`;
   const run = async () => {
     const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
@@ -99,9 +104,10 @@ async function migrateLocked(context: MigrationContext): Promise<void> {
     const own = succeeded(exit)
       ? worseOf(expected, before, after)
       : leftByFailure(address, expected.touchesRows, before, after);
-    const found = withOthers(op, address, before, own);
+    const found = withOthers(context, before, own, left);
+    const seen = await noteEnd(context, note, own.isSame ? undefined : resultOf(context, own));
     keepLook(op, address, after);
-    remember(context, found, restore, succeeded(exit));
+    remember(context, found, { restore, isIn: succeeded(exit), seen });
     if (succeeded(exit)) return found;
     const headline = `${title} ${describeExit(exit, rules.timeout)}`;
     const part = op.log.parts.at(-1);
@@ -217,16 +223,27 @@ export async function backUp(context: MigrationContext): Promise<string | undefi
   return harmlessLine(op.redact(last)).slice(0, RESTORE_MAX) || undefined;
 }
 
-/** Notes what a migration has done; one that changed nothing is forgotten. */
+/** `proven` holds for the version that was tried; what counts for others is noted with it. */
+function resultOf(context: MigrationContext, { verdict, isProven }: SchemaFinding) {
+  const tried = isProven ? currentOf(context)?.commit : undefined;
+  return { verdict, ...(tried && { tried }) };
+}
+
+/** Notes what a migration has done; one that changed nothing is forgotten. `seen`: as noteEnd returns it. */
 function remember(
-  { op, target, address: { fingerprint: database } }: MigrationContext,
+  context: MigrationContext,
   { verdict, reasons, isSame, isProven }: SchemaFinding,
-  restore: string | undefined,
-  isIn: boolean,
+  {
+    restore,
+    isIn,
+    seen,
+  }: { restore?: string | undefined; isIn: boolean; seen: string | undefined },
 ): void {
+  const { op, address } = context;
+  const { fingerprint: database } = address;
   const { commit, version, deployId: deploy_id } = op;
   const at = op.io.now().toISOString();
-  const tried = op.app.instances[target.instance.name]?.current?.commit;
+  const tried = currentOf(context)?.commit;
   const own = {
     ...(isProven && tried
       ? { verdict: 'proven' as const, tried, otherwise: verdict }
@@ -239,6 +256,7 @@ function remember(
   changeOwnState(op, (app) => ({
     ...app,
     migrating: null,
+    ...(seen !== undefined && { database_seen: seen }),
     ...(isIn && app.migrating?.first && { first_run: deploy_id }),
     ...(!isSame && {
       migrations: [...(app.migrations ?? []), migration].slice(-REMEMBERED),

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { namesDatabase } from './relay.ts';
-import { outputOf, query, runTool, type ToolLimits } from './tools.ts';
+import { NOTE_TABLE, outputOf, query, runTool, type ToolLimits } from './tools.ts';
 
 /** A copy that is removed after use. */
 export interface ScratchDatabase {
@@ -127,7 +127,8 @@ async function loadPostgres(from: DatabaseAddress, to: DatabaseAddress, limits: 
 async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: ScratchRequest) {
   // `loose`: only the program of MySQL knows these.
   const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0', '--no-tablespaces'];
-  const common = [...loose, '--skip-lock-tables', '--skip-comments', '--skip-add-drop-table'];
+  const without = ['--skip-comments', `--ignore-table=${from.name}.${NOTE_TABLE}`];
+  const common = [...loose, '--skip-lock-tables', ...without, '--skip-add-drop-table'];
   const into = ['--default-character-set=utf8mb4'];
   const shaped = async (args: readonly string[]) => {
     const dumped = await runTool(from, 'dump', { args: [...common, '--no-data', ...args] }, limits);

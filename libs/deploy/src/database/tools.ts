@@ -13,6 +13,9 @@ const PATIENCE = 60_000;
 /** Longest time that a statement waits for a lock of production, in ms. */
 const LOCK_WAIT = 5_000;
 
+/** A table of ours in MySQL, which is no part of the schema: note.ts. */
+export const NOTE_TABLE = 'runner_note';
+
 /** What a tool may take. */
 export interface ToolLimits {
   readonly signal?: AbortSignal | undefined;

@@ -22,6 +22,7 @@ import { type ActiveStage, activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
+import { failedSince } from '../journal/after-rollback.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -66,7 +67,9 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     lost = op.lost;
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
-    if (request.migrated && !op.app.migrating)
+    // The newest deploy may have found that one of another server was.
+    const isAsked = op.app.migrating || failedSince(op.app)?.stage === 'migrate';
+    if (request.migrated && !isAsked)
       throw usage(`--migrated answers for a migration that was killed, and none of ${name} was`);
     tidyUp(op);
     // What ran before a restore was approved then.
