@@ -20,7 +20,7 @@ import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
 import { requireSpace, sizeWords } from './space.ts';
-import { NOTE_TABLE, query, runTool } from './tools.ts';
+import { query, runTool } from './tools.ts';
 
 /** Backups that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;
@@ -109,8 +109,7 @@ async function dumpTo(address: DatabaseAddress, limits: DumpLimits, path: string
     const loose = ['--loose-set-gtid-purged=OFF', '--loose-column-statistics=0'];
     const all = ['--routines', '--triggers', '--events', '--hex-blob', '--no-tablespaces'];
     const how = ['--single-transaction', '--quick', '--default-character-set=utf8mb4'];
-    const without = `--ignore-table=${address.name}.${NOTE_TABLE}`;
-    await runTool(address, 'dump', { args: [...loose, ...all, ...how, without] }, limits);
+    await runTool(address, 'dump', { args: [...loose, ...all, ...how] }, limits);
     return;
   }
   const copy = `${path}.sqlite`;
