@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
 import { hasBroker, whenBroker } from '@runner/testing/broker';
 import { run } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
@@ -230,6 +231,34 @@ withBroker(
     await stage.world.push('v6d', { deploy: deployFile() });
     const good = await stage.fleet('fetch', '--deploy', '--max-parallel', '2');
     assert.equal([good.status, good.lines.at(-1)?.done], [0, 3], good.stdout + good.stderr);
+  },
+);
+
+withBroker(
+  'a release that is down or whose watch was bad on one server is deployed on no other, by fetch or by hand',
+  async (stage) => {
+    const bad = 'start: { type: process, run: exec sleep 600 }\n';
+    const commit = await stage.world.push('v6e', {
+      deploy: `${bad}watch: { for: 5m, run: exit 4, policy: report }\n`,
+    });
+    const first = await stage.fleet('fetch', '--deploy', 'shop');
+    assert.equal([first.status, first.lines[1]?.status], [1, 'failed'], first.stdout);
+    const again = await stage.fleet('fetch', '--deploy', 'shop');
+    assert.equal([again.status, again.lines[0]?.batches], [0, []], again.stdout);
+    assert.match(again.stderr, /shop: web1: up to date, but its watch was bad: `exit 4`/);
+    const stopped = async (...more: string[]) => {
+      const { status, lines: all } = await stage.fleet('deploy', 'shop', '--ref', commit, ...more);
+      assert.equal([status, all[1]?.status, all.at(-1)?.not_ordered], [1, 'failed', 2]);
+      return all[1]?.code;
+    };
+    assert.is(await stopped(), 'watch_bad');
+    killApp(stage.roots.web1 as string, 'shop');
+    assert.is(await stopped(), 'not_running');
+    const down = await stage.fleet('fetch', '--deploy', 'shop');
+    assert.equal([down.status, down.lines[0]?.batches], [0, []], down.stdout);
+    await stage.world.push('v6f', { deploy: deployFile() });
+    const good = await stage.fleet('deploy', 'shop', '--max-parallel', '2');
+    assert.equal([good.status, good.lines.at(-1)?.done], [0, 3], good.stdout);
   },
 );
 

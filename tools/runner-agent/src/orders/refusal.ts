@@ -1,9 +1,10 @@
 /** Reasons to refuse an order, in the order in which they are checked. */
+import { stoppedWords } from '@runner/common/apps/operator';
 import { requireApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { decide } from '@runner/deploy/fetch/decide';
+import { decide, type FetchResult } from '@runner/deploy/fetch/decide';
 import { underLock } from '@runner/deploy/journal/lock';
 import { approvalFor } from '@runner/deploy/plan/wanted';
 import { readAgent, requireSigners } from '@runner/fleet/files/agent';
@@ -11,7 +12,9 @@ import { classOf, type Order, type SealedOrder } from '@runner/fleet/order/order
 import type { OrderStatus } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
+import { runTool } from './carry-out.ts';
 import { allEntries } from './ledger.ts';
+import { troubleOf } from './trouble.ts';
 
 export interface OrderRefusal {
   readonly status: OrderStatus;
@@ -89,6 +92,19 @@ export function timeRefusal(
   return undefined;
 }
 
+/** What is to be done about the commit, once a watch of it is over. */
+async function decided(agent: Agent, order: Order): Promise<FetchResult> {
+  const { io, paths } = agent;
+  const policy = deployPolicyOf(readConfig(paths));
+  const head = { commit: order.ref, version: order.ref.slice(0, 12) };
+  const decideNow = () => decide(requireApp(paths, order.app), head, policy, io.now());
+  const first = decideNow();
+  if (first.result !== 'up_to_date' || !requireApp(paths, order.app).watch) return first;
+  agent.step?.(order, 'watch');
+  await runTool(agent, ['runner-watch', order.app]);
+  return decideNow();
+}
+
 const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young']);
 
 /**
@@ -96,22 +112,23 @@ const OBEYED = new Set(['blocked', 'held', 'stopped', 'paused', 'closed', 'young
  * packages are too young, or it, or a rollback, waits for an approval. Else the plan with the approvals that it needs.
  */
 export async function appRefusal(
-  { io, paths }: Agent,
+  agent: Agent,
   order: Order,
   by: string,
 ): Promise<OrderRefusal | { readonly plan: string } | undefined> {
+  const { io, paths } = agent;
   const { verb, ref } = order;
   if (verb !== 'deploy' && verb !== 'rollback') return undefined;
   const app = requireApp(paths, order.app);
   if (verb === 'deploy') {
-    const policy = deployPolicyOf(readConfig(paths));
-    const { result, text } = decide(
-      app,
-      { commit: ref, version: ref.slice(0, 12) },
-      policy,
-      io.now(),
-    );
-    if (result === 'up_to_date') return { status: 'up_to_date', code: 'up_to_date', message: text };
+    const { result, text } = await decided(agent, order);
+    if (result === 'up_to_date' && app.stopped)
+      return { status: 'held', code: 'stopped', message: stoppedWords(app.stopped) };
+    if (result === 'up_to_date') {
+      const trouble = await troubleOf(agent, requireApp(paths, order.app));
+      if (trouble) return { status: 'failed', ...trouble };
+      return { status: 'up_to_date', code: 'up_to_date', message: text };
+    }
     if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
   }
   const { signal } = new AbortController();

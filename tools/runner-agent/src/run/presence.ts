@@ -2,7 +2,8 @@
 
 import { pauseOf } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
-import { listApps } from '@runner/common/apps/store';
+import { listApps, requireApp } from '@runner/common/apps/store';
+import type { JsonObject } from '@runner/common/text/json';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { parsedValue } from '@runner/fleet/order/fields';
@@ -15,6 +16,7 @@ import {
 } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool, shortened } from '../orders/carry-out.ts';
+import { troubleOf } from '../orders/trouble.ts';
 import type { Junk } from './junk.ts';
 import type { Shipper } from './ship.ts';
 
@@ -106,12 +108,23 @@ async function headOf(
   // Another operator may ask at the same time.
   const check: [string, ...string[]] = ['runner-deploy', app, '--check', '--wait', WAIT, ...wanted];
   const { last } = await runTool(agent, fetch === true ? ['runner-fetch', app] : check);
-  const { commit, version, problems, message, text, error, result } = last;
+  const { commit, version, problems, message, text, error } = last;
   const [problem] = Array.isArray(problems) ? problems.map(shortened) : [];
-  const decision = fetch === true ? { result: String(result), text: shortened(text) } : undefined;
+  const decision = fetch === true ? await decisionOf(agent, app, last) : undefined;
   if (typeof commit === 'string')
     return { commit, version: String(version), problem: problem ?? null, code: null, decision };
   const why = shortened(message ?? text ?? 'no answer');
   const code = typeof error === 'string' && /^\w{1,64}$/.test(error) ? error : null;
   return { commit: null, version: null, problem: why, code, decision };
+}
+
+/** What `runner-fetch` decided, unless what runs there is not to go to other servers. */
+async function decisionOf(
+  agent: Agent,
+  app: string,
+  { result, text }: JsonObject,
+): Promise<ServerHead['decision']> {
+  const trouble =
+    result === 'up_to_date' ? await troubleOf(agent, requireApp(agent.paths, app)) : undefined;
+  return { result: trouble?.code ?? String(result), text: shortened(trouble?.message ?? text) };
 }

@@ -15,6 +15,10 @@ const OF_COMMIT = new Set([
   'checks_failed',
   'young',
   'approval',
+  // It is active there, and not good.
+  'not_running',
+  'watching',
+  'watch_bad',
 ]);
 
 export interface Fetched {
