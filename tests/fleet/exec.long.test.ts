@@ -182,6 +182,23 @@ test('the result of a deploy that failed names its stage once, and the cause', a
   assert.match(String(message), /^build: (?!build: ).*status 3: .*no space left/);
 });
 
+test('a watch that is not judged is no failure, and is said', async ({ world, operator }) => {
+  const ref = await world.push('v-open', {
+    deploy: deployFile(world.port, 'watch: { for: 10s, run: "true" }\n'),
+  });
+  for (const [status, shown] of [
+    ['deployed', 'v1 -> v-open; '],
+    ['up_to_date', ''],
+  ]) {
+    const { stdout } = await exec(world, operator.signed('deploy', 'shop', { ref }));
+    const result = resultIn(stdout);
+    assert.equal([result.status, result.code], [status, 'not_judged'], stdout);
+    assert.match(String(result.message), /^watch: not judged: /);
+    const text = await must(operator.fleet(['results', '-'], { stdin: stdout }));
+    assert.match(text, new RegExp(`^web1 +${status} +${shown}watch: not judged: `));
+  }
+});
+
 test('an empty pipe is not a success', async ({ world, operator }) => {
   const ended = [
     await exec(world, ''),

@@ -35,6 +35,9 @@ export const STATUSES = [
 ] as const;
 export type OrderStatus = (typeof STATUSES)[number];
 
+/** Code of a good result: the watch of the release could not be judged. */
+export const NOT_JUDGED = 'not_judged';
+
 /** The signed JSON. */
 export interface OrderResult {
   readonly order: string;
@@ -43,7 +46,7 @@ export interface OrderResult {
   readonly verb: OrderVerb;
   readonly app: string;
   readonly status: OrderStatus;
-  /** Error code. */
+  /** Error code, or NOT_JUDGED. */
   readonly code: string | null;
   readonly message: string;
   readonly deploy_id: string | null;

@@ -12,6 +12,7 @@ import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order'
 import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
+import { notJudged } from './trouble.ts';
 
 /** The fields of a result that depend on how the order went. */
 export type OrderWork = Omit<
@@ -93,11 +94,9 @@ export async function carryOut(
   const text = (field: string) =>
     typeof last[field] === 'string' ? (last[field] as string) : null;
   const code = text('message') === null ? null : text('error');
-  const isBad = text('result') === 'deployed' ? await judgedBad(agent, order) : undefined;
-  const message =
-    isBad ?? text('message') ?? failureText(text('stage'), text('error'), text('cause'));
+  const message = text('message') ?? failureText(text('stage'), text('error'), text('cause'));
   return {
-    status: isBad === undefined ? statusOf(status, text('result'), code) : 'failed',
+    status: statusOf(status, text('result'), code),
     code,
     message: shortened(message || migratedWords(agent, order)),
     deploy_id: text('deploy_id'),
@@ -106,6 +105,7 @@ export async function carryOut(
     commit: text('commit') ?? (order.verb === 'deploy' ? order.ref : null),
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
+    ...(text('result') === 'deployed' && (await judged(agent, order))),
   };
 }
 
@@ -117,14 +117,20 @@ function migratedWords({ paths, config }: Agent, order: Order): string {
   return found && ['broken', 'unknown'].includes(found.verdict) ? migrationWords(found) : '';
 }
 
-/** The order is done when the watch of its release is: why that was judged bad; undefined if it was not. */
-async function judgedBad(agent: Agent, order: Order): Promise<string | undefined> {
+/** The order is done when the watch of its release is: what it says unless that is good. */
+async function judged(agent: Agent, order: Order): Promise<Partial<OrderWork>> {
   const { watch, watched } = requireApp(agent.paths, order.app);
   const id = deployIdOf(order, agent.config.server);
-  if ((watch ?? watched)?.deploy_id !== id) return undefined;
+  if ((watch ?? watched)?.deploy_id !== id) return {};
   agent.step?.(order, 'watch');
   const { last } = await runTool(agent, ['runner-watch', order.app]);
-  return last.verdict === 'bad' ? `watch: ${String(last.reason)}` : undefined;
+  const isOther = last.deploy_id !== undefined && last.deploy_id !== id;
+  const reason = isOther ? 'another deploy ended it' : String(last.reason ?? 'no one watches');
+  if (last.verdict === 'bad' && !isOther)
+    return { status: 'failed', message: shortened(`watch: ${reason}`) };
+  if (last.verdict === 'good' && !isOther) return {};
+  const { code, message } = notJudged(reason);
+  return { code, message: shortened(message) };
 }
 
 /** The first line of an error, its stage unless the error says it, and the cause. */

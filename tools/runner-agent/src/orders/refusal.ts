@@ -14,7 +14,7 @@ import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
 import { runTool } from './carry-out.ts';
 import { allEntries } from './ledger.ts';
-import { troubleOf } from './trouble.ts';
+import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
 
 export interface OrderRefusal {
   readonly status: OrderStatus;
@@ -125,9 +125,13 @@ export async function appRefusal(
     if (result === 'up_to_date' && app.stopped)
       return { status: 'held', code: 'stopped', message: stoppedWords(app.stopped) };
     if (result === 'up_to_date') {
-      const trouble = await troubleOf(agent, requireApp(paths, order.app));
+      const now = requireApp(paths, order.app);
+      const trouble = await troubleOf(agent, now);
       if (trouble) return { status: 'failed', ...trouble };
-      return { status: 'up_to_date', code: 'up_to_date', message: text };
+      const watched = watchOfActive(now);
+      const isOpen = watched?.verdict === 'not_judged';
+      const why = isOpen ? notJudged(watched.reason) : { code: 'up_to_date', message: text };
+      return { status: 'up_to_date', ...why };
     }
     if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
   }

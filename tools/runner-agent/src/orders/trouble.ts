@@ -1,7 +1,8 @@
 /** Whether the release that is active may count as a good one. */
-import type { AppState } from '@runner/common/apps/state';
+import type { AppState, WatchEnd } from '@runner/common/apps/state';
 import { summaryOf } from '@runner/common/apps/summary';
 import { viewOf } from '@runner/deploy/instances/view';
+import { NOT_JUDGED } from '@runner/fleet/order/result';
 import type { Agent } from './agent.ts';
 
 /** Why it does not count. */
@@ -21,11 +22,21 @@ export async function troubleOf(
     message: `up to date, but ${what}`,
   });
   if (state === 'down' || state === 'broken') return is('not_running', `${state}: ${next}`);
-  const { watch, watched } = app;
-  if (watch) return is('watching', `its watch goes on until ${watch.until}`);
-  const isActive = Object.values(app.instances).some(
-    ({ current }) => current?.deploy_id === watched?.deploy_id,
-  );
-  if (watched?.verdict !== 'bad' || !isActive) return undefined;
-  return is('watch_bad', `its watch was bad: ${watched.reason}`);
+  if (app.watch) return is('watching', `its watch goes on until ${app.watch.until}`);
+  const watched = watchOfActive(app);
+  return watched?.verdict === 'bad'
+    ? is('watch_bad', `its watch was bad: ${watched.reason}`)
+    : undefined;
 }
+
+/** How the watch of what is active ended; undefined: it had none. */
+export function watchOfActive({ watched, instances }: AppState): WatchEnd | undefined {
+  const active = Object.values(instances).map(({ current }) => current?.deploy_id);
+  return watched && active.includes(watched.deploy_id) ? watched : undefined;
+}
+
+/** The fields of a result that is good, but for a watch that was not judged. */
+export const notJudged = (reason: string) => ({
+  code: NOT_JUDGED,
+  message: `watch: not judged: ${reason}`,
+});

@@ -74,12 +74,13 @@ export function rolloutText(line: PlanLine | ServerLine | RolloutSummary, style:
   const { rollout, result, done, failed, not_ordered: not, no_answer: none } = line;
   const parts = [
     `${done} done`,
+    `${line.not_judged} of them not judged by the watch`,
     `${failed} failed`,
     `${none} without an answer`,
     `${not} not ordered`,
   ];
   const text = `${harmlessLine(rollout)} ${result}: ${parts.filter((part) => !part.startsWith('0 ')).join(', ')}\n`;
-  if (result === 'done') return style.green(text);
+  if (result === 'done') return line.not_judged > 0 ? style.yellow(text) : style.green(text);
   const verbs = line.resumable ? ['results', 'resume'] : ['results'];
   return `${text}Next steps:\n${verbs.map((verb) => `  runner fleet ${verb} ${rollout}\n`).join('')}`;
 }

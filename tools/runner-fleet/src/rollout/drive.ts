@@ -5,6 +5,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import type { FleetServer } from '@runner/fleet/files/operator';
 import { isHold, type SealedOrder } from '@runner/fleet/order/order';
+import { NOT_JUDGED } from '@runner/fleet/order/result';
 import { deliver, deliveryOf, post } from './delivery.ts';
 import { isFinished, isGood, noAnswer, type ServerLine, statusOf } from './line.ts';
 import { AppClaim, keep } from './record.ts';
@@ -29,6 +30,8 @@ export interface RolloutSummary {
   readonly failed: number;
   readonly not_ordered: number;
   readonly no_answer: number;
+  /** Of those that are done: the watch of the release was not judged. */
+  readonly not_judged: number;
   /** Whether `resume` would order anything. */
   readonly resumable: boolean;
 }
@@ -133,6 +136,7 @@ function summaryOf(
 ): RolloutSummary {
   const done = lines.filter(isGood).length;
   const no_answer = lines.filter(({ status }) => status === 'no_answer').length;
+  const not_judged = lines.filter((line) => isGood(line) && line.code === NOT_JUDGED).length;
   const failed = lines.length - done - no_answer;
   const not_ordered = servers - lines.length;
   const ended = failed > 0 || not_ordered > 0 ? 'stopped' : no_answer > 0 ? 'incomplete' : 'done';
@@ -140,5 +144,5 @@ function summaryOf(
   // A hold is not claimed: a later rollout of the app may be newer. A lost claim belongs to someone else.
   const isOpen = not_ordered > 0 || !lines.every(isFinished);
   const resumable = isOpen && claim !== undefined && !claim.lost;
-  return { rollout, result, done, failed, not_ordered, no_answer, resumable };
+  return { rollout, result, done, failed, not_ordered, no_answer, not_judged, resumable };
 }

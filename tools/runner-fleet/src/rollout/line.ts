@@ -52,8 +52,8 @@ export function lineText(line: ServerLine, style: Style): string {
   const { server, status, version, previous_version: previous, message, deploy_id: id } = line;
   const good = isGood(line);
   const moved = [previous, version].filter(Boolean).map((each) => harmlessLine(each ?? ''));
-  const said = status === 'deployed' && message ? `: ${harmlessLine(message)}` : '';
-  const what = good && moved.length > 0 ? `${moved.join(' -> ')}${said}` : harmlessLine(message);
+  const parts = [good ? moved.join(' -> ') : '', harmlessLine(message)].filter(Boolean);
+  const what = parts.join('; ');
   const time = line.duration_ms ? `  ${durationText(line.duration_ms)}` : '';
   const word = (good ? style.green : style.red)(status.padEnd(11));
   return `${server.padEnd(12)}  ${word}  ${what}${time}${id ? ` [${harmlessLine(id)}]` : ''}\n`;
