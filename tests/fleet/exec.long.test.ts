@@ -199,6 +199,22 @@ test('a watch that is not judged is no failure, and is said', async ({ world, op
   }
 });
 
+test('the result of a bad watch says what is active now', async ({ world, operator }) => {
+  for (const [version, policy, words, runs] of [
+    ['v-back', 'rollback', 'v-open is active again: ', 'v-open'],
+    ['v-stays', 'report', 'v-stays stays, but is down: ', 'v-stays'],
+  ] as const) {
+    const deploy = `start: { type: process, run: exec sleep 3 }\nwatch: { for: 5m, policy: ${policy} }\n`;
+    const ref = await world.push(version, { deploy });
+    const result = resultIn(
+      (await exec(world, operator.signed('deploy', 'shop', { ref }))).stdout,
+    );
+    assert.match(String(result.message), new RegExp(`^watch: ${words}process of default`));
+    const { status, code, rollback_failed: failed } = result;
+    assert.equal([status, code, result.runs, failed], ['failed', 'watch_bad', runs, false]);
+  }
+});
+
 test('an empty pipe is not a success', async ({ world, operator }) => {
   const ended = [
     await exec(world, ''),

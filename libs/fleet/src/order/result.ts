@@ -10,6 +10,7 @@ import {
   nullable,
   object,
   oneOf,
+  optional,
   orderIdField,
   parsedValue,
   sentence,
@@ -52,6 +53,8 @@ export interface OrderResult {
   readonly deploy_id: string | null;
   readonly version: string | null;
   readonly previous_version: string | null;
+  /** After a bad watch: the version that is active now; not every agent says it. */
+  readonly runs?: string | null | undefined;
   readonly commit: string | null;
   readonly duration_ms: number;
   /** The rollback failed too: what runs now is unknown. */
@@ -90,6 +93,7 @@ export const resultField: FieldReader<OrderResult> = object({
   deploy_id: nullable(matching(/^[\w-]{8}$/, 'the id of a deploy')),
   version: nullable(versionField),
   previous_version: nullable(versionField),
+  runs: optional(nullable(versionField)),
   commit: nullable(commitField),
   duration_ms: whole(0, DURATION_MAX),
   rollback_failed: flag,

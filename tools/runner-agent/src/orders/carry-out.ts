@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { readPlan } from '@runner/common/apps/plans';
 import { migrationWords } from '@runner/common/apps/schema-way';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -12,7 +13,7 @@ import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order'
 import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
-import { notJudged } from './trouble.ts';
+import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
 
 /** The fields of a result that depend on how the order went. */
 export type OrderWork = Omit<
@@ -126,12 +127,30 @@ async function judged(agent: Agent, order: Order): Promise<Partial<OrderWork>> {
   const { last } = await runTool(agent, ['runner-watch', order.app]);
   const isOther = last.deploy_id !== undefined && last.deploy_id !== id;
   const reason = isOther ? 'another deploy ended it' : String(last.reason ?? 'no one watches');
-  if (last.verdict === 'bad' && !isOther)
-    return { status: 'failed', message: shortened(`watch: ${reason}`) };
+  if (last.verdict === 'bad' && !isOther) return bad(agent, order, reason);
   if (last.verdict === 'good' && !isOther) return {};
   const { code, message } = notJudged(reason);
   return { code, message: shortened(message) };
 }
+
+/** What a bad watch has left: `report` leaves the release, and it may be that none could be started. */
+async function bad(agent: Agent, { app }: Order, reason: string): Promise<Partial<OrderWork>> {
+  const now = requireApp(agent.paths, app);
+  const [active] = activeOf(now);
+  const isDown = (await troubleOf(agent, { ...now, watch: null }))?.code === 'not_running';
+  const stays = watchOfActive(now) ? 'stays' : 'is active again';
+  const what = active ? `${active} ${stays}${isDown ? ', but is down' : ''}` : 'nothing is active';
+  return {
+    status: 'failed',
+    code: 'watch_bad',
+    message: shortened(`watch: ${what}: ${reason}`),
+    runs: active ?? null,
+    rollback_failed: Object.values(now.instances).some(({ broken }) => broken),
+  };
+}
+
+const activeOf = ({ instances }: AppState) =>
+  Object.values(instances).flatMap(({ current }) => current?.version ?? []);
 
 /** The first line of an error, its stage unless the error says it, and the cause. */
 function failureText(stage: string | null, error: string | null, cause: string | null): string {
