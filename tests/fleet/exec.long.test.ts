@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from '../deploys/world.ts';
+import { deployFile, gate, makeWorld, type World } from '../deploys/world.ts';
 import { makeOperator, must, newSshKey, type Operator, resultIn } from './world.ts';
 
 const test = suite<{ world: World; operator: Operator; commit: string }>('agent exec');
@@ -206,13 +206,25 @@ test('the result of a bad watch says what is active now', async ({ world, operat
   ] as const) {
     const deploy = `start: { type: process, run: exec sleep 3 }\nwatch: { for: 5m, policy: ${policy} }\n`;
     const ref = await world.push(version, { deploy });
-    const result = resultIn(
-      (await exec(world, operator.signed('deploy', 'shop', { ref }))).stdout,
-    );
+    const result = resultIn((await exec(world, operator.signed('deploy', 'shop', { ref }))).stdout);
     assert.match(String(result.message), new RegExp(`^watch: ${words}process of default`));
     const { status, code, rollback_failed: failed } = result;
     assert.equal([status, code, result.runs, failed], ['failed', 'watch_bad', runs, false]);
   }
+});
+
+test('the result of a deploy that was killed says where', async ({ world, operator }) => {
+  const { build, reached, open } = gate();
+  const ref = await world.push('v-killed', { deploy: build });
+  const going = exec(world, operator.signed('deploy', 'shop', { ref }));
+  await reached();
+  process.kill((world.state().deploying as { pid: number }).pid, 'SIGKILL');
+  const { status, code, message } = resultIn((await going).stdout);
+  assert.equal(
+    [status, code, message],
+    ['failed', 'interrupted', 'killed during build; the next command of the app cleans up'],
+  );
+  open();
 });
 
 test('an empty pipe is not a success', async ({ world, operator }) => {

@@ -199,6 +199,31 @@ withBroker('an agent killed while it deploys finds the end: one deploy', async (
   assert.is(starts.length, 1);
 });
 
+withBroker(
+  'a deploy that was killed: resume continues it; what failed is not repeated',
+  async (stage) => {
+    const { build, reached, open } = gate();
+    await stage.world.push('v5b', { deploy: build });
+    const deploying = stage.fleet('deploy', 'shop', '--on', 'web1');
+    await reached();
+    const path = join(stage.roots.web1 as string, 'state/shop.json');
+    process.kill(JSON.parse(readFileSync(path, 'utf8')).deploying.pid, 'SIGKILL');
+    const { lines: all } = await deploying;
+    assert.match(String(all[1]?.message), /^killed during build; /);
+    assert.is(all[2]?.resumable, true);
+    open();
+    const resumed = await stage.fleet('resume', String(all[2]?.rollout));
+    assert.equal([resumed.status, resumed.lines[1]?.status], [0, 'deployed'], resumed.stdout);
+    await stage.world.push('v5c', { deploy: deployFile('exit 3') });
+    const bad = await stage.fleet('deploy', 'shop', '--on', 'web1');
+    const again = await stage.fleet('resume', String(bad.lines[2]?.rollout));
+    assert.equal(
+      [again.status, again.lines[0]?.batches, again.lines[1]?.status],
+      [1, [], 'failed'],
+    );
+  },
+);
+
 withBroker('fetch shows new commits and deploys them', async (stage) => {
   await stage.world.push('v6', { deploy: deployFile() });
   const seen = await stage.fleet('fetch');

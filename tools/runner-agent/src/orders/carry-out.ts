@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { readPlan } from '@runner/common/apps/plans';
-import { migrationWords } from '@runner/common/apps/schema-way';
+import { leftMigration, migrationWords } from '@runner/common/apps/schema-way';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
@@ -107,6 +107,8 @@ export async function carryOut(
     duration_ms: Math.round(agent.io.elapsed() - began),
     rollback_failed: status === EXIT.rollbackFailed,
     ...(text('result') === 'deployed' && (await judged(agent, order))),
+    // A signal ended it: it has said nothing.
+    ...(status === null && killed(agent, order)),
   };
 }
 
@@ -116,6 +118,19 @@ function migratedWords({ paths, config }: Agent, order: Order): string {
   const { migrations = [] } = requireApp(paths, order.app);
   const found = migrations.find(({ deploy_id, first }) => deploy_id === id && !first);
   return found && ['broken', 'unknown'].includes(found.verdict) ? migrationWords(found) : '';
+}
+
+/** Where a deploy or rollback was killed, and what follows. */
+function killed({ paths, config }: Agent, order: Order): Partial<OrderWork> {
+  const app = requireApp(paths, order.app);
+  const { deploying } = app;
+  const isIts = deploying?.deploy_id === deployIdOf(order, config.server);
+  const left = leftMigration(app);
+  const next = left
+    ? `${left.words}, and may be in: ${left.hint}`
+    : 'the next command of the app cleans up';
+  const message = `killed${isIts ? ` during ${deploying.stage}` : ''}; ${next}`;
+  return { status: 'failed', code: 'interrupted', message: shortened(message) };
 }
 
 /** The order is done when the watch of its release is: what it says unless that is good. */

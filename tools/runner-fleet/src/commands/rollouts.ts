@@ -1,12 +1,12 @@
 import { command } from '@runner/common/cli/command';
-import { EXIT, Failure } from '@runner/common/foundation/failure';
+import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { canAsk } from '@runner/common/tokens/prompt';
 import { readServers } from '@runner/fleet/files/operator';
 import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
 import { batchesOf, drive } from '../rollout/drive.ts';
-import { isFinished } from '../rollout/line.ts';
+import { isFinished, isGood, statusOf } from '../rollout/line.ts';
 import { waitOf } from '../rollout/make.ts';
 import { signPlan } from '../rollout/plan.ts';
 import { askAll } from '../rollout/presence.ts';
@@ -100,7 +100,11 @@ export const resume = command({
         maxFailures: old.max_failures,
       };
       const plan = await signPlan(context, draft, { key: options.key, yes });
-      return { status: plan ? await drive(context, broker, plan) : EXIT.ok };
+      if (plan) return { status: await drive(context, broker, plan) };
+      // What has failed is not tried again, and not passed over in silence.
+      const failed = results.filter(isFinished).filter((line) => !isGood(line));
+      for (const line of failed) await context.print(line);
+      return { status: statusOf(failed) };
     });
   },
   human: rolloutText,

@@ -65,9 +65,10 @@ export function isGood({ verb, status }: ServerLine): boolean {
   return verb !== undefined && isDone({ verb, status: status as OrderResult['status'] });
 }
 
-/** Whether `resume` leaves the server out: it has carried the order out, or tried to. */
-export const isFinished = (line: ServerLine | undefined): boolean =>
-  line !== undefined && (typeof line.n === 'number' || isGood(line));
+/** Whether `resume` leaves the server out: it has carried the order out, or tried to and was not killed. */
+export const isFinished = (line: ServerLine | undefined): line is ServerLine =>
+  line !== undefined &&
+  (isGood(line) || (typeof line.n === 'number' && line.code !== 'interrupted'));
 
 /** Exit status: some servers have not answered; their orders wait. */
 export const NO_ANSWER = 4;
