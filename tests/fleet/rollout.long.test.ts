@@ -288,6 +288,27 @@ withBroker(
   },
 );
 
+withBroker('fetch orders a commit that waits for an approval once', async (stage) => {
+  const config = join(stage.roots.web2 as string, 'config.yml');
+  const before = readFileSync(config, 'utf8');
+  appendFileSync(config, 'require_approval: { shop: { deploy: 1, by: [alice] } }\n');
+  await stage.world.push('v6g', { deploy: deployFile() });
+  const first = await stage.fleet('fetch', '--deploy', 'shop');
+  assert.equal(
+    [first.status, first.lines[2]?.status, first.lines[2]?.code],
+    [1, 'held', 'approval'],
+  );
+  const again = await stage.fleet('fetch', '--deploy', 'shop');
+  assert.equal([again.status, again.lines[0]?.batches], [0, []], again.stdout);
+  const waits = /shop: web2: v6g waits for approval p-[0-9a-f]{8} by alice, until /;
+  assert.match(again.stderr, waits, JSON.stringify(again.stderr));
+  const id = /p-[0-9a-f]{8}/.exec(again.stderr)?.[0] ?? '';
+  assert.is((await stage.fleet('approve', 'shop', id, '--on', 'web2')).status, 0);
+  writeFileSync(config, before);
+  const last = async () => (await stage.fleet('fetch', '--deploy', 'shop')).lines.at(-1);
+  await until(async () => (await last())?.batches !== undefined, 'the others do not get it');
+});
+
 withBroker('a restriction in agent.yml takes effect without a restart', async (stage) => {
   const file = join(stage.roots.web2 as string, 'agent/agent.yml');
   const before = readFileSync(file, 'utf8');

@@ -31,6 +31,8 @@ export interface WantedCommand extends Announcing, Pick<PlanRequest, 'signal' | 
   readonly verb: 'deploy' | 'rollback';
   /** Of a deploy. */
   readonly commit?: string;
+  /** Makes no plan, and looks at those of anyone. */
+  readonly onlyLooks?: boolean;
   locked<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -66,13 +68,14 @@ export async function approvalFor(
   if (due) return { plan: due.plan.id };
   const [ready] = approved;
   if (ready) return { waits: waitsWords(ready) };
-  const own = ({ plan }: StoredPlan) => plan.by === wanted.by;
+  const own = ({ plan }: StoredPlan) => wanted.onlyLooks || plan.by === wanted.by;
   const useful = open.filter((each) => !problemWords(each));
   const asked = useful.findLast(own) ?? useful.at(-1) ?? open.at(-1);
   if (asked) return { waits: waitsWords(asked) };
   // Once for each commit: no one is asked every day.
   const newest = unused.findLast(own);
   if (newest && newest.ended?.how !== 'superseded') return { waits: `waits: ${endWords(newest)}` };
+  if (wanted.onlyLooks) return undefined;
   for (const { plan, applied, ended } of known)
     if (plan.by === wanted.by && !applied && !ended) supersede({ io, paths }, plan.id);
   const { by, signal } = wanted;

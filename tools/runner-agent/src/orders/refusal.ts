@@ -1,5 +1,6 @@
 /** Reasons to refuse an order, in the order in which they are checked. */
 import { stoppedWords } from '@runner/common/apps/operator';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { readConfig } from '@runner/common/config/file';
 import { deployPolicyOf } from '@runner/common/config/settings';
@@ -135,14 +136,30 @@ export async function appRefusal(
     }
     if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
   }
-  const { signal } = new AbortController();
-  const reporter = { note: (line: string) => io.stderr.write(`${harmlessLine(line)}\n`) };
-  const locked = <T>(work: () => Promise<T>) =>
-    underLock({ io, paths, app: order.app }, 'plan', work, 'fleet');
-  const wanted = { io, paths, app, verb, by, signal, reporter, locked, notify: true };
+  const wanted = { ...approving(agent, app), verb, by };
   const found = await approvalFor(
     verb === 'deploy' ? { ...wanted, commit: ref } : { ...wanted, to: ref || undefined },
   );
   if (!found || 'plan' in found) return found;
   return { status: 'held', code: 'approval', message: found.waits };
+}
+
+function approving({ io, paths }: Agent, app: AppState) {
+  const { signal } = new AbortController();
+  const reporter = { note: (line: string) => io.stderr.write(`${harmlessLine(line)}\n`) };
+  const locked = <T>(work: () => Promise<T>) =>
+    underLock({ io, paths, app: app.app }, 'plan', work, 'fleet');
+  return { io, paths, app, signal, reporter, locked, notify: true };
+}
+
+/** For which approval a commit waits that was ordered before, in words. */
+export async function approvalWaits(
+  agent: Agent,
+  app: string,
+  commit: string,
+): Promise<string | undefined> {
+  const wanted = approving(agent, requireApp(agent.paths, app));
+  const asked = { ...wanted, verb: 'deploy', by: '', commit, onlyLooks: true } as const;
+  const found = await approvalFor(asked);
+  return found && 'waits' in found ? found.waits : undefined;
 }

@@ -16,6 +16,7 @@ import {
 } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
 import { runTool, shortened } from '../orders/carry-out.ts';
+import { approvalWaits } from '../orders/refusal.ts';
 import { troubleOf } from '../orders/trouble.ts';
 import type { Junk } from './junk.ts';
 import type { Shipper } from './ship.ts';
@@ -122,8 +123,12 @@ async function headOf(
 async function decisionOf(
   agent: Agent,
   app: string,
-  { result, text }: JsonObject,
+  { result, text, commit, version }: JsonObject,
 ): Promise<ServerHead['decision']> {
+  const waits =
+    result === 'new_commit' ? await approvalWaits(agent, app, String(commit)) : undefined;
+  if (waits !== undefined)
+    return { result: 'approval', text: shortened(`${String(version)} ${waits}`) };
   const trouble =
     result === 'up_to_date' ? await troubleOf(agent, requireApp(agent.paths, app)) : undefined;
   return { result: trouble?.code ?? String(result), text: shortened(trouble?.message ?? text) };
