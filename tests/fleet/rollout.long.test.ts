@@ -277,8 +277,12 @@ withBroker(
       return all[1]?.code;
     };
     assert.is(await stopped(), 'watch_bad');
+    const shown = async () => (await stage.operator.fleet(['status', '--on', 'web1'])).stdout;
+    assert.match(await shown(), /shop v6e its watch was bad$/m);
+    assert.is(await stopped('--behind'), 'watch_bad');
     killApp(stage.roots.web1 as string, 'shop');
     assert.is(await stopped(), 'not_running');
+    assert.match(await shown(), /shop v6e down, its watch was bad$/m);
     const down = await stage.fleet('fetch', '--deploy', 'shop');
     assert.equal([down.status, down.lines[0]?.batches], [0, []], down.stdout);
     await stage.world.push('v6f', { deploy: `${bad}watch: { for: 10s, run: "true" }\n` });
@@ -303,6 +307,8 @@ withBroker('fetch orders a commit that waits for an approval once', async (stage
   const waits = /shop: web2: v6g waits for approval p-[0-9a-f]{8} by alice, until /;
   assert.match(again.stderr, waits, JSON.stringify(again.stderr));
   const id = /p-[0-9a-f]{8}/.exec(again.stderr)?.[0] ?? '';
+  const shown = await stage.operator.fleet(['status', '--on', 'web2']);
+  assert.match(shown.stdout, new RegExp(`behind, deploy of v6g waits for approval ${id} by alice`));
   assert.is((await stage.fleet('approve', 'shop', id, '--on', 'web2')).status, 0);
   writeFileSync(config, before);
   const last = async () => (await stage.fleet('fetch', '--deploy', 'shop')).lines.at(-1);

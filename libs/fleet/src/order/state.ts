@@ -27,7 +27,17 @@ export interface AppOnServer {
   /** By whom, and why; not every agent says it. */
   readonly held_by?: string | null | undefined;
   readonly held_reason?: string | null | undefined;
+  /** The word of `runner list`. This and what follows, not every agent says. */
+  readonly state?: string | undefined;
+  /** How the watch of what is active ended, or that it goes on; null: it has none. */
+  readonly watch?: string | null | undefined;
+  /** The approval that it waits for, in words. */
+  readonly waits?: string | null | undefined;
 }
+
+/** Whether what is active runs and has not had a bad watch, as far as the agent says it. */
+export const isGoodThere = ({ state, watch }: AppOnServer): boolean =>
+  state !== 'down' && state !== 'broken' && watch !== 'bad';
 
 /** The signed JSON. */
 export interface ServerState {
@@ -74,6 +84,9 @@ export const stateField: FieldReader<ServerState> = object({
       held: nullable(oneOf('paused', 'stopped')),
       held_by: optional(nullable(sentence)),
       held_reason: optional(nullable(sentence)),
+      state: optional(codeField),
+      watch: optional(nullable(codeField)),
+      waits: optional(nullable(sentence)),
     }),
     APPS_MAX,
   ),

@@ -1,5 +1,4 @@
-/** Carries out an order with the executables in the same directory. */
-import { dirname, join } from 'node:path';
+/** Carries out an order with other tools. */
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { readPlan } from '@runner/common/apps/plans';
 import { leftMigration, migrationWords } from '@runner/common/apps/schema-way';
@@ -7,12 +6,12 @@ import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import { approve } from '@runner/deploy/plan/approve';
 import { isHold, type Order, type SealedOrder } from '@runner/fleet/order/order';
 import type { OrderResult, OrderStatus } from '@runner/fleet/order/result';
 import { digestOf } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
+import { runTool, shortened } from './tool.ts';
 import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
 
 /** The fields of a result that depend on how the order went. */
@@ -37,44 +36,6 @@ function argumentsOf(
   const more = [...(ref ? ['--to', ref] : []), ...(accepted ? ['--accept-schema', accepted] : [])];
   return ['runner-rollback', ...identified, ...more];
 }
-
-/** Runs another tool; returns its exit status and the last JSON object that it printed. */
-export function runTool(
-  { io, paths }: Pick<Agent, 'io' | 'paths'>,
-  [tool, ...args]: readonly [string, ...string[]],
-  { env, each }: { env?: Record<string, string>; each?: (line: JsonObject) => void } = {},
-): Promise<{ status: number | null; last: JsonObject }> {
-  // Slow to load, and most commands run nothing.
-  const { spawn } = process.getBuiltinModule('node:child_process');
-  const child = spawn(join(dirname(io.program), tool), [...args, '--json', '--root', paths.root], {
-    // Outlives the agent; the next one reads the outcome from the log.
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...io.env, ...env },
-  });
-  let text = '';
-  let last: JsonObject = {};
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    const lines = (text + piece).split('\n');
-    // Bounded: real lines are far shorter.
-    text = (lines.pop() ?? '').slice(-1_048_576);
-    for (const line of lines) {
-      last = jsonObject(line) ?? last;
-      each?.(last);
-    }
-  });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (status) => resolve({ status, last: jsonObject(text) ?? last }));
-  });
-}
-
-/** In characters; the complete error is in the server's log. */
-const MESSAGE_MAX = 300;
-
-/** The beginning of the first line of an error. */
-export const shortened = (error: unknown): string =>
-  (String(error).split('\n')[0] ?? '').slice(0, MESSAGE_MAX);
 
 export async function carryOut(
   agent: Agent,

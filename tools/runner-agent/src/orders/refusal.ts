@@ -13,8 +13,8 @@ import { classOf, type Order, type SealedOrder } from '@runner/fleet/order/order
 import type { OrderStatus } from '@runner/fleet/order/result';
 import { verify } from '@runner/fleet/order/sshsig';
 import type { Agent } from './agent.ts';
-import { runTool } from './carry-out.ts';
 import { allEntries } from './ledger.ts';
+import { runTool } from './tool.ts';
 import { notJudged, troubleOf, watchOfActive } from './trouble.ts';
 
 export interface OrderRefusal {

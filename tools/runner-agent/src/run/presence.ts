@@ -1,9 +1,14 @@
 /** Heartbeat: signed replies to pings, and a stored copy of this server's state. */
 
+import type { View } from '@runner/common/apps/instance-summary';
 import { pauseOf } from '@runner/common/apps/operator';
+import { DEFAULT_RETRIES } from '@runner/common/apps/retries';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
+import { summaryOf } from '@runner/common/apps/summary';
+import { Failure } from '@runner/common/foundation/failure';
 import type { JsonObject } from '@runner/common/text/json';
+import { viewOf } from '@runner/deploy/instances/view';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
 import { parsedValue } from '@runner/fleet/order/fields';
@@ -15,9 +20,9 @@ import {
   type ServerState,
 } from '@runner/fleet/order/state';
 import type { Agent } from '../orders/agent.ts';
-import { runTool, shortened } from '../orders/carry-out.ts';
 import { approvalWaits } from '../orders/refusal.ts';
-import { troubleOf } from '../orders/trouble.ts';
+import { runTool, shortened } from '../orders/tool.ts';
+import { troubleOf, watchOfActive } from '../orders/trouble.ts';
 import type { Junk } from './junk.ts';
 import type { Shipper } from './ship.ts';
 
@@ -25,6 +30,9 @@ declare const __VERSION__: string;
 
 /** The stored state, which `fleet status` shows for an offline server, is renewed after this time, in ms. */
 const STATE_AGE = 60_000;
+
+/** Longest wait for supervisors, in ms. */
+const SUPERVISORS = 1_000;
 
 /** Of the reason of a pause, in characters. */
 const REASON_MAX = 300;
@@ -36,11 +44,11 @@ export function answerPings(
   { shipper, junk }: { readonly shipper: Shipper; readonly junk: Junk },
 ): () => Promise<void> {
   const { config, io, seal } = agent;
-  const state = (nonce: string): Omit<ServerState, 'head'> => ({
+  const state = async (nonce: string): Promise<Omit<ServerState, 'head'>> => ({
     nonce,
     at: io.now().toISOString(),
     agent: __VERSION__,
-    apps: appsOf(agent),
+    apps: await appsOf(agent),
     events: shipper.progress,
     junk: junk.count,
   });
@@ -50,16 +58,17 @@ export function answerPings(
     const question = parsedValue(text, questionField) ?? { nonce: '' };
     const { nonce, app } = question;
     return sealed({
-      ...state(nonce),
+      ...(await state(nonce)),
       head: app === undefined ? null : await headOf(agent, app, question),
     });
   });
   let stored = '';
   let at = Number.NEGATIVE_INFINITY;
   return async () => {
-    const apps = JSON.stringify(appsOf(agent));
+    const { apps: all } = listApps(agent.paths);
+    const apps = JSON.stringify(all.map((app) => knownOf(app, io.now())));
     if (apps === stored && io.elapsed() - at < STATE_AGE) return;
-    const answer = sealed({ ...state(''), head: null });
+    const answer = sealed({ ...(await state('')), head: null });
     await broker.store(subjects.state(config.server), answer).then(
       () => {
         [stored, at] = [apps, io.elapsed()];
@@ -78,12 +87,36 @@ export function stepPublisher({ config, seal }: Agent, broker: Broker): NonNulla
   };
 }
 
-function appsOf({ io, paths }: Agent): AppOnServer[] {
-  return listApps(paths).apps.map((app) => {
-    const [current] = Object.values(app.instances).map((each) => each.current);
-    const { version = null, commit = null } = current ?? {};
-    return { app: app.app, version, commit, ...holdOf(app, io.now()) };
+async function appsOf(agent: Agent): Promise<AppOnServer[]> {
+  const { paths, io } = agent;
+  const { apps } = listApps(paths);
+  const view = await viewNow(agent, apps);
+  return apps.map((app) => {
+    const { state, plans } = summaryOf(paths, app, view);
+    const watch = app.watch ? 'watching' : (watchOfActive(app)?.verdict ?? null);
+    const waits = plans.find(({ approved }) => !approved);
+    const words = waits ? shortened(`${waits.verb} of ${waits.version} ${waits.waits}`) : null;
+    return { ...knownOf(app, io.now()), state, watch, waits: words };
   });
+}
+
+/** Without supervisors that do not answer at once: a ping is answered soon. A config.yml with errors must not hide the server. */
+async function viewNow({ io, paths }: Agent, apps: readonly AppState[]): Promise<View> {
+  const offline = { retries: DEFAULT_RETRIES, now: io.now() };
+  const late = new Promise<View>((resolve) => {
+    setTimeout(() => resolve(offline), SUPERVISORS).unref();
+  });
+  return Promise.race([viewOf({ io, paths }, apps), late]).catch((error) => {
+    if (error instanceof Failure) return offline;
+    throw error;
+  });
+}
+
+/** What is known of an app without asking anyone. */
+function knownOf(app: AppState, now: Date): AppOnServer {
+  const [current] = Object.values(app.instances).map((each) => each.current);
+  const { version = null, commit = null } = current ?? {};
+  return { app: app.app, version, commit, ...holdOf(app, now) };
 }
 
 function holdOf(app: AppState, now: Date): Pick<AppOnServer, 'held' | 'held_by' | 'held_reason'> {

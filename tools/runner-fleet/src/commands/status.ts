@@ -95,11 +95,26 @@ function isBehind({ commit }: AppOnServer, wanted: string | undefined): boolean 
   return wanted !== undefined && commit !== wanted;
 }
 
-/** `shop v1.4.0 behind, paused by ada: release party`. */
+/** States that need no word, or that `held` says. */
+const QUIET = ['ok', 'new', 'paused', 'stopped'];
+const WATCHES = new Map([
+  ['bad', 'its watch was bad'],
+  ['not_judged', 'its watch was not judged'],
+  ['watching', 'watched'],
+]);
+
+/** `shop v1.4.0 down, behind, paused by ada: release party`. */
 function appText({ app, version, behind, held, ...why }: ServerRow['apps'][number]): string {
+  const word = why.state === undefined || QUIET.includes(why.state) ? '' : why.state;
   const by = why.held_by ? ` by ${why.held_by}` : '';
   const reason = why.held_reason ? `: ${why.held_reason}` : '';
-  const states = [behind ? 'behind' : '', held ? `${held}${by}${reason}` : ''].filter(Boolean);
+  const states = [
+    word === 'held' ? 'on hold' : word,
+    WATCHES.get(why.watch ?? '') ?? '',
+    behind ? 'behind' : '',
+    held ? `${held}${by}${reason}` : '',
+    why.waits ?? '',
+  ].filter(Boolean);
   return `${app} ${[version ?? '-', states.join(', ')].filter(Boolean).join(' ')}`;
 }
 

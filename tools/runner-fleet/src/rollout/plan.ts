@@ -7,6 +7,7 @@ import { canAsk, isYes } from '@runner/common/tokens/prompt';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers, type FleetServer, readFleet } from '@runner/fleet/files/operator';
 import { isHold, type Order, type OrderVerb } from '@runner/fleet/order/order';
+import { isGoodThere } from '@runner/fleet/order/state';
 import { batchesOf, type RolloutPlan } from './drive.ts';
 import { checkWords, countOf, deadlineOf, newOrder, signOrder, waitOf } from './make.ts';
 import { askAll, commitOf, lastState, type PingReply } from './presence.ts';
@@ -86,8 +87,10 @@ export async function makePlan(
   const targets = present.length + absent.length;
   const wantedCommit = { app, ref, targets };
   const head = verb === 'deploy' ? await commitOf(context, broker, there, wantedCommit) : undefined;
-  const runs = (index: number) =>
-    present[index]?.state?.apps.find((one) => one.app === app)?.commit === head?.commit;
+  const runs = (index: number) => {
+    const there = present[index]?.state?.apps.find((one) => one.app === app);
+    return there?.commit === head?.commit && there !== undefined && isGoodThere(there);
+  };
   const wanted = options.behind ? there.filter((_, index) => !runs(index)) : there;
   const batches = holds
     ? batchesOf(wanted, 0, wanted.length)
