@@ -1,5 +1,5 @@
 /** A job with `on: one`: of the servers of a fleet one runs it, as the broker says. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobBook, JobEntry } from '@runner/common/apps/job-book';
 import { run } from '@runner/testing/run';
@@ -8,6 +8,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld } from '../deploys/world.ts';
 import { makeStage, type Stage } from './stage.ts';
+import { must } from './world.ts';
 
 const test = suite('jobs in a fleet');
 const SERVERS = ['web1', 'web2', 'web3'];
@@ -89,6 +90,14 @@ test('of three servers one runs a job, with a token that grows; without the brok
     assert.match(refused.stderr, /job tick of 'shop' runs already, on web\d \(locked\)\n$/);
     assert.is((await byHand).status, 0);
     assert.ok(Math.max(...(await tokens())) > first);
+    // Also where a broker has lost its store.
+    const largest = Math.max(...(await tokens()));
+    await stage.broker.kill();
+    rmSync(stage.broker.store, { recursive: true });
+    await stage.startBroker();
+    await must(stage.operator.fleet(['broker', 'check']));
+    await must(run('runner-jobs', ['run', 'shop', 'tick'], { root: winner }));
+    assert.ok(Math.max(...(await tokens())) > largest);
     // The broker is gone: the time waits, is missed, and one record on each server says why.
     await stage.broker.kill();
     const [root = ''] = roots;

@@ -1,7 +1,17 @@
 /** Which server runs a job of `on: one`: the newest message of the job's subject says so. */
 import { Failure } from '@runner/common/foundation/failure';
 import { SERVER_NAME } from '../files/names.ts';
-import { flag, matching, nullable, object, parsedValue, text, timeField } from '../order/fields.ts';
+import {
+  flag,
+  matching,
+  nullable,
+  object,
+  optional,
+  parsedValue,
+  text,
+  timeField,
+  whole,
+} from '../order/fields.ts';
 import type { Broker } from './broker.ts';
 import { subjects } from './subjects.ts';
 
@@ -25,7 +35,11 @@ interface RefusedClaim {
 }
 
 /** The newest claim of a job, as JSON. */
-export type HeldClaim = JobClaim & { readonly ended: boolean };
+export type HeldClaim = JobClaim & {
+  readonly ended: boolean;
+  /** Not every agent writes it. */
+  readonly token?: number | undefined;
+};
 
 const claimField = object<HeldClaim>({
   server: matching(SERVER_NAME, 'the name of a server'),
@@ -33,6 +47,7 @@ const claimField = object<HeldClaim>({
   id: text(200),
   until: timeField,
   ended: flag,
+  token: optional(whole(0)),
 });
 
 /** A due time further ahead, in ms, is junk: no clock is that wrong. */
@@ -70,6 +85,16 @@ export function answerTo(
   return { ...wanted, due: due ?? known?.due ?? null, ended: Date.parse(until) <= now.getTime() };
 }
 
+/**
+ * Larger than the token before, and not below the clock in ms: a broker that lost its store knows none. One that is
+ * further ahead than a clock can be is junk.
+ */
+export function tokenAfter(held: Pick<HeldClaim, 'token'> | undefined, now: Date): number {
+  const last = held?.token ?? 0;
+  const isJunk = last > now.getTime() + AHEAD_MAX;
+  return Math.max(isJunk ? 0 : last + 1, now.getTime());
+}
+
 /** Asks for the run. Throws `broker_unreachable`, `broker_unsafe`. */
 export async function claimJob(
   broker: Broker,
@@ -82,8 +107,9 @@ export async function claimJob(
     const answer = answerTo(held, wanted, now);
     if ('result' in answer) return answer;
     const subject = subjects.job(job.app, job.job);
-    const token = await broker.store(subject, JSON.stringify(answer), seq);
-    if (token !== undefined) return { result: 'claimed', token };
+    const token = tokenAfter(held, now);
+    const stored = await broker.store(subject, JSON.stringify({ ...answer, token }), seq);
+    if (stored !== undefined) return { result: 'claimed', token };
     if (tries === TRIES) throw new Failure('broker_unreachable', 'all servers ask at once');
   }
 }
