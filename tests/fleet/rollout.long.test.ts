@@ -178,6 +178,9 @@ withBroker(
       async () => (await stage.fleet('results', rollout)).status === 0,
       'web3 has not caught up',
     );
+    const { lines: listed } = await stage.fleet('rollouts', 'shop');
+    const known = listed[0]?.rollouts as { rollout: string; state: string }[];
+    assert.is(known.find((each) => each.rollout === rollout)?.state, 'done');
   },
 );
 
@@ -337,6 +340,14 @@ withBroker('bad input is refused before a server is asked', async ({ operator })
   ]);
   for (const { status, stderr } of ended)
     assert.equal([status, /^error: /.test(stderr)], [2, true]);
+  for (const args of [
+    ['approve', 'shop', 'junk'],
+    ['order', 'approve', 'shop'],
+  ]) {
+    const { status, stderr } = await operator.fleet(args);
+    assert.equal([status, /the id of a plan, such as p-1a2b3c4d/.test(stderr)], [2, true], stderr);
+  }
+  assert.match((await operator.fleet(['resume', ''])).stderr, /there is no rollout '': see/);
   const name = await operator.fleet(['deploy', '../shop']);
   assert.equal([name.status, /name_invalid/.test(name.stderr)], [1, true], name.stderr);
   const unknown = await operator.fleet(['deploy', 'blog', '--plan']);

@@ -33,7 +33,7 @@ export const order = command({
     on: ON,
     ref: {
       placeholder: 'REF',
-      about: 'Full commit to deploy, or version to roll back to',
+      about: 'Full commit to deploy, version to roll back to, or id of the plan to approve',
     },
     'accept-schema': ACCEPT_SCHEMA,
     deadline: { placeholder: 'TIME', about: 'Start within this time' },

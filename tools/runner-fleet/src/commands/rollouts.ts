@@ -1,7 +1,8 @@
-import { command } from '@runner/common/cli/command';
+import { type Context, command } from '@runner/common/cli/command';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { canAsk } from '@runner/common/tokens/prompt';
+import type { Broker } from '@runner/fleet/broker/nats';
 import { readServers } from '@runner/fleet/files/operator';
 import { withFleet } from '../rollout/connect.ts';
 import { deliveryOf, storedResult } from '../rollout/delivery.ts';
@@ -33,7 +34,12 @@ export const rollouts = command({
     return withFleet(context, async (broker) => {
       const all = await allRollouts(paths.root, broker, context.io.now());
       const wanted = all.filter(({ app }) => args.app === undefined || app === args.app);
-      const shown = wanted.map(({ order: _order, ...rest }) => rest);
+      const shown = await Promise.all(
+        wanted.map(async ({ order: _order, ...rest }, index) => ({
+          ...rest,
+          state: await stateNow(context, broker, wanted[index] as Rollout),
+        })),
+      );
       return { value: { count: shown.length, rollouts: shown } };
     });
   },
@@ -45,6 +51,21 @@ export const rollouts = command({
       )
       .join('') || 'There are no rollouts yet.\n',
 });
+
+/** An order that waited may have been answered since. */
+async function stateNow(
+  { paths }: Pick<Context, 'paths'>,
+  broker: Broker,
+  { order, state }: Rollout,
+): Promise<Rollout['state']> {
+  if (state !== 'incomplete') return state;
+  const delivery = deliveryOf(order, readServers(paths.root));
+  const answers = await Promise.all(
+    delivery.servers.map((server) => storedResult(broker, delivery, server)),
+  );
+  if (!answers.every((line) => line !== undefined)) return state;
+  return answers.every(isGood) ? 'done' : 'stopped';
+}
 
 export const cancel = command({
   name: 'cancel',

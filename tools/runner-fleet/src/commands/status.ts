@@ -136,7 +136,11 @@ function rowText({
       : `${state}, last seen ${harmlessLine(last_seen ?? 'never')}`;
   const why = problem === null ? '' : `  ${harmlessLine(problem)}`;
   const late = events?.waiting ? `  ${events.waiting} bytes of events waiting` : '';
-  const discarded = junk ? `  ${junk} messages in its mailbox were not orders` : '';
+  const orders =
+    junk === 1
+      ? 'message in its mailbox was not an order'
+      : 'messages in its mailbox were not orders';
+  const discarded = junk ? `  ${junk} ${orders}` : '';
   const clock =
     skew !== null && Math.abs(skew) > SKEW
       ? `  clock ${skew > 0 ? '+' : '-'}${durationText(Math.abs(skew))} !`

@@ -134,6 +134,7 @@ export async function deliver(
   await post(broker, delivery, signal, answered);
   const open = new Map(delivery.servers.map((server) => [server.server, server]));
   const arrived: ServerLine[] = [];
+  const begun = new Set<string>();
   let wake = () => {};
   const stopped = () => wake();
   signal.addEventListener('abort', stopped);
@@ -147,7 +148,9 @@ export async function deliver(
     const received = server && receive('step', text, server, stepField);
     if (!received || 'problem' in received) return;
     const { order, step } = received.value;
-    if (order === delivery.order.id) stepped?.(server.server, step);
+    if (order !== delivery.order.id) return;
+    begun.add(server.server);
+    stepped?.(server.server, step);
   });
   const take = async (line: ServerLine | undefined) => {
     if (line && open.delete(line.server)) await answered(line);
@@ -177,7 +180,10 @@ export async function deliver(
     stop();
     stopSteps();
   }
-  for (const server of open.values()) await answered(noAnswer(server));
+  for (const server of open.values()) {
+    const runs = begun.has(server.server) ? 'no answer yet: it has begun, and goes on' : undefined;
+    await answered(noAnswer(server, runs));
+  }
 }
 
 /** `sealed` must have been checked before. */

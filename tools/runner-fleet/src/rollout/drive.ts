@@ -13,6 +13,8 @@ import type { Rollout } from './rollout.ts';
 
 /** A checked and signed rollout. */
 export interface RolloutPlan {
+  /** The first line, printed once the app is claimed. */
+  readonly heading: object;
   readonly sealed: SealedOrder;
   readonly batches: readonly (readonly FleetServer[])[];
   /** Servers that did not answer; the order waits in their mailboxes. */
@@ -81,6 +83,7 @@ export async function drive(
   });
   const lines: ServerLine[] = [];
   try {
+    await print(plan.heading);
     await sendBatches(context, broker, plan, { claim, lines, signal: interrupted.signal });
   } finally {
     remove();

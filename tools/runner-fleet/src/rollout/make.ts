@@ -38,12 +38,13 @@ export function newOrder(
   const order = { id, ...wanted, issued, deadline: new Date(now + deadline).toISOString() };
   checkWords(wanted.app, wanted.reason);
   if (orderOf(JSON.stringify(order))) return order;
+  if (wanted.verb === 'deploy')
+    throw usage(`invalid value '${wanted.ref}' for '--ref <REF>': a deploy needs the full commit`);
   const isOf = orderOf(JSON.stringify({ ...order, accept_schema: undefined }));
-  throw usage(
-    wanted.verb === 'deploy'
-      ? `invalid value '${wanted.ref}' for '--ref <REF>': a deploy needs the full commit`
-      : `'${isOf ? wanted.accept_schema : wanted.ref}' is not a version`,
-  );
+  if (wanted.verb !== 'approve')
+    throw usage(`'${isOf ? wanted.accept_schema : wanted.ref}' is not a version`);
+  const what = wanted.ref === '' ? 'an approval needs' : `'${wanted.ref}' is not`;
+  throw usage(`${what} the id of a plan, such as p-1a2b3c4d`);
 }
 
 /** Throws `usage`. */

@@ -64,7 +64,7 @@ interface WantedOrder {
 
 type PlanContext = Pick<Context, 'io' | 'paths' | 'print' | 'note'>;
 
-/** Asks the servers, prints the plan and signs the order. Undefined if there is nothing to do. */
+/** Asks the servers and signs the order. Undefined if there is nothing to do. */
 export async function makePlan(
   context: PlanContext,
   broker: Broker,
@@ -115,13 +115,13 @@ export async function makePlan(
 }
 
 /** An unsigned plan; `deadline` is in ms from now. */
-interface RolloutDraft extends Omit<RolloutPlan, 'sealed'> {
+interface RolloutDraft extends Omit<RolloutPlan, 'sealed' | 'heading'> {
   readonly order: Omit<Order, 'id' | 'issued' | 'deadline' | 'servers'>;
   readonly version: string | null;
   readonly deadline: number;
 }
 
-/** Prints the plan and signs its order. Undefined if there is nothing to do or only the plan is wanted. */
+/** Signs the order of a plan; prints the plan and is undefined if there is nothing to do or only the plan is wanted. */
 export async function signPlan(
   context: PlanContext,
   { order, version, deadline, ...rest }: RolloutDraft,
@@ -140,8 +140,7 @@ export async function signPlan(
   if (!yes) confirm(context.io, `${verb} ${app}${planWords(line)}?`);
   const full = newOrder(context, { ...order, servers }, deadline);
   const sealed = await signOrder(context, JSON.stringify(full), key);
-  await context.print({ ...line, rollout: full.id });
-  return { sealed, ...rest };
+  return { sealed, heading: { ...line, rollout: full.id }, ...rest };
 }
 
 const namesOf = (servers: readonly FleetServer[]) => servers.map(({ server }) => server);

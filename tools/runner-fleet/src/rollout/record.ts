@@ -170,7 +170,7 @@ export async function requireRollout(
 ): Promise<Rollout> {
   const found = (await allRollouts(root, broker, io.now())).find(({ rollout }) => rollout === id);
   if (found) return found;
-  throw new Failure('rollout_not_found', `there is no rollout ${id}: see runner fleet rollouts`);
+  throw new Failure('rollout_not_found', `there is no rollout '${id}': see runner fleet rollouts`);
 }
 
 /** Throws `rollout_not_found` if there is a newer rollout of the app, which this one would undo. */
