@@ -1,9 +1,10 @@
 /** Carries out an order with other tools. */
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
 import { readPlan } from '@runner/common/apps/plans';
+
 import { leftMigration, migrationWords } from '@runner/common/apps/schema-way';
-import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+
 import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { approve } from '@runner/deploy/plan/approve';
@@ -112,7 +113,7 @@ async function judged(agent: Agent, order: Order): Promise<Partial<OrderWork>> {
 /** What a bad watch has left: `report` leaves the release, and it may be that none could be started. */
 async function bad(agent: Agent, { app }: Order, reason: string): Promise<Partial<OrderWork>> {
   const now = requireApp(agent.paths, app);
-  const [active] = activeOf(now);
+  const [active] = Object.values(now.instances).flatMap(({ current }) => current?.version ?? []);
   const isDown = (await troubleOf(agent, { ...now, watch: null }))?.code === 'not_running';
   const stays = watchOfActive(now) ? 'stays' : 'is active again';
   const what = active ? `${active} ${stays}${isDown ? ', but is down' : ''}` : 'nothing is active';
@@ -124,9 +125,6 @@ async function bad(agent: Agent, { app }: Order, reason: string): Promise<Partia
     rollback_failed: Object.values(now.instances).some(({ broken }) => broken),
   };
 }
-
-const activeOf = ({ instances }: AppState) =>
-  Object.values(instances).flatMap(({ current }) => current?.version ?? []);
 
 /** The first line of an error, its stage unless the error says it, and the cause. */
 function failureText(stage: string | null, error: string | null, cause: string | null): string {

@@ -117,19 +117,18 @@ export async function appRefusal(
   order: Order,
   by: string,
 ): Promise<OrderRefusal | { readonly plan: string } | undefined> {
-  const { io, paths } = agent;
   const { verb, ref } = order;
   if (verb !== 'deploy' && verb !== 'rollback') return undefined;
-  const app = requireApp(paths, order.app);
-  if (verb === 'deploy') {
-    const { result, text } = await decided(agent, order);
+  const found = verb === 'deploy' ? await decided(agent, order) : undefined;
+  const app = requireApp(agent.paths, order.app);
+  if (found) {
+    const { result, text } = found;
     if (result === 'up_to_date' && app.stopped)
       return { status: 'held', code: 'stopped', message: stoppedWords(app.stopped) };
     if (result === 'up_to_date') {
-      const now = requireApp(paths, order.app);
-      const trouble = await troubleOf(agent, now);
+      const trouble = await troubleOf(agent, app);
       if (trouble) return { status: 'failed', ...trouble };
-      const watched = watchOfActive(now);
+      const watched = watchOfActive(app);
       const isOpen = watched?.verdict === 'not_judged';
       const why = isOpen ? notJudged(watched.reason) : { code: 'up_to_date', message: text };
       return { status: 'up_to_date', ...why };
@@ -137,11 +136,11 @@ export async function appRefusal(
     if (OBEYED.has(result)) return { status: 'held', code: result, message: text };
   }
   const wanted = { ...approving(agent, app), verb, by };
-  const found = await approvalFor(
+  const approval = await approvalFor(
     verb === 'deploy' ? { ...wanted, commit: ref } : { ...wanted, to: ref || undefined },
   );
-  if (!found || 'plan' in found) return found;
-  return { status: 'held', code: 'approval', message: found.waits };
+  if (!approval || 'plan' in approval) return approval;
+  return { status: 'held', code: 'approval', message: approval.waits };
 }
 
 function approving({ io, paths }: Agent, app: AppState) {
