@@ -11,7 +11,14 @@ import { executable } from '@runner/testing/run';
 export const HOUR = 3_600_000;
 
 const none = () => {};
-export const silent = { begin: none, done: none, failed: none, output: none, note: none };
+export const silent = {
+  begin: none,
+  done: none,
+  failed: none,
+  skipped: none,
+  output: none,
+  note: none,
+};
 
 /** The process on a root, with a clock that `ahead` moves, in ms. */
 export function ioOf(ahead = 0): Io {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { own, test } from './migrate.ts';
 import { rollback, ship, sql } from './sqlite-world.ts';
@@ -30,6 +31,21 @@ test('what only adds is run once before the switch, and a rollback goes over it 
   assert.is(again.status, 0, again.stderr);
   assert.not.match(again.stderr, /the database has changed/);
   assert.is(world.events().at(-1)?.migration, undefined);
+});
+
+test('a database that cannot be reached ends the deploy before the migration', async ({
+  world,
+}) => {
+  const database = join(world.root, 'nowhere/shop.db');
+  const done = await ship({ world, database, version: 'v1' });
+  assert.is(done.status, 1);
+  assert.match(
+    done.stderr,
+    /migrate: the database cannot be reached: .*; if the command creates it/,
+  );
+  assert.not.match(done.stderr, /(ok|failed) +(rehearse|migrate: sh)/);
+  const anyway = await ship({ world, database, version: 'v2', more: ', rehearse: false' });
+  assert.match(anyway.stderr, /failed +migrate: sh/);
 });
 
 own.run();

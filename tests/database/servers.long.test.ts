@@ -108,6 +108,20 @@ async function check(databases: TestDatabases): Promise<void> {
       assert.equal(findBytes(root, form), []);
       assert.equal(findSecret(said.join('\n'), form), []);
     }
+    const instead = async (login: string) => {
+      const stdin = url.replace(/app:[^@]*/, login);
+      await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], { root, stdin });
+      return ship('v7', { '8.sql': 'select 1;' });
+    };
+    const poor = await instead(`poor:${encodeURIComponent(password)}`);
+    assert.match(
+      poor.stderr,
+      /skipped rehearse on a copy of the schema: the user of the database may not create databases\n[\s\S]* migrate: node/,
+    );
+    const locked = await instead('app:wrong');
+    assert.is(locked.status, 1);
+    assert.match(locked.stderr, /migrate: the database cannot be reached: /);
+    assert.not.match(locked.stderr, /(ok|failed) +(rehearse|migrate: node)|wrong/);
     const left =
       databases.kind === 'postgres' ? 'select datname from pg_database' : 'show databases';
     assert.not.match(databases.sql('shop', left).stdout, /runner_scratch/);

@@ -26,7 +26,13 @@ import { keepLook, lastLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type MigrationNote, noteBegin, noteEnd, readNote } from './note.ts';
 import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
-import { leftByFailure, lookAtSchema, type SchemaFinding, worseOf } from './schema.ts';
+import {
+  leftByFailure,
+  lookAtSchema,
+  requireDatabase,
+  type SchemaFinding,
+  worseOf,
+} from './schema.ts';
 import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
 import { lineToNow } from './way-back.ts';
@@ -77,6 +83,8 @@ async function migrate(
 async function migrateLocked(context: MigrationContext, left: MigrationNote): Promise<void> {
   const { op, rules, address } = context;
   const before = await lookAtSchema(address);
+  // Nothing would be known of what follows. `first` may create it.
+  if (!before.catalogue && rules.isRehearsed && !isFirst(context)) await requireDatabase(address);
   const expected = rules.isRehearsed ? await rehearse(context) : NOT_REHEARSED;
   if (expected.isSameSchema && (await lookAtSchema(address)).text !== before.text)
     throw new StepFailure(
@@ -180,12 +188,14 @@ async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
     if (address.kind === 'sqlite') requireSpace(temporary, size);
     if (isFull) say(op, `a full copy of the database: ${words}`);
     const about = { address, temporary, run, signal: op.signal, ...trialOf(context, temporary) };
-    return await reported(op.reporter, `rehearse on a ${what}`, async () => {
+    const rehearsed = async () => {
       const result = await rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) });
       await refuseServerWide(address, onServer);
       if (failed && result.hasFailed) throw failed;
       return result;
-    });
+    };
+    const { reporter } = op;
+    return await reported(reporter, `rehearse on a ${what}`, rehearsed, ({ skipped }) => skipped);
   } finally {
     removeTree(temporary);
   }

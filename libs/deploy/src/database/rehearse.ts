@@ -30,6 +30,8 @@ export interface RehearsalResult extends SchemaVerdict {
   readonly isProven?: boolean;
   /** It failed there, and so would on the database. */
   readonly hasFailed?: boolean;
+  /** Why it did not take place. */
+  readonly skipped?: string;
   /** Whether it may change rows; undefined: no one knows. */
   readonly touchesRows?: boolean;
   /** Tables whose rows it changes, perhaps in their new columns alone. */
@@ -146,6 +148,8 @@ export async function rehearseSchema(
     return { ...(verdict ?? plainly('unknown', 'the rehearsal has no result')), ms: ms() };
   } catch (error) {
     if (rehearsal.signal.aborted || !(error instanceof Failure)) throw error;
-    return { ...plainly('unknown', `the rehearsal is not possible: ${error.message}`), ms: ms() };
+    const why = error.message;
+    const none = plainly('unknown', `the rehearsal is not possible: ${why}`);
+    return { ...none, skipped: why, ms: ms() };
   }
 }

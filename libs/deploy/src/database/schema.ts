@@ -1,6 +1,7 @@
 /** The schema of a database as it is, and what has become of it. */
 import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
+import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
 import { type Catalogue, readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
@@ -39,6 +40,20 @@ export async function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { text: error.message, notes: '' };
+  }
+}
+
+/** Throws a StepFailure if there is no such database, or it lets no one in. */
+export async function requireDatabase(address: DatabaseAddress): Promise<void> {
+  try {
+    await query(address, 'SELECT 1');
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new StepFailure(
+      'migrate',
+      `migrate: the database cannot be reached: ${error.message}; if the command creates it, use first, or rehearse: false`,
+      { blame: 'operator' },
+    );
   }
 }
 

@@ -122,6 +122,7 @@ const SILENT: Reporter = {
   begin: () => {},
   done: () => {},
   failed: () => {},
+  skipped: () => {},
   output: () => {},
   note: () => {},
 };

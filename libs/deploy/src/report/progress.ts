@@ -50,8 +50,8 @@ function jsonProgress({ io, note }: ProgressContext): ProgressDisplay {
   let began = 0;
   const print = (status: string, fields: Record<string, unknown> = {}) =>
     io.stdout.write(`${jsonLine({ step, status, ...fields })}\n`);
-  const ended = (status: string) =>
-    print(status, { duration_ms: Math.round(io.elapsed() - began) });
+  const ended = (status: string, fields: Record<string, unknown> = {}) =>
+    print(status, { duration_ms: Math.round(io.elapsed() - began), ...fields });
   return {
     reporter: {
       begin(name) {
@@ -60,6 +60,7 @@ function jsonProgress({ io, note }: ProgressContext): ProgressDisplay {
       },
       done: () => ended('done'),
       failed: () => ended('failed'),
+      skipped: (reason) => ended('skipped', { reason }),
       output: () => {},
       note,
     },
@@ -80,6 +81,8 @@ function plainProgress({ io, note, errStyle }: ProgressContext, verbose: boolean
       },
       done: () => ended(errStyle.green('ok    ')),
       failed: () => ended(errStyle.red('failed')),
+      skipped: (why) =>
+        io.stderr.write(`${errStyle.yellow('skipped')} ${harmlessLine(`${step}: ${why}`)}\n`),
       output: (text) =>
         verbose && io.stderr.write(harmless(text.replaceAll('\r\n', '\n').replaceAll('\r', '\n'))),
       note,
@@ -122,6 +125,10 @@ function terminalProgress({ io, note, errStyle }: ProgressContext): ProgressDisp
       },
       done: () => stop(errStyle.green('✔')),
       failed: () => stop(errStyle.red('✘')),
+      skipped(why) {
+        stop(errStyle.yellow('–'));
+        note(`skipped ${step}: ${why}`);
+      },
       output: () => {},
       note(text) {
         stop();

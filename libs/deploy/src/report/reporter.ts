@@ -9,6 +9,8 @@ export interface Reporter {
   done(): void;
   /** The step that began last has failed. */
   failed(): void;
+  /** The step that began last did not take place. */
+  skipped(why: string): void;
   /** Output of a running step, redacted. */
   output(text: string): void;
   /** A remark for the user; it changes nothing. */
@@ -17,16 +19,19 @@ export interface Reporter {
   recorded?(event: DeployEvent): void;
 }
 
-/** Runs a step between `begin` and `done` or `failed`. */
+/** Runs a step between `begin` and `done` or `failed`; if `skipped` says why it did not take place, `skipped`. */
 export async function reported<T>(
   reporter: Reporter,
   step: string,
   body: () => T | Promise<T>,
+  skipped?: (result: T) => string | undefined,
 ): Promise<T> {
   reporter.begin(step);
   try {
     const result = await body();
-    reporter.done();
+    const why = skipped?.(result);
+    if (why === undefined) reporter.done();
+    else reporter.skipped(why);
     return result;
   } catch (error) {
     reporter.failed();
@@ -39,6 +44,7 @@ export function redacting(reporter: Reporter, redact: (text: string) => string):
   return {
     ...reporter,
     begin: (step) => reporter.begin(redact(step)),
+    skipped: (why) => reporter.skipped(redact(why)),
     note: (text) => reporter.note(redact(text)),
   };
 }
@@ -46,5 +52,5 @@ export function redacting(reporter: Reporter, redact: (text: string) => string):
 /** Leaves the steps out, for output that has them anyway. */
 export function withoutSteps(reporter: Pick<Reporter, 'note' | 'recorded'>): Reporter {
   const none = () => {};
-  return { ...reporter, begin: none, done: none, failed: none, output: none };
+  return { ...reporter, begin: none, done: none, failed: none, skipped: none, output: none };
 }
