@@ -176,6 +176,35 @@ test('a migration whose command was killed is not run again until someone says w
   assert.equal([await world.page(), sql(database, 'select total from orders')], ['v2', '11']);
 });
 
+test('the answer about a killed migration is not one about the migration of the next commit', async ({
+  world,
+  database,
+}) => {
+  const more = ', rehearse: false';
+  await ship({ world, database, version: 'v1', more });
+  const noted = "insert into schema_migrations values ('001');";
+  const killed = `alter table orders add column paid text;\n${noted}\n.shell kill -9 $PPID\n`;
+  const migrations = { '001': killed };
+  assert.is((await ship({ world, database, version: 'v2', migrations, more })).status, 1);
+  await world.push('v3', {
+    deploy: deployFile(world.port, 'migrate: sh migrate.sh\n').replace(
+      'env: { ',
+      `env: { DATABASE_URL: "sqlite:${database}", `,
+    ),
+    files: { 'migrations/002.sql': 'alter table orders add column sent text;\n' },
+  });
+  const done = await world.deploy(['--migrated', 'yes']);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(done.stderr, /ok +rehearse on a copy of the schema[\s\S]*ok +migrate: sh migrate/);
+  assert.is(sql(database, 'select paid is null and sent is null from orders'), '1');
+  assert.is(world.events().at(-1)?.migration, 'additive');
+  const { migrations: all } = world.state() as { migrations: { version: string }[] };
+  assert.equal(
+    all.slice(-2).map(({ version }) => version),
+    ['v2', 'v3'],
+  );
+});
+
 test('applied says whether a migration is in whose command was killed', async ({
   world,
   database,

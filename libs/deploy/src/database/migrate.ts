@@ -7,6 +7,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrationWords } from '@runner/common/apps/schema-way';
 import type { Migration } from '@runner/common/apps/state';
+import { requireApp } from '@runner/common/apps/store';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { removeTree } from '@runner/common/files/tree-change';
 import { harmlessLine } from '@runner/common/text/harmless';
@@ -72,9 +73,21 @@ async function migrate(
       const said = { verdict: 'unknown' as const, reasons: [isIn] };
       const found = worseOf(said, lastLook(op, address) ?? now, now);
       keepLook(op, address, now);
-      const seen = await noteEnd(context, note, { verdict: said.verdict });
-      remember(context, { ...found, isSame: false }, { isIn: true, seen });
-    } else await migrateLocked(context, { results: note.results });
+      const { migrating: killed } = op.app;
+      const isAnother = killed
+        ? killed.commit !== op.commit
+        : (note.migrating?.version ?? op.version) !== op.version;
+      const by = killed && isAnother ? { ...op, ...killed, deployId: killed.deploy_id } : op;
+      const seen = await noteEnd({ op: by, address }, note, { verdict: said.verdict });
+      remember({ ...context, op: by }, { ...found, isSame: false }, { isIn: true, seen });
+      if (!isAnother) return;
+    }
+    // As the answer has left them.
+    const { results } = isIn ? await readNote(address) : note;
+    await migrateLocked(
+      { ...context, op: { ...op, app: requireApp(op.paths, op.app.app) } },
+      { results },
+    );
   } finally {
     lock.release();
   }
