@@ -65,4 +65,34 @@ test('a rollback counts what the other app has migrated, and a restore waits unt
   }
 });
 
+test('an app is not charged with what the other app has migrated', async ({ world, database }) => {
+  const { root } = world;
+  const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
+  await ship({ world, database, version: 'v1' });
+  assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
+  const port = await freePort();
+  const deploy = () => run('runner-deploy', ['two'], { root });
+  const two = (version: string, migrations: Record<string, string>) =>
+    ship({ world: { ...world, port, deploy }, database, version, migrations });
+  try {
+    await two('w1', {});
+    const drop = { '001': 'alter table orders drop column note;' };
+    assert.match((await two('w2', drop)).stderr, /removes column orders\.note/);
+    const done = await ship({ world, database, version: 'v2' });
+    assert.is(done.status, 0, done.stderr);
+    assert.not.match(done.stderr, /the database (has|may have) changed/);
+    assert.is(world.events().at(-1)?.migration, undefined);
+    assert.match(
+      (await rollback(world)).stderr,
+      /: v1 does not work with the database that w2 of two has changed: removes column orders\.note; to/,
+    );
+    // By hand.
+    sql(database, 'alter table orders drop column total');
+    const later = await ship({ world, database, version: 'v3' });
+    assert.match(later.stderr, /does not work with it: removes column orders\.total\n/);
+  } finally {
+    killApp(root, 'two');
+  }
+});
+
 own.run();

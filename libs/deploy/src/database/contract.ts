@@ -19,10 +19,11 @@ import { databaseAddress } from './address.ts';
 import { type MigrationContext, stepFor } from './context.ts';
 import { keptVersions } from './kept.ts';
 import { isEnded, leftElsewhere, notedEnd } from './killed.ts';
-import { forgetLook } from './last-look.ts';
+import { keepLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { backUp } from './migrate.ts';
 import { noteBegin, noteEnd, readNote } from './note.ts';
+import { lookAtSchema } from './schema.ts';
 
 /** The contract that is due: that of the oldest version that is kept. */
 export interface DueContract {
@@ -99,7 +100,7 @@ async function contract(
     await reported(op.reporter, title, async () => {
       const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
       const isDone = succeeded(exit);
-      forgetLook(op);
+      keepLook(op, address, await lookAtSchema(address));
       if (isEnded(exit)) throw await notedEnd(context, exit, { title, output });
       await noteEnd(context, note);
       changeOwnState(op, (app) => ({

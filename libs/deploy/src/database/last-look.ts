@@ -1,7 +1,9 @@
 /**
  * The schema as the last deploy left it, in `apps/<app>/schema.json`: what another server, or a person, has
- * changed since counts for the versions from before, too.
+ * changed since counts for the versions from before, too; not what another app of this server has: that is
+ * recorded with it.
  */
+import { allNames, listApps } from '@runner/common/apps/store';
 import { readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { jsonObject } from '@runner/common/text/json';
@@ -17,17 +19,24 @@ const LOOK_MAX = 67_108_864;
 interface LastLook extends SchemaLook {
   /** Fingerprint of the database. */
   readonly database: string;
+  /** In ISO 8601. */
+  readonly at: string;
 }
 
 /** Keeps how it is now. */
-export function keepLook({ paths, app }: Operation, address: DatabaseAddress, look: SchemaLook) {
+export function keepLook(
+  { io, paths, app }: Operation,
+  address: DatabaseAddress,
+  look: SchemaLook,
+) {
   if (!look.catalogue) {
     forgetLook({ paths, app });
     return;
   }
   // The app itself may have set a sequence back by then.
   const entries = look.catalogue.entries.filter(({ kind }) => kind !== 'counter');
-  const kept: LastLook = { ...look, catalogue: { entries }, database: address.fingerprint };
+  const own = { database: address.fingerprint, at: io.now().toISOString() };
+  const kept: LastLook = { ...look, catalogue: { entries }, ...own };
   writeWhole(paths.app(app.app).schema, JSON.stringify(kept));
 }
 
@@ -36,14 +45,20 @@ export function forgetLook({ paths, app }: Pick<Operation, 'paths' | 'app'>): vo
   removeIfThere(paths.app(app.app).schema);
 }
 
-/** undefined: it is not known. */
+/** The newest that an app of this server has kept; undefined: it is not known. */
 export function lastLook(
-  { paths, app }: Operation,
+  { paths }: Operation,
   { fingerprint }: DatabaseAddress,
 ): SchemaLook | undefined {
-  const text = readTextIfThere(paths.app(app.app).schema, LOOK_MAX);
-  const last = jsonObject(text ?? '') as LastLook | undefined;
-  return last?.database === fingerprint ? last : undefined;
+  const users = listApps(paths, allNames(paths)).apps.filter(
+    ({ database }) => database === fingerprint,
+  );
+  const looks = users.flatMap(({ app }) => {
+    const text = readTextIfThere(paths.app(app).schema, LOOK_MAX);
+    const look = jsonObject(text ?? '') as LastLook | undefined;
+    return look?.database === fingerprint ? [look] : [];
+  });
+  return looks.sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)).at(-1);
 }
 
 /**
