@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
+import { deployFile } from '../deploys/world.ts';
 import { own, test } from './migrate.ts';
 import { rollback, ship, sql } from './sqlite-world.ts';
 
@@ -46,6 +48,25 @@ test('a database that cannot be reached ends the deploy before the migration', a
   assert.not.match(done.stderr, /(ok|failed) +(rehearse|migrate: sh)/);
   const anyway = await ship({ world, database, version: 'v2', more: ', rehearse: false' });
   assert.match(anyway.stderr, /failed +migrate: sh/);
+});
+
+test('a file that is not there is made by the migration alone', async ({ world }) => {
+  const database = join(world.root, '../fresh.db');
+  await world.push('v1', {
+    deploy: deployFile(world.port, 'migrate: { run: "false", backup: auto }\n').replace(
+      'env: { ',
+      `env: { DATABASE_URL: "sqlite:${database}", `,
+    ),
+  });
+  const failed = await world.deploy();
+  assert.match(
+    failed.stderr,
+    /skipped rehearse on a copy of the schema: there is no file fresh\.db\n.*failed +migrate: false/s,
+  );
+  assert.not.ok(existsSync(database));
+  const done = await ship({ world, database, version: 'v2' });
+  assert.is(done.status, 0, done.stderr);
+  assert.ok(existsSync(database));
 });
 
 own.run();

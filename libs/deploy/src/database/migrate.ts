@@ -36,6 +36,7 @@ import {
 } from './schema.ts';
 import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
 import { requireSpace, sizeWords } from './space.ts';
+import { isUnmade } from './tools.ts';
 import { lineToNow } from './way-back.ts';
 
 /** Characters of the line that says how to restore. */
@@ -235,7 +236,7 @@ function trialOf({ op, target, rules }: MigrationContext, copy: string) {
 export async function backUp(context: MigrationContext): Promise<string | undefined> {
   const { op, rules, address } = context;
   const { backup, database: variable, timeout } = rules;
-  if (backup === undefined) return undefined;
+  if (backup === undefined || isUnmade(address)) return undefined;
   if (backup === 'auto') {
     await makeBackup(op, { address, variable, timeout });
     return lineToNow(op.app, op.deployId);

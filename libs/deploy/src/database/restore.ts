@@ -1,4 +1,5 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
+import { writeFileSync } from 'node:fs';
 import { changeApp } from '@runner/common/apps/change';
 import { restoredMigration } from '@runner/common/apps/migrations-on';
 import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
@@ -27,6 +28,7 @@ import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { putBack } from './put-back.ts';
 import { refuseInUse, sharingApps } from './sharing.ts';
+import { isUnmade } from './tools.ts';
 
 /** Longest time for a dump or for putting it back, in ms: longer than anyone waits. */
 const PATIENCE = 6 * 3_600_000;
@@ -63,6 +65,9 @@ async function restore(
 ): Promise<void> {
   await onDatabase(op, target, backup, async (source) => {
     refuseInUse(op, op.app.app, backup.database);
+    // A file that was lost is made again.
+    if (isUnmade(source.address))
+      writeFileSync(source.address.name, '', { mode: 0o640, flag: 'a' });
     await makeBackup(op, source);
     noteRestore(op, backup.deploy_id);
     await replace(op, source, { to, backup });

@@ -1,4 +1,6 @@
 /** The schema of a database as it is, and what has become of it. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { SchemaWay } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { StepFailure } from '../run/step.ts';
@@ -7,7 +9,7 @@ import { type Catalogue, readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
 import { isBookkeeping } from './scratch.ts';
 import { quoted } from './seed.ts';
-import { query } from './tools.ts';
+import { isUnmade, query } from './tools.ts';
 
 /** What a migration does to a schema, and so whether a version from before still works with it. */
 export interface SchemaFinding {
@@ -30,7 +32,9 @@ export interface SchemaLook {
 
 export async function lookAtSchema(address: DatabaseAddress): Promise<SchemaLook> {
   try {
-    const { entries } = await readCatalogue(address);
+    // What migrates can make a file, but as a rule no folder.
+    const isNew = isUnmade(address) && existsSync(dirname(address.name));
+    const { entries } = isNew ? { entries: [] } : await readCatalogue(address);
     // The app itself may truncate a table meanwhile, which gives it another file.
     const catalogue = {
       entries: entries.map((each) => (each.kind === 'table' ? { ...each, made: '' } : each)),

@@ -1,7 +1,7 @@
 /** A scratch copy of a schema, on the same server: no rows but the notes of migration tools. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { namesDatabase } from './relay.ts';
@@ -205,8 +205,7 @@ export async function makeScratch(
 ): Promise<ScratchDatabase> {
   const { kind } = address;
   if (kind === 'sqlite') {
-    if (!statSync(address.name, { throwIfNoEntry: false })?.isFile())
-      throw new Failure('not_configured', `there is no file ${basename(address.name)}`);
+    await query(address, 'SELECT 1', request);
     return copyFile(address, request);
   }
   const name = await createOn(address, kind, request);

@@ -1,5 +1,7 @@
 /** A database's own command line tools. A password is in their environment, never in an argument. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
@@ -180,6 +182,9 @@ export function startTool(
   return { child, file, secret: server?.password ?? '' };
 }
 
+/** Whether it is a file of SQLite that is not there: only the app, or its migration, makes it. */
+export const isUnmade = ({ kind, name }: DatabaseAddress) => kind === 'sqlite' && !existsSync(name);
+
 /** Runs a tool with `input`; the answer is what it prints. Throws a Failure without secrets. */
 export async function runTool(
   address: DatabaseAddress,
@@ -187,6 +192,9 @@ export async function runTool(
   words: ToolWords,
   limits: ToolLimits = {},
 ): Promise<string> {
+  // The tool would make it.
+  if (isUnmade(address))
+    throw new Failure('not_configured', `there is no file ${basename(address.name)}`);
   const { child, file, secret } = startTool(address, tool, words);
   try {
     return (await collected(child, words.input, limits, file)).toString('utf8');
