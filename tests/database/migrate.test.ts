@@ -69,4 +69,18 @@ test('a file that is not there is made by the migration alone', async ({ world }
   assert.ok(existsSync(database));
 });
 
+test('a URL that cannot be read is known before anything is built', async ({ world }) => {
+  const deploy = deployFile(world.port, 'migrate: sh migrate.sh\n');
+  await world.push('v1', {
+    deploy: deploy.replace('env: { ', 'env: { DATABASE_URL: "postgres://a:%zz@127.0.0.1/b", '),
+  });
+  const words = 'migrate: DATABASE_URL: the URL of the database has a % that is not followed';
+  const checked = await world.deploy(['--check']);
+  assert.is(checked.status, 1);
+  assert.match(checked.stdout + checked.stderr, words);
+  const done = await world.deploy();
+  assert.match(done.stderr, words);
+  assert.not.match(done.stderr, /export|zz/);
+});
+
 own.run();

@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
 import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
@@ -47,6 +48,14 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'mysql dump': ['mariadb-dump', 'mysqldump'],
   'sqlite client': ['sqlite3'],
 };
+
+/** The programs of a kind, for its copies and backups, that are not on PATH. */
+export function missingTools(kind: DatabaseAddress['kind'], { PATH = '' }: Env): string[] {
+  const needed = [PROGRAMS[`${kind} client`] ?? [], PROGRAMS[`${kind} dump`] ?? []];
+  return needed
+    .filter((names) => names.length > 0 && !names.some((name) => onPath(name, { PATH })))
+    .map((names) => names.join(' or '));
+}
 
 /** Settings of a PostgreSQL URL that libpq takes from its environment. */
 const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];

@@ -1,4 +1,6 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
+
+import { variablesOf } from '@runner/common/app-secrets/open';
 import { followedWords } from '@runner/common/apps/following';
 import type { SignedBy } from '@runner/common/apps/signed';
 import type { AppState, ChangeSummary } from '@runner/common/apps/state';
@@ -24,7 +26,7 @@ import { activeCommit, type DeployRequest, requireLimits } from './begin.ts';
 import { checkNotes, fetchNotes } from './check-notes.ts';
 import { packagesOf } from './packages.ts';
 import { stepsOf } from './plan-steps.ts';
-import { lacks, missingStartFile } from './preflight.ts';
+import { type Inspected, lacks, missingStartFile } from './preflight.ts';
 import { missingPrograms, networkProblems } from './programs.ts';
 import { warmCost } from './watch-notes.ts';
 
@@ -114,7 +116,7 @@ export async function inspect(request: CheckRequest, app: AppState): Promise<Ins
     if (note) reporter.note(note);
     const file = onlyInstance(contents.file, request.instance, wanted.version);
     const [first] = file.instances;
-    const set = secrets.today(first?.name ?? '').map(({ name }) => name);
+    const set = variablesOf(secrets.today(first?.name ?? ''));
     const known = { app, source, set };
     const range = { from: activeCommit(app, request.instance), to: wanted.commit };
     const { notes, changes: packages } = await packagesOf(
@@ -132,7 +134,7 @@ export async function inspect(request: CheckRequest, app: AppState): Promise<Ins
 
 async function planOf(
   { io, paths, ref }: Pick<DeployRequest, 'io' | 'paths' | 'ref'>,
-  { app, source, set }: { app: AppState; source: GitSource; set: readonly string[] },
+  { app, source, set }: { app: AppState } & Pick<Inspected, 'source' | 'set'>,
   { commit, version }: ResolvedRef,
   { file, from, submodules }: Contents,
 ): Promise<Omit<DeployPlan, 'signed_by'>> {

@@ -3,6 +3,8 @@
  * (export, build, then switch, start and health of each instance), undone on error, DeploySuccess or
  * DeployFailure, state, prune, unlock, drain, and the chats last.
  */
+
+import { variablesOf } from '@runner/common/app-secrets/open';
 import type { ProxyMark } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
@@ -123,7 +125,7 @@ async function unreadyFor(
   if (contents instanceof StepFailure) return undefined;
   const { file } = contents;
   const { app } = op.app;
-  const set = op.secrets.today(file.instances[0]?.name ?? '').map(({ name }) => name);
+  const set = variablesOf(op.secrets.today(file.instances[0]?.name ?? ''));
   const unready =
     (await preflight(op, { app, source, commit, file, set })) ?? undecided(op.app, file, migrated);
   if (unready && trigger === 'fetch' && isSameFailure(op.app, commit, op.redact(unready.message)))

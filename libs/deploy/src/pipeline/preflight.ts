@@ -5,6 +5,7 @@ import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
+import { migrationLacks } from '../database/ready.ts';
 import { blobsOf } from '../git/commit-files.ts';
 import type { GitSource } from '../git/source.ts';
 import { obstacles } from '../instances/drivers/availability.ts';
@@ -31,8 +32,8 @@ export interface Inspected {
   readonly source: GitSource;
   readonly commit: string;
   readonly file: DeployFile;
-  /** Names of the secrets that are set for its first instance. */
-  readonly set: readonly string[];
+  /** The secrets that are set for its first instance. */
+  readonly set: Readonly<Record<string, string>>;
 }
 
 /** What `--check` and a deploy both refuse. */
@@ -40,10 +41,10 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
   const { io, paths } = server;
   const { app, source, commit, file, set } = what;
   const at = (stage: Stage, all: readonly string[]) => all.map((words) => ({ stage, words }));
-  const unset = file.build.env.filter((name) => !set.includes(name));
+  const unset = file.build.env.filter((name) => !Object.hasOwn(set, name));
   const { database } = file.migrate ?? {};
-  const isSet = (name: string) => set.includes(name) || file.instances[0]?.env[name];
-  const noUrl = database === undefined || isSet(database) ? [] : [database];
+  const url = database && (set[database] ?? file.instances[0]?.env[database]);
+  const noUrl = database === undefined || url ? [] : [database];
   const key = keyProblem(paths);
   return [
     ...at('release', key ? [`release: ${key.message}`] : []),
@@ -65,6 +66,7 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
       'migrate',
       noUrl.map((name) => `migrate: ${name} is not set: runner env set ${app} ${name}`),
     ),
+    ...at('migrate', file.migrate && url ? migrationLacks(file.migrate, url, io.env) : []),
   ];
 }
 

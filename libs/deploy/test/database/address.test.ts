@@ -1,7 +1,9 @@
 /** The URL of a database, in the forms of web frameworks. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { databaseAddress, otherDatabase, serverOf } from '@runner/deploy/database/address';
+import { migrationLacks } from '@runner/deploy/database/ready';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -90,6 +92,25 @@ test('a bad URL is refused, and its secrets are not repeated', () => {
       assert.is(code, 'config_invalid', url);
       assert.not.match(`${message} ${(error as Error).stack}`, new RegExp(SECRET));
     }
+});
+
+test('what a migration lacks is a URL that can be read, and the programs for copies and backups', () => {
+  const rules = { database: 'DATABASE_URL', isRehearsed: true } as MigrationRules;
+  const lacks = (url: string, more: Partial<MigrationRules> = {}) =>
+    migrationLacks({ ...rules, ...more }, url, { PATH: '/nowhere' });
+  assert.equal(lacks('postgres://a@b/c'), [
+    'migrate: psql is not on PATH',
+    'migrate: pg_dump is not on PATH',
+  ]);
+  assert.equal(lacks('mysql://a@b/c'), [
+    'migrate: mariadb or mysql is not on PATH',
+    'migrate: mariadb-dump or mysqldump is not on PATH',
+  ]);
+  assert.equal(lacks('sqlite:a.db'), ['migrate: sqlite3 is not on PATH']);
+  assert.equal(lacks('sqlite:a.db', { isRehearsed: false }), []);
+  assert.equal(lacks('mongodb://a@b/c', { isRehearsed: false }), [
+    'migrate: DATABASE_URL: the URL of the database does not begin with postgres:, mysql:, mariadb:, sqlite: or file:',
+  ]);
 });
 
 test.run();

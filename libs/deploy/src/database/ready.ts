@@ -1,0 +1,22 @@
+/** What keeps a migration from its database, known before anything is built. */
+import type { MigrationRules } from '@runner/common/deploy-file/migrate';
+import { Failure } from '@runner/common/foundation/failure';
+import type { Env } from '@runner/common/foundation/io';
+import { databaseAddress } from './address.ts';
+import { missingTools } from './tools.ts';
+
+/** Sentences without the URL: that it cannot be read, and which programs are not on PATH. */
+export function migrationLacks(
+  { database, isRehearsed, backup }: MigrationRules,
+  url: string,
+  env: Env,
+): string[] {
+  try {
+    const { kind } = databaseAddress(url, '/');
+    if (!isRehearsed && backup !== 'auto') return [];
+    return missingTools(kind, env).map((program) => `migrate: ${program} is not on PATH`);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [`migrate: ${database}: ${error.message}`];
+  }
+}
