@@ -99,7 +99,7 @@ export interface JobSummary {
   trouble: string | null;
   /** Its trouble is that times passed without a run. */
   missed: boolean;
-  /** Its newest run that is over. */
+  /** Its newest run that is over; a time that was skipped is not a run. */
   last: Pick<JobRun, 'at' | 'ms' | 'outcome' | 'version'> | null;
 }
 
@@ -137,7 +137,8 @@ export function writeViewOfJobs(paths: Paths, app: string, book: JobBook): void 
 function summariesOf(book: JobBook | undefined): JobSummary[] {
   return presentJobs(book).map(([job, entry]) => {
     const { rules, instance, next, run, paused, trouble, runs } = entry;
-    const [{ at, ms, outcome, version } = {} as Partial<JobRun>] = runs;
+    const ran = runs.find(({ outcome: how }) => how !== 'skipped');
+    const { at, ms, outcome, version } = ran ?? ({} as Partial<JobRun>);
     const last = outcome === undefined ? null : { at, ms, outcome, version };
     return {
       job,

@@ -169,7 +169,11 @@ function skipped(due: string, { now, newId }: Look, reason = 'the run before wen
   return { id: newId(), due, outcome: 'skipped' as const, ...rest };
 }
 
-/** With one more run. */
+/** With one more run. Among many times that were skipped the newest that ran is kept. */
 export function withRun(entry: JobEntry, run: JobEntry['runs'][number]): JobEntry {
-  return { ...entry, runs: [run, ...entry.runs].slice(0, RUNS_MAX) };
+  const all = [run, ...entry.runs];
+  const kept = all.slice(0, RUNS_MAX);
+  const ran = all.find(({ outcome }) => outcome !== 'skipped');
+  if (ran && !kept.includes(ran)) kept[kept.length - 1] = ran;
+  return { ...entry, runs: kept };
 }

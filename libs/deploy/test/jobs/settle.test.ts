@@ -1,4 +1,10 @@
-import { settle } from '@runner/deploy/jobs/settle';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { jobSummaries } from '@runner/common/apps/job-book';
+import type { AppState } from '@runner/common/apps/state';
+import { pathsOf } from '@runner/common/foundation/paths';
+import { settle, withRun } from '@runner/deploy/jobs/settle';
+import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entryOf, manyDueTimes, nightsAndHours } from './due-times.ts';
@@ -20,6 +26,22 @@ test('a clock that was set back by more than a day does not keep a job from runn
   assert.equal([first.starts, first.entry.next], [false, '2026-06-01T01:00:00.000Z']);
   const then = settle(first.entry, { ...look, now: new Date('2026-06-01T01:00:01Z') });
   assert.is(then.entry.run?.due, '2026-06-01T01:00:00.000Z');
+});
+
+test('times that were skipped are not the last run, however many they are', () => {
+  const at = '2026-06-01T00:00:00.000Z';
+  const ok = { id: 'ok', due: at, at, ms: 7, outcome: 'ok' as const, version: 'v1' };
+  const skip = { ...ok, id: 'skip', ms: 0, outcome: 'skipped' as const };
+  let entry = withRun(entryOf({ every: '1h' }, 'UTC', {}), ok);
+  for (let count = 0; count < 50; count += 1) entry = withRun(entry, skip);
+  assert.equal([entry.runs.length, entry.runs.at(-1)?.id], [20, 'ok']);
+  const paths = pathsOf(temporaryFolder('jobs'));
+  const path = paths.app('shop').jobs;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify({ of: '', jobs: { tick: entry } }));
+  const state = { app: 'shop', instances: { default: { current: { jobs: true } } } };
+  const [summary] = jobSummaries(paths, state as unknown as AppState);
+  assert.equal(summary?.last, { at, ms: 7, outcome: 'ok', version: 'v1' });
 });
 
 test.run();
