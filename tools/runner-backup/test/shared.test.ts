@@ -36,4 +36,17 @@ test('files that cannot be saved are named on stderr, each on one escaped line',
   assert.equal(readdirSync(join(fresh, 'apps')), ['shop']);
 });
 
+test('backups of databases are not in it, and are named', async () => {
+  const { root } = await makeRoot();
+  const folder = join(root, 'apps/shop/database');
+  mkdirSync(folder, { recursive: true });
+  assert.is((await backUp(root)).stderr, '');
+  writeFileSync(join(folder, '3f9c2d7e.age'), '');
+  const { stderr } = await backUp(root);
+  assert.is(
+    stderr,
+    `runner backup: the backups of the database of shop are not in it: copy ${folder}\n`,
+  );
+});
+
 test.run();

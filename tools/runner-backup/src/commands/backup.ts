@@ -3,18 +3,19 @@ import type { BackedUp } from '@runner/backup/backup';
 import { backUp } from '@runner/backup/backup';
 import { sealingKey } from '@runner/backup/key';
 import { command } from '@runner/common/cli/command';
-import { makeFolder } from '@runner/common/files/read';
+import { makeFolder, namesIn } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 
 export const backup = command({
   about: 'Write an encrypted backup of everything that is not in git',
   details:
     'One file with configuration, keys, apps, secrets, the audit log and the units of the apps. runner\n' +
-    'restore and age can decrypt it. Without --recipient and --passphrase-file it prompts for a\n' +
-    'passphrase.',
+    'restore and age can decrypt it. It does not contain the backups of databases, which are in\n' +
+    'apps/<app>/database. Without --recipient and --passphrase-file it prompts for a passphrase.',
   options: {
     to: {
       placeholder: 'FILE',
@@ -43,6 +44,13 @@ export const backup = command({
     const key = sealingKey(io, recipient, options['passphrase-file']);
     const withShared = options['with-shared'] === true;
     const done = await backUp({ io, paths, to, key, withShared, note });
+    const left = done.apps.filter((app) =>
+      namesIn(paths.app(app).databaseBackups).some((name) => name.endsWith('.age')),
+    );
+    if (left.length > 0)
+      note(
+        `the backups of the database of ${left.join(', ')} are not in it: copy ${left.map((app) => word(paths.app(app).databaseBackups)).join(' ')}`,
+      );
     const at = `${io.now().toISOString()}\n`;
     const failure = failureIn(() => {
       makeFolder(dirname(paths.lastBackup));
