@@ -181,13 +181,25 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);
   if (app.deploying) {
     const { deploy_id, stage, started, pid, version, user } = app.deploying;
-    rows.push([
-      LABELS[operationWord(app.deploying)] ?? 'deploying:',
-      [
-        `${version}, ${progressText(stage, started, now)}`,
-        `${user === undefined ? '' : `begun by ${user}, `}deploy ${deploy_id}, process ${pid}`,
-      ],
-    ]);
+    const begun = user === undefined ? '' : `begun by ${user}, `;
+    const place = stage === undefined ? '' : ` at ${stage}`;
+    rows.push(
+      app.state === 'interrupted'
+        ? [
+            `${operationWord(app.deploying)}:`,
+            [
+              `${version}, interrupted${place}, begun at ${utcText(started)}`,
+              `${begun}deploy ${deploy_id}`,
+            ],
+          ]
+        : [
+            LABELS[operationWord(app.deploying)] ?? 'deploying:',
+            [
+              `${version}, ${progressText(stage, started, now)}`,
+              `${begun}deploy ${deploy_id}, process ${pid}`,
+            ],
+          ],
+    );
   }
   if (app.lock)
     rows.push([

@@ -185,9 +185,13 @@ test('a command to type is never broken over two lines', async () => {
 });
 
 test('an app whose deploy died is distinguished from one that is being deployed', async () => {
-  assert.match(await shown({ deploying: INTERRUPTED }), /^ {2}state: {6}interrupted\n/);
+  assert.match(await shown({ deploying: INTERRUPTED }), /^ {2}state: +interrupted\n/);
   const ended = { ...DEPLOYING, pid: 2 ** 30 };
-  assert.match(await shown({ deploying: ended }), /^ {2}state: {6}interrupted\n/);
+  const text = await shown({ deploying: ended });
+  assert.match(text, /^ {2}state: +interrupted\n/);
+  // No process is claimed, and no time goes on.
+  assert.match(text, /\n {2}deploy: +.*, interrupted( at \w+)?, begun at \S+ \S+ UTC\n/);
+  assert.not.match(text, /process|after \d|deploying:/);
 });
 
 test('JSON has everything but the sealed token; YAML the same', async () => {
