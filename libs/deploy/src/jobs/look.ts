@@ -165,13 +165,14 @@ function newsOf(
   return { entry, news };
 }
 
-/** Ends what a killed run had started. */
+/** Ends what a killed run had started. One that an operator began is not news. */
 export function newsOfKilled(
   entry: JobEntry,
   killed: NonNullable<SettledJob['killed']>,
   now: string,
 ): Pick<Done, 'entry' | 'news'> {
   endWithVariable(JOB_RUN, killed.id);
+  if (killed.due === null) return { entry, news: [] };
   const told = troubled(entry, 'failed', now);
   const reason = `job ${entry.rules.name}: the process that ran it was killed`;
   const more = { error: reason, ...ofVersion(killed) };
