@@ -154,7 +154,8 @@ function scheduleOf(
 ): Pick<JobRules, 'schedule' | 'when'> {
   const kinds = KINDS.filter((kind) => section.has(kind));
   const [kind] = kinds;
-  if (!kind || kinds.length > 1) throw wrong('', 'needs one of at, every, cron and after');
+  if (!kind) throw wrong('', 'needs one of at, every, cron and after');
+  if (kinds.length > 1) throw wrong('', `has ${kinds.join(' and ')}: only one of them works`);
   const zone = (section.get('zone') ?? DEFAULTS.zone) as string;
   if (section.has('zone') && kind !== 'at' && kind !== 'cron')
     throw wrong('zone', 'only works with at and cron');

@@ -520,7 +520,7 @@ test('a range of days may go over the end of a week', () => {
 test('what is wrong with a job is named with line and key', () => {
   const problems = {
     '{ run: a }': ': needs one of at, every, cron and after',
-    '{ run: a, every: 1m, at: "03:00" }': ': needs one of at, every, cron and after',
+    '{ run: a, every: 1m, at: "03:00" }': ': has at and every: only one of them works',
     '{ run: a, cron: "61 * * * *" }': ".cron: '61 * * * *' is not a schedule of cron's five fields",
     '{ run: a, cron: "0 0 0 * * *" }':
       ".cron: '0 0 0 * * *' is not a schedule of cron's five fields",
