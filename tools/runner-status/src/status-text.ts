@@ -7,6 +7,7 @@ import { type Paused, type Stopped, shownHoldWords } from '@runner/common/apps/o
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
 import { migrationLines } from '@runner/common/apps/schema-way';
+import type { Deploying } from '@runner/common/apps/state';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { deployedSince, overWords } from '@runner/common/apps/versions';
 import { fields, type Style } from '@runner/common/cli/output';
@@ -168,6 +169,23 @@ function stateWords({ state, jobs }: Detailed): string {
   return troubled.length === 0 ? state : `${state}, but in trouble: job ${troubled.join(', ')}`;
 }
 
+/** The operation that runs, or ran when its process died. */
+function operationRow(
+  { state }: Detailed,
+  operation: Deploying,
+  now: Date,
+): [label: string, lines: string[]] {
+  const { deploy_id, stage, started, pid, version, user } = operation;
+  const what = operationWord(operation);
+  const by = `${user === undefined ? '' : `begun by ${user}, `}deploy ${deploy_id}`;
+  if (state !== 'interrupted') {
+    const lines = [`${version}, ${progressText(stage, started, now)}`, `${by}, process ${pid}`];
+    return [LABELS[what] ?? 'deploying:', lines];
+  }
+  const place = stage === undefined ? '' : ` at ${stage}`;
+  return [`${what}:`, [`${version}, interrupted${place}, begun at ${utcText(started)}`, by]];
+}
+
 function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   const rows: [string, string[]][] = [
     ['state:', [stateWords(app)]],
@@ -179,28 +197,7 @@ function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
   ];
   rows.push(...app.instances.map((each) => instanceRow(each, app)));
   if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);
-  if (app.deploying) {
-    const { deploy_id, stage, started, pid, version, user } = app.deploying;
-    const begun = user === undefined ? '' : `begun by ${user}, `;
-    const place = stage === undefined ? '' : ` at ${stage}`;
-    rows.push(
-      app.state === 'interrupted'
-        ? [
-            `${operationWord(app.deploying)}:`,
-            [
-              `${version}, interrupted${place}, begun at ${utcText(started)}`,
-              `${begun}deploy ${deploy_id}`,
-            ],
-          ]
-        : [
-            LABELS[operationWord(app.deploying)] ?? 'deploying:',
-            [
-              `${version}, ${progressText(stage, started, now)}`,
-              `${begun}deploy ${deploy_id}, process ${pid}`,
-            ],
-          ],
-    );
-  }
+  if (app.deploying) rows.push(operationRow(app, app.deploying, now));
   if (app.lock)
     rows.push([
       'lock:',
