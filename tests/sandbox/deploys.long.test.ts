@@ -94,6 +94,17 @@ test('a failure can be attributed to the sandbox, but its output chooses no sett
     }
   }));
 
+test('a migration of a SQLite file that the sandbox protects fails with that reason', () =>
+  inWorld(async (world) => {
+    const file = '/usr/local/share/x.db';
+    const run = `sqlite3 ${file} 'create table more(id int)'`;
+    const deploy = `migrate: { run: "${run}", rehearse: false }\ninstances: { default: { env: { DATABASE_URL: "sqlite:${file}" } } }\n`;
+    await world.push('v1', { deploy });
+    assert.is((await world.deploy([], REQUIRED)).status, 1);
+    const error = String(world.events().at(-1)?.error);
+    assert.ok(error.includes('it ran in the sandbox, which lets commands write only to'), error);
+  }));
+
 test('a start command that cannot end a process by its number is reported, although it succeeded', () =>
   inWorld(async (world) => {
     const run = `kill ${process.pid} || true`;

@@ -120,7 +120,8 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
   const note = await noteBegin(context, left, migrating);
   const title = `migrate: ${command}`;
   const run = async () => {
-    const { exit, output } = await tryStep(op.log, op.signal, stepFor(context, command));
+    const step = stepFor(context, command);
+    const { exit, output } = await tryStep(op.log, op.signal, step);
     if (isEnded(exit)) throw await notedEnd(context, exit, { title, output });
     const after = await lookAtSchema(address);
     const own = succeeded(exit)
@@ -131,7 +132,8 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
     keepLook(op, address, after);
     remember(context, found, { restore, isIn: succeeded(exit), seen });
     if (succeeded(exit)) return found;
-    const headline = `${title} ${describeExit(exit, rules.timeout)}`;
+    const doubt = step.confinement?.explain(output);
+    const headline = `${title} ${describeExit(exit, rules.timeout)}${doubt ? `: ${doubt}` : ''}`;
     const part = op.log.parts.at(-1);
     throw new StepFailure('migrate', headline, { output, ended: { title, exit, part } });
   };

@@ -23,7 +23,7 @@ const EFFECTS: readonly (readonly [RegExp, string])[] = [
     "hides the server's processes: what it was to end may still run; use start: { type: process }, which runner ends",
   ],
   [
-    /EROFS|Read-only file system/i,
+    /EROFS|Read-only file system|readonly database|unable to open database file/i,
     'lets commands write only to the release, shared/, /tmp and what is new or a cache in HOME',
   ],
 ];
