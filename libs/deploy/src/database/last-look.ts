@@ -105,12 +105,17 @@ export function withOthers(
 
 const SAME: SchemaFinding = { verdict: 'additive', reasons: [], isSame: true };
 
-/** Those that the app has not seen yet. */
+/** Those of other servers that the app has not seen yet: what apps of this one have done is recorded with them. */
 function resultsSince(
-  { app }: Operation,
+  { paths, app }: Operation,
   { fingerprint }: DatabaseAddress,
   { results }: MigrationNote,
 ): readonly NotedResult[] {
   if (app.database !== fingerprint) return [];
-  return results.slice(results.findIndex((each) => each.deploy_id === app.database_seen) + 1);
+  const own = listApps(paths, allNames(paths)).apps.flatMap(({ migrations = [] }) =>
+    migrations.map(({ deploy_id }) => deploy_id),
+  );
+  return results
+    .slice(results.findIndex((each) => each.deploy_id === app.database_seen) + 1)
+    .filter(({ deploy_id }) => !own.includes(deploy_id));
 }
