@@ -196,12 +196,12 @@ export class HostGuard implements NetworkGuard {
       if (addresses === undefined) return this.#refuse(asked, 'lookup');
       if (addresses === null) return this.#refuse(asked, 'private');
       const far = await dial(addresses, port);
-      const entry = notes.reached(host, port);
+      const bytes = () => ({ up: far.bytesWritten, down: far.bytesRead });
+      const ended = notes.reached(host, port, bytes);
       this.#open.add(far);
       far.once('close', () => {
         this.#open.delete(far);
-        entry.up += far.bytesWritten;
-        entry.down += far.bytesRead;
+        ended();
       });
       return far;
     } catch {

@@ -11,20 +11,33 @@ const ASKED_MAX = 60;
 /** Hosts of a record. */
 const RECORDED = 50;
 
+type Bytes = Pick<NetworkHost, 'up' | 'down'>;
+
+function add(sum: Bytes, { up, down }: Bytes): void {
+  sum.up += up;
+  sum.down += down;
+}
+
 /** Notes of one operation. */
 export class NetworkNotes {
   readonly #reached = new Map<string, NetworkHost>();
+  readonly #open = new Set<{ readonly entry: NetworkHost; bytes(): Bytes }>();
   readonly #refused = new Map<string, NetworkRefusal>();
   /** The list that allows what was reached, of commands that were to learn it. */
   learned: readonly string[] | undefined;
 
-  /** The entry of a host, to which its bytes are added. */
-  reached(host: string, port: number): NetworkHost {
+  /** Notes a connection, whose bytes count also while it is open. Returns what is called at its end. */
+  reached(host: string, port: number, bytes: () => Bytes): () => void {
     const key = `${host}:${port}`;
     const entry = this.#reached.get(key) ?? { host, port, connections: 0, up: 0, down: 0 };
     if (this.#reached.size < REACHED_MAX) this.#reached.set(key, entry);
     entry.connections += 1;
-    return entry;
+    const open = { entry, bytes };
+    this.#open.add(open);
+    return () => {
+      this.#open.delete(open);
+      add(entry, bytes());
+    };
   }
 
   /** `by` is asked the first time only. */
@@ -46,7 +59,12 @@ export class NetworkNotes {
 
   /** The hosts that were reached, those with the most bytes first. */
   get hosts(): readonly NetworkHost[] {
-    return [...this.#reached.values()].sort((a, b) => b.up + b.down - a.up - a.down);
+    const now = new Map([...this.#reached.values()].map((entry) => [entry, { ...entry }]));
+    for (const { entry, bytes } of this.#open) {
+      const counted = now.get(entry);
+      if (counted) add(counted, bytes());
+    }
+    return [...now.values()].sort((a, b) => b.up + b.down - a.up - a.down);
   }
 
   /** What was refused, in order. */
