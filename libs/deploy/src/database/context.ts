@@ -36,3 +36,17 @@ export function stepFor(
   const { timeout } = rules;
   return shellStep({ stage: 'migrate', command, cwd: folder, env, timeout, confinement });
 }
+
+/** Whether a version of the app is active. */
+export const hasVersion = ({ app }: Pick<Deploy, 'app'>) =>
+  Object.values(app.instances).some(({ current }) => current);
+
+/** At the first deploy of the app, until it has succeeded. */
+export const isFirst = ({ op, rules }: MigrationContext) =>
+  rules.first !== undefined && !hasVersion(op) && op.app.first_run === undefined;
+
+/** What migrates: `first` at the first deploy. */
+export function commandOf(context: MigrationContext): string {
+  const { run, first = run } = context.rules;
+  return isFirst(context) ? first : run;
+}

@@ -3,30 +3,33 @@
  * switched, and never two at once on one database. What it did to the schema says whether a version from
  * before still works with it.
  */
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import { migrationWords } from '@runner/common/apps/schema-way';
 import type { Migration } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
-import { removeTree } from '@runner/common/files/tree-change';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Target } from '../instances/drivers/driver.ts';
-import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
-import { type DatabaseAddress, databaseAddress } from './address.ts';
+import { databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
-import { currentOf, type MigrationContext, stepFor } from './context.ts';
+import {
+  commandOf,
+  currentOf,
+  hasVersion,
+  isFirst,
+  type MigrationContext,
+  stepFor,
+} from './context.ts';
 import { isEnded, type KilledAnswer, leftByAKill, notedEnd } from './killed.ts';
 import { keepLook, lastLook, withOthers } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { type MigrationNote, noteBegin, noteEnd, readNote } from './note.ts';
-import { type RehearsalResult, rehearseSchema } from './rehearse.ts';
+import { NOT_REHEARSED, rehearse } from './rehearsal-step.ts';
 import {
   leftByFailure,
   lookAtSchema,
@@ -34,15 +37,11 @@ import {
   type SchemaFinding,
   worseOf,
 } from './schema.ts';
-import { lookAtServer, type ServerWide, serverChanges } from './server-wide.ts';
-import { requireSpace, sizeWords } from './space.ts';
 import { isUnmade } from './tools.ts';
 import { lineToNow } from './way-back.ts';
 
 /** Characters of the line that says how to restore. */
 const RESTORE_MAX = 300;
-/** Changes of a server that are named. */
-const CHANGES_MAX = 5;
 /** Migrations that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;
 
@@ -148,90 +147,6 @@ async function migrateLocked(context: MigrationContext, left: MigrationNote): Pr
     !found.isProven
   )
     say(op, 'there is no backup of the database as it was: backup: auto would make one');
-}
-
-const hasVersion = ({ app }: Pick<Deploy, 'app'>) =>
-  Object.values(app.instances).some(({ current }) => current);
-
-/** At the first deploy of the app, until it has succeeded. */
-const isFirst = ({ op, rules }: MigrationContext) =>
-  rules.first !== undefined && !hasVersion(op) && op.app.first_run === undefined;
-
-function commandOf(context: MigrationContext): string {
-  const { run, first = run } = context.rules;
-  return isFirst(context) ? first : run;
-}
-
-const NOT_REHEARSED: RehearsalResult = {
-  verdict: 'unknown',
-  reasons: ['it was not rehearsed'],
-  rewrites: [],
-};
-
-/** Throws a StepFailure if a rehearsal has changed more than the copy. */
-async function refuseServerWide(address: DatabaseAddress, before: ServerWide | undefined) {
-  const changes = before ? serverChanges(before, await lookAtServer(address)) : [];
-  if (changes.length === 0) return;
-  const what = harmlessLine(changes.slice(0, CHANGES_MAX).join(', '));
-  throw new StepFailure(
-    'migrate',
-    `migrate: its rehearsal on a copy changed the server itself: ${what}; undo that, and change it by hand or set rehearse: false`,
-  );
-}
-
-/** What the migration does to a copy, of the schema or of all. Throws a StepFailure if it fails there. */
-async function rehearse(context: MigrationContext): Promise<RehearsalResult> {
-  const { op, target, rules, address } = context;
-  const what = rules.isFull ? 'full copy' : 'copy of the schema';
-  const temporary = mkdtempSync(join(target.release, '.rehearsal-'));
-  const onServer = await lookAtServer(address).catch(() => undefined);
-  let failed: StepFailure | undefined;
-  const run = async (url: string) => {
-    const step = stepFor(context, commandOf(context), { [rules.database]: url });
-    const { exit, output } = await tryStep(op.log, op.signal, { ...step, label: 'rehearsal' });
-    const words = describeExit(exit, rules.timeout);
-    const ended = { title: step.title, label: 'rehearsal', exit, part: op.log.parts.at(-1) };
-    failed = new StepFailure(
-      'migrate',
-      `migrate: its rehearsal on a ${what} ${words}: it was not run on the database; if it is right and only the copy lacks something: ${rules.isFull ? '' : 'rehearse: full, or '}rehearse: false`,
-      { output, ended },
-    );
-    return { ok: succeeded(exit), words };
-  };
-  try {
-    const { isFull, timeout } = rules;
-    const { size, words } = isFull ? await sizeWords(op.app, address) : { size: 0, words: '' };
-    if (address.kind === 'sqlite') requireSpace(temporary, size);
-    if (isFull) say(op, `a full copy of the database: ${words}`);
-    const about = { address, temporary, run, signal: op.signal, ...trialOf(context, temporary) };
-    const rehearsed = async () => {
-      const result = await rehearseSchema({ ...about, ...(isFull && { full: { timeout } }) });
-      await refuseServerWide(address, onServer);
-      if (failed && result.hasFailed) throw failed;
-      return result;
-    };
-    const { reporter } = op;
-    return await reported(reporter, `rehearse on a ${what}`, rehearsed, ({ skipped }) => skipped);
-  } finally {
-    removeTree(temporary);
-  }
-}
-
-/** How the version that runs now is tried on a copy: by its own command, in its own folder. */
-function trialOf({ op, target, rules }: MigrationContext, copy: string) {
-  const { name } = target.instance;
-  const current = op.app.instances[name]?.current;
-  const old = current && keptTarget(op, name, current);
-  const command = old?.file.migrate?.check;
-  if (!old || command === undefined) return {};
-  const { database } = old.file.migrate as MigrationRules;
-  const check = async (url: string) => {
-    const step = stepFor({ op, target: old, rules }, command, { [database]: url }, copy);
-    const { exit } = await tryStep(op.log, op.signal, { ...step, label: 'check' });
-    const words = `the check of ${current.version} fails on the migrated copy: \`${command}\` ${describeExit(exit, rules.timeout)}`;
-    return { ok: succeeded(exit), words };
-  };
-  return { check };
 }
 
 /** Returns how to restore it: of a command the last line that it prints. */

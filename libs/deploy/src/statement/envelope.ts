@@ -6,7 +6,7 @@ import { hashOf } from '@runner/common/audit/chain';
 import { isThere } from '@runner/common/files/read';
 import { readTrusted } from '@runner/common/files/trusted';
 import { writeWhole } from '@runner/common/files/write';
-import { orElse } from '@runner/common/foundation/attempt';
+import { failureIn, orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
@@ -46,16 +46,8 @@ function readKey({ statementKey: path, root }: Paths): KeyObject | undefined {
   );
 }
 
-/** Why the server's key cannot be used; undefined if it can, or there is none yet. */
-export function keyProblem(paths: Paths): Failure | undefined {
-  try {
-    readKey(paths);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
+/** What is wrong with the server's key; undefined if it is good, or not made yet. */
+export const keyProblem = (paths: Paths): Failure | undefined => failureIn(() => readKey(paths));
 
 /** The server's public key; undefined if it has signed nothing yet. Throws as `ownKey`. */
 export function ownPublicKey(paths: Paths): KeyObject | undefined {
