@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { killApp } from '@runner/testing/app';
 import { type Ended, run, start } from '@runner/testing/run';
 import { suite } from 'uvu';

@@ -1,7 +1,8 @@
 /** A real app to which steps are done: its code host, root, executables and clock. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import type { AppSummary } from '@runner/common/apps/summary';
 import { page } from '@runner/testing/app';
 import type { GitServer } from '@runner/testing/git-server';

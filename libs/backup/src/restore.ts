@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, lstatSync, openSync, readSync } from 
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { RanVersion } from '@runner/common/apps/state';
+import type { RanVersion } from '@runner/common/apps/deployed';
 import { listApps } from '@runner/common/apps/store';
 import { refuseForeignRoot } from '@runner/common/files/foreign-root';
 import { type Lock, requireLock } from '@runner/common/files/lock';

@@ -1,4 +1,6 @@
 /** A plan as it is printed. */
+
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import {
   type CommandPlan,
   isApproved,
@@ -7,7 +9,6 @@ import {
   waitsWords,
 } from '@runner/common/apps/plans';
 import { signerWords } from '@runner/common/apps/signed';
-import type { ChangeSummary } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { fields, type Style } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';

@@ -1,6 +1,7 @@
 /** One instance for people. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
-import type { Deployed } from '@runner/common/apps/state';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { Usage } from '@runner/common/files/usage';
 import { durationText, utcText } from '@runner/common/text/time';

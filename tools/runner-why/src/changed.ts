@@ -1,6 +1,7 @@
 /** What is different from the last version that worked. */
 import { readSecrets } from '@runner/common/app-secrets/file';
-import type { AppState, ChangeSummary, Deployed } from '@runner/common/apps/state';
+import type { ChangeSummary, Deployed } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';

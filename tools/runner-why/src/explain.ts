@@ -1,5 +1,5 @@
 /** Puts together why an app is not well. */
-import type { ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { requireApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { deployedSince } from '@runner/common/apps/versions';

@@ -4,6 +4,7 @@ import { isRunning } from '../files/process.ts';
 import { isThere } from '../files/read.ts';
 import { orElse } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
+import type { Deployed, RanVersion } from './deployed.ts';
 import { removalOf } from './preview.ts';
 import {
   asleepSince,
@@ -14,7 +15,7 @@ import {
   slotPaths,
   socketIn,
 } from './slots.ts';
-import type { AppState, Deployed, InstanceState, RanVersion } from './state.ts';
+import type { AppState, InstanceState } from './state.ts';
 
 /** One instance of an app. */
 export interface InstanceSummary {

@@ -1,6 +1,7 @@
 /** The migrations that are in the database of an app, also those of other apps that use it. */
 import type { Paths } from '../foundation/paths.ts';
-import type { AppState, DatabaseBackup, Migration } from './state.ts';
+import type { DatabaseBackup, Migration } from './database.ts';
+import type { AppState } from './state.ts';
 import { allNames, listApps } from './store.ts';
 
 /** What a restore makes of a migration: one that was not in when the backup was made is gone. */

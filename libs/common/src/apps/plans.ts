@@ -7,9 +7,9 @@ import { Failure } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
 import { jsonObject } from '../text/json.ts';
 import { word } from '../text/shell.ts';
+import type { ChangeSummary } from './deployed.ts';
 import { shortTime } from './operator.ts';
 import type { SignedBy } from './signed.ts';
-import type { ChangeSummary } from './state.ts';
 
 export const PLANNED_VERBS = [
   'deploy',

@@ -1,7 +1,8 @@
 /** What an app ran when the backup was made from which it was restored, until that runs here. */
 
 import { Failure } from '../foundation/failure.ts';
-import type { AppState, RanVersion, RestoredInstances } from './state.ts';
+import type { RanVersion } from './deployed.ts';
+import type { AppState, RestoredInstances } from './state.ts';
 import { versionArgument } from './versions.ts';
 
 /** A deploy that brings back what ran. */

@@ -1,7 +1,8 @@
 /** How a version from before a migration gets on with the database, in words. */
 import { word } from '../text/shell.ts';
 import { utcText } from '../text/time.ts';
-import type { AppState, Migration, SchemaWay } from './state.ts';
+import type { Migration, SchemaWay } from './database.ts';
+import type { AppState } from './state.ts';
 
 export const SCHEMA_WORDS: Readonly<Record<SchemaWay, string>> = {
   proven: 'the version before was tried on a copy and works with it',

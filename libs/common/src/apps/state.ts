@@ -1,58 +1,14 @@
 /** The shape of a state file. */
 import type { CommitChecks, RequiredChecks } from './checks.ts';
+import type { DatabaseBackup, Migration, StartedMigration } from './database.ts';
+import type { Deployed, RanVersion } from './deployed.ts';
 import type { Hold } from './hold.ts';
 import type { Paused, Stopped, TrafficHold } from './operator.ts';
 import type { PackageAge } from './package-age.ts';
 import type { PreviewMark, PreviewSettings } from './preview.ts';
 import type { AcceptedCommit, RequireSigned } from './signed.ts';
 import type { Draining, SlotName, SlotState } from './slots.ts';
-
-/** The changes of a deploy. */
-export interface ChangeSummary {
-  /** Commits since the version before; null: unknown, or there was none. */
-  count: number | null;
-  /** Of the newest commits. */
-  subjects: string[];
-  authors: string[];
-  /** The page of the host that compares the two versions, if it has one. */
-  compare?: string;
-  /** What `network` of `.deploy.yml` lists and that of the version before did not; absent: nothing. */
-  network_added?: string[];
-  /** `name@version` of packages with an install script that had none in the version before, at most 20. */
-  new_install_scripts?: string[];
-  /** How many there are, if not all are listed. */
-  new_install_scripts_count?: number;
-  /** An operator deployed these, which are younger than `min_package_age`, or of unknown age. */
-  young_packages?: string[];
-}
-
-/** A version that is or was active. */
-export interface Deployed {
-  version: string;
-  commit: string;
-  /** Name of the folder under `releases/`. */
-  release: string;
-  deployed_at: string;
-  deploy_id: string;
-  /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
-  sequence?: number;
-  /** What it brought; absent as of 0.1.0. */
-  changes?: ChangeSummary;
-  /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */
-  start?: string;
-  /** Its `.deploy.yml` has jobs. */
-  jobs?: true;
-  /** It was made with the operator's `.deploy.yml`; absent: with the commit's own, or without one. */
-  deploy_file?: 'operator';
-  /** Where its instance is found; absent if that is not known, or as of 0.2.0. */
-  url?: string;
-  /** What an operator chose with `--ref`. */
-  ref?: string;
-  /** Fingerprints of the secrets with which it was deployed, by name; absent as of 0.2.0. */
-  secrets?: Record<string, string>;
-  /** The proxy before its first request, if it was to be watched. */
-  mark?: ProxyMark;
-}
+import type { ProxySpan, WatchEnd, WatchState } from './watch.ts';
 
 /** The operator's own `.deploy.yml`, of `runner edit --deploy-file`. */
 export interface OperatorFile {
@@ -152,8 +108,6 @@ export interface CheckFailed {
   commit?: string;
 }
 
-export type RanVersion = Pick<Deployed, 'version' | 'commit'>;
-
 /** Instances that were restored and have not been deployed here yet. */
 export interface RestoredInstances {
   instances: Record<string, RanVersion>;
@@ -190,107 +144,6 @@ export interface Reported {
   /** The last result that `fetch --quiet` printed. */
   said?: string;
 }
-
-/** A release that is judged since it is live. */
-export interface WatchState {
-  deploy_id: string;
-  version: string;
-  commit: string;
-  instances: string[];
-  /** Since when it gets the requests, and until when it is watched. */
-  since: string;
-  until: string;
-  /** When its deploy began: what was printed before is of the version before. */
-  from: string;
-  /** The access log as it was when the release got its first request: what follows is its own. */
-  access_log?: { inode: number; size: number };
-  /** What HAProxy had counted then. */
-  haproxy?: { failed: number; all: number };
-  /** Instances that had no version before. */
-  first?: string[];
-  /** The version before no longer runs: there was too little memory for both. */
-  cold?: boolean;
-}
-
-/** What the proxy had seen when a release got its first request: what follows is its own. */
-export type ProxyMark = Pick<WatchState, 'access_log' | 'haproxy'>;
-
-/** What the proxy saw while a release was live that was left for an earlier one: it is not what is usual. */
-export interface ProxySpan {
-  from: ProxyMark;
-  to: ProxyMark;
-}
-
-/** How the newest watch ended. */
-export interface WatchEnd extends Pick<WatchState, 'deploy_id' | 'version' | 'since'> {
-  at: string;
-  verdict: WatchVerdict;
-  /** In words. */
-  reason: string;
-}
-
-/** A migration that was begun. */
-export interface StartedMigration extends RanVersion {
-  deploy_id: string;
-  /** Fingerprint of the database. */
-  database: string;
-  at: string;
-  /** The backup that is being restored; absent: it is a migration. */
-  backup?: string;
-  /** How its command was ended, in words; absent: it runs, or runner was killed. */
-  ended?: string;
-  /** `applied` can say whether it is in. */
-  asks?: true;
-  /** It is `first`. */
-  first?: true;
-  /** It is the `contract` of its deploy. */
-  contract?: true;
-}
-
-/** A migration that has changed a database, and whether a version from before still works with it. */
-export interface Migration extends RanVersion {
-  deploy_id: string;
-  at: string;
-  /** Fingerprint of the database. */
-  database?: string;
-  verdict: SchemaWay;
-  /** In words. */
-  reasons: string[];
-  /** How to restore the backup that was made before it. */
-  restore?: string;
-  /** Of `proven`: the commit of the version that was tried, and what counts for others. */
-  tried?: string;
-  otherwise?: SchemaWay;
-  /** There was no version before it. */
-  first?: true;
-  /** When a restore took it away, in ISO 8601. */
-  gone?: string;
-}
-
-/** A sealed copy of a database, made before a migration or a restore. */
-export interface DatabaseBackup {
-  /** Of the deploy or rollback that made it; its file has this name. */
-  deploy_id: string;
-  at: string;
-  /** Fingerprint of the database, and the variable that has its URL. */
-  database: string;
-  variable: string;
-  /** Bytes of the database and of the file, and how long it took, in ms. */
-  size: number;
-  bytes: number;
-  ms: number;
-  /** The migrations that were in, also those of other apps, by their deploys. */
-  migrations: string[];
-}
-
-/**
- * How a version from before a migration gets on with the database: it was tried, it needs nothing that is
- * gone, it does, or no one knows.
- */
-export type SchemaWay = 'proven' | 'additive' | 'broken' | 'unknown';
-
-/** What a watch found: `not_judged` if there was too little to see, or it was ended early. */
-export type WatchVerdict = 'good' | 'bad' | 'not_judged';
 
 /** The tags that an app follows: of those that match, the highest. */
 export interface TagRule {

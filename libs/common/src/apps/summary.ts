@@ -1,6 +1,7 @@
 /** What `list` and `status` show of an app: its state without the sealed token. */
 import { liveHolder } from '../files/lock.ts';
 import type { Paths } from '../foundation/paths.ts';
+import type { Migration } from './database.ts';
 import { type InstanceSummary, instanceSummary, type View } from './instance-summary.ts';
 import { type JobSummary, jobSummaries } from './job-book.ts';
 import { nextOf } from './next.ts';
@@ -17,18 +18,10 @@ import type { PreviewMark } from './preview.ts';
 import { leftMigration } from './schema-way.ts';
 import type { RequireSigned } from './signed.ts';
 import { isHeld } from './slots.ts';
-import type {
-  AppState,
-  Certificate,
-  CheckFailed,
-  LastFailure,
-  Migration,
-  TagRule,
-  WatchEnd,
-  WatchState,
-} from './state.ts';
+import type { AppState, Certificate, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
 import { isViewer } from './viewed.ts';
+import type { WatchEnd, WatchState } from './watch.ts';
 
 /** One app in `runner list` and `runner status`. */
 export interface AppSummary

@@ -1,5 +1,5 @@
 /** Naming versions: two commits can have the same one, when a tag was moved. */
-import type { Deployed } from './state.ts';
+import type { Deployed } from './deployed.ts';
 
 type Named = Pick<Deployed, 'version' | 'commit'>;
 

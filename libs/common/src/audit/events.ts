@@ -1,6 +1,9 @@
 /** The deploy events: their kinds and fields. */
+
+import type { SchemaWay } from '../apps/database.ts';
+import type { ChangeSummary } from '../apps/deployed.ts';
 import type { SignedBy } from '../apps/signed.ts';
-import type { ChangeSummary, SchemaWay, WatchVerdict } from '../apps/state.ts';
+import type { WatchVerdict } from '../apps/watch.ts';
 import type { NetworkHost, NetworkRefusal } from './network.ts';
 
 /** What was found while a release had a share of the requests. */

@@ -1,5 +1,6 @@
 /** `runner diff`: what is different in two versions of an app, beyond their commits. */
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { difference } from '@runner/common/files/difference';
 import { Failure } from '@runner/common/foundation/failure';

@@ -1,5 +1,7 @@
 /** `runner changes`: the commits between two versions of an app. */
-import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
+import type { Migration, SchemaWay } from '@runner/common/apps/database';
+import type { Deployed } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { DEPLOY_FILE, readDeployFile } from '@runner/common/deploy-file/read';
 import { widenedNetwork } from '@runner/common/deploy-file/widened';
 import { Failure } from '@runner/common/foundation/failure';

@@ -2,8 +2,10 @@
  * `contract` of a release removes what no version from before it needs any more. It runs once, after the
  * deploy that leaves no older version to go back to, or by `runner contract`.
  */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { leftMigration } from '@runner/common/apps/schema-way';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';

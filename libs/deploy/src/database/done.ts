@@ -1,5 +1,5 @@
 /** What an operation has done to the database, for those who record it. */
-import type { Migration } from '@runner/common/apps/state';
+import type { Migration } from '@runner/common/apps/database';
 import { findApp } from '@runner/common/apps/store';
 import type { Operation } from '../journal/operation.ts';
 

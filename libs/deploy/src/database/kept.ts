@@ -1,6 +1,7 @@
 /** Which backups of a database may go: those that no kept version is from before. */
 import { join } from 'node:path';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { Deployed } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { AppPaths } from '@runner/common/foundation/paths';
 

@@ -3,8 +3,9 @@
  * switched, and never two at once on one database. What it did to the schema says whether a version from
  * before still works with it.
  */
+
+import type { Migration } from '@runner/common/apps/database';
 import { migrationWords } from '@runner/common/apps/schema-way';
-import type { Migration } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { harmlessLine } from '@runner/common/text/harmless';

@@ -4,7 +4,7 @@
  * owner may write; on MySQL a table.
  */
 import { hostname } from 'node:os';
-import type { Migration, StartedMigration } from '@runner/common/apps/state';
+import type { Migration, StartedMigration } from '@runner/common/apps/database';
 import { Failure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { isObject, jsonObject } from '@runner/common/text/json';

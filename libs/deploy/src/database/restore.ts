@@ -1,8 +1,9 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
 import { writeFileSync } from 'node:fs';
 import { changeApp } from '@runner/common/apps/change';
+import type { DatabaseBackup } from '@runner/common/apps/database';
 import { restoredMigration } from '@runner/common/apps/migrations-on';
-import type { AppState, DatabaseBackup } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';

@@ -1,7 +1,7 @@
 /** The schema of a database as it is, and what has become of it. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SchemaWay } from '@runner/common/apps/state';
+import type { SchemaWay } from '@runner/common/apps/database';
 import { Failure } from '@runner/common/foundation/failure';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';

@@ -1,7 +1,10 @@
 /** Whether a kept version works with the database as it is now, and the commands that bring it back. */
+
+import type { Migration, SchemaWay } from '@runner/common/apps/database';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
 import { restoreLine } from '@runner/common/apps/schema-way';
-import type { AppState, Deployed, Migration, SchemaWay } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { versionArgument } from '@runner/common/apps/versions';
 import { isThere } from '@runner/common/files/read';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -1,5 +1,5 @@
 /** The changes of a deploy in short, for its record and its messages. */
-import type { ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { Failure } from '@runner/common/foundation/failure';
 import type { CommitInfo } from './commit-info.ts';
 import { type CommitSummary, commitsBetween } from './history.ts';

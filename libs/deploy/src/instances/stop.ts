@@ -1,7 +1,8 @@
 /** Stopping the instances of an app that is removed, and instances that left `.deploy.yml`. */
 import { changeApp } from '@runner/common/apps/change';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveLink, liveSlot, SLOTS } from '@runner/common/apps/slots';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';

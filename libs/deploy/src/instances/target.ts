@@ -1,9 +1,10 @@
 /** An instance of an app at a release, with the environment that its commands run in. */
 import { basename } from 'node:path';
 import { variablesOf } from '@runner/common/app-secrets/open';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { previewSlug } from '@runner/common/apps/preview';
 import { liveSlot, type SlotName } from '@runner/common/apps/slots';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { environmentName } from '@runner/common/audit/trace';
 import type { Instance } from '@runner/common/deploy-file/instance';

@@ -1,6 +1,8 @@
 /** One attempt of a job: its command in the release that is active when it begins. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import type { JobEntry } from '@runner/common/apps/job-book';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { JobRules } from '@runner/common/deploy-file/jobs';
 import { removeTree } from '@runner/common/files/tree-change';

@@ -1,8 +1,9 @@
 /** What the state of an app becomes after a manual rollback. */
 
+import type { Deployed } from '@runner/common/apps/deployed';
 import { type Hold, heldCommits } from '@runner/common/apps/hold';
 import { withoutStopped } from '@runner/common/apps/operator';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import type { Move } from './operation.ts';
 
 /** A move of a manual rollback: both versions are kept releases. */

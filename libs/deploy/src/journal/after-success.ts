@@ -1,7 +1,10 @@
 /** What the state of an app becomes when a deploy succeeds. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { withoutStopped } from '@runner/common/apps/operator';
 import { withoutReturned } from '@runner/common/apps/restored';
-import type { AppState, Deployed, WatchState } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
+import type { WatchState } from '@runner/common/apps/watch';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { followed } from './after-rollback.ts';
 import type { Deploy } from './operation.ts';

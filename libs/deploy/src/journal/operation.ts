@@ -1,7 +1,8 @@
 /** The context of an operation: deploy, rollback, start, stop, restart, or the recovery of one that died. */
 import type { AppSecrets } from '@runner/common/app-secrets/open';
+import type { ChangeSummary, Deployed } from '@runner/common/apps/deployed';
 import type { SignedFacts } from '@runner/common/apps/signed';
-import type { AppState, ChangeSummary, Deployed, Deploying } from '@runner/common/apps/state';
+import type { AppState, Deploying } from '@runner/common/apps/state';
 import { type CanaryShare, type DeployEvent, newDeployId } from '@runner/common/audit/events';
 import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';

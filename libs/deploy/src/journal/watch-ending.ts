@@ -1,5 +1,5 @@
 /** How a watch ends in the audit log and in the state of its app, whatever ends it. */
-import type { WatchEnd, WatchState, WatchVerdict } from '@runner/common/apps/state';
+import type { WatchEnd, WatchState, WatchVerdict } from '@runner/common/apps/watch';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';

@@ -1,6 +1,8 @@
 /** Which instances of an app a command is for. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { refuseRestored } from '@runner/common/apps/restored';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** The active instances, or only one of them. Throws `instance_not_found`, `version_not_found`. */

@@ -1,6 +1,7 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveSlot, otherSlot } from '@runner/common/apps/slots';
-import type { Deployed } from '@runner/common/apps/state';
 import { admit, begin, end } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';

@@ -1,7 +1,8 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
 import { fingerprintsOf } from '@runner/common/app-secrets/open';
-import type { ChangeSummary, Deployed, ProxyMark } from '@runner/common/apps/state';
+import type { ChangeSummary, Deployed } from '@runner/common/apps/deployed';
 import { findApp } from '@runner/common/apps/store';
+import type { ProxyMark } from '@runner/common/apps/watch';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { migrationBy } from '../database/done.ts';

@@ -3,9 +3,10 @@
  * operation has failed after all.
  */
 
+import type { Deployed } from '@runner/common/apps/deployed';
 import { heldCommits } from '@runner/common/apps/hold';
 import { liveSlot, otherSlot, type SlotName, type SlotState } from '@runner/common/apps/slots';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { end } from '../approval/admit.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';

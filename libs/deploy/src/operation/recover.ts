@@ -3,10 +3,11 @@
  * what it did is undone and its failure is recorded. The way back of a watch is finished.
  */
 
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { listPlans } from '@runner/common/apps/plans';
 import { operationWord } from '@runner/common/apps/progress';
 import { liveSlot, type SlotState } from '@runner/common/apps/slots';
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';

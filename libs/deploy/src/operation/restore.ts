@@ -1,7 +1,8 @@
 /** One instance becomes again what the state says: it runs, is stopped, or was never there. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { isStopped } from '@runner/common/apps/operator';
 import { liveSlot, otherSlot } from '@runner/common/apps/slots';
-import type { Deployed } from '@runner/common/apps/state';
 import { isThere } from '@runner/common/files/read';
 import { leadTo, switchOff, switchTo } from '../instances/current-link.ts';
 import { driverFor } from '../instances/drivers/choose.ts';

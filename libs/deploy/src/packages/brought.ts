@@ -1,6 +1,7 @@
 /** What the lock files of a commit bring that those of another had not. */
 import { basename } from 'node:path';
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { blobsOf } from '../git/commit-files.ts';
 import type { GitSource } from '../git/source.ts';
 import { LOCK_FILES } from './formats.ts';

@@ -1,8 +1,10 @@
 /** A deploy before it changes anything: the commit, and DeployStarted. */
+
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { followedWords } from '@runner/common/apps/following';
 import { isCommitOf, type PreviewMark } from '@runner/common/apps/preview';
 import type { SignedFacts } from '@runner/common/apps/signed';
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { appendKept } from '@runner/common/audit/kept';
 import { readConfig } from '@runner/common/config/file';
 import { buildLimitsOf } from '@runner/common/config/sandbox';

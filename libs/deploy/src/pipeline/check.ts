@@ -1,9 +1,10 @@
 /** `runner deploy --check`: what a deploy would do, and what would prevent it. */
 
 import { variablesOf } from '@runner/common/app-secrets/open';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { followedWords } from '@runner/common/apps/following';
 import type { SignedBy } from '@runner/common/apps/signed';
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { listApps, requireApp } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { nextTimes } from '@runner/common/deploy-file/schedule';

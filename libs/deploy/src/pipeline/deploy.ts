@@ -5,7 +5,7 @@
  */
 
 import { variablesOf } from '@runner/common/app-secrets/open';
-import type { ProxyMark } from '@runner/common/apps/state';
+import type { ProxyMark } from '@runner/common/apps/watch';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
 import { Failure, usage } from '@runner/common/foundation/failure';

@@ -1,5 +1,6 @@
 /** What a deploy says of the packages that its commit brings: those with new install scripts, and young ones. */
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
+import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { fetchMissing } from '../git/same-paths.ts';

@@ -1,6 +1,8 @@
 /** What a planned deploy brings: commits, their authors, and the files that differ. */
+
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import type { PlanSummary } from '@runner/common/apps/plans';
-import type { AppState, ChangeSummary } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
 import { changesOf } from '../git/changes.ts';
 import { commitInfo } from '../git/commit-info.ts';

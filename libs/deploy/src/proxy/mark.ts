@@ -1,5 +1,5 @@
 /** What the proxy has seen before a release gets its first request: what follows is its own. */
-import type { ProxyMark } from '@runner/common/apps/state';
+import type { ProxyMark } from '@runner/common/apps/watch';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { changeOwnState } from '../journal/journal.ts';

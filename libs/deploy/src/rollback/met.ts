@@ -1,6 +1,7 @@
 /** What the versions that a rollback goes to meet in the database, which is not rolled back. */
+
+import type { Migration, SchemaWay } from '@runner/common/apps/database';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
-import type { Migration, SchemaWay } from '@runner/common/apps/state';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { word } from '@runner/common/text/shell';
 import { type MigratedApp, wayBackTo } from '../database/way-back.ts';

@@ -1,6 +1,8 @@
 /** The plan of a manual rollback: which release each instance goes to. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import { refuseRestored } from '@runner/common/apps/restored';
-import type { AppState, Deployed, InstanceState } from '@runner/common/apps/state';
+import type { AppState, InstanceState } from '@runner/common/apps/state';
 import { versionArgument, versionLabel } from '@runner/common/apps/versions';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';

@@ -1,7 +1,8 @@
 /** Whether what runs of an app is what was made: read-only, without git and the network. */
 import type { KeyObject } from 'node:crypto';
+import type { Deployed } from '@runner/common/apps/deployed';
 import type { SignedBy } from '@runner/common/apps/signed';
-import type { AppState, Deployed } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { hashOf } from '@runner/common/audit/chain';
 import type { NetworkHost } from '@runner/common/audit/network';

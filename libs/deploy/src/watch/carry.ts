@@ -1,8 +1,9 @@
 /** The process that watches a release: one for each app, in the background, until the watch ends. */
 import { setFlagsFromString } from 'node:v8';
 import { slotPaths } from '@runner/common/apps/slots';
-import type { AppState, WatchState } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp, requireApp } from '@runner/common/apps/store';
+import type { WatchState } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { takeLock } from '@runner/common/files/lock';
 import { recordedProcess, runningPid } from '@runner/common/files/process';

@@ -1,6 +1,7 @@
 /** How a watch ends: its record, its message, what the state becomes, and the way back. */
-import type { AppState, WatchEnd, WatchState } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
+import type { WatchEnd, WatchState } from '@runner/common/apps/watch';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';

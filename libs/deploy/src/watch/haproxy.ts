@@ -1,5 +1,5 @@
 /** Source `requests` of HAProxy: the counters of a backend. */
-import type { ProxySpan } from '@runner/common/apps/state';
+import type { ProxySpan } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { type HaproxyCounters, haproxyCounters } from '../proxy/haproxy.ts';
 import { failureTest } from './requests.ts';

@@ -1,6 +1,6 @@
 /** Looking at a release: each source at its own pace, until one of them is sure or the time is over. */
 
-import type { ProxyMark, WatchState } from '@runner/common/apps/state';
+import type { ProxyMark, WatchState } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
 import type { Operation } from '../journal/operation.ts';

@@ -1,5 +1,5 @@
 /** How far a watch is: `apps/<app>/watch.json`, which `runner watch` and `status` show. */
-import type { WatchState } from '@runner/common/apps/state';
+import type { WatchState } from '@runner/common/apps/watch';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { liveHolder } from '@runner/common/files/lock';
 import { readTextIfThere } from '@runner/common/files/read';

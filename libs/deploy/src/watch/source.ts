@@ -1,5 +1,5 @@
 /** What a release is judged by: each source looks again and again, and says what it found so far. */
-import type { WatchVerdict } from '@runner/common/apps/state';
+import type { WatchVerdict } from '@runner/common/apps/watch';
 import type { WatchFinding } from './sequence.ts';
 
 export interface WatchSource {

@@ -1,6 +1,7 @@
 /** A deploy or manual rollback, from the records of the audit log. */
 
-import type { ChangeSummary, SchemaWay } from '@runner/common/apps/state';
+import type { SchemaWay } from '@runner/common/apps/database';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 
 /** How long a stage took, in milliseconds. */
 export interface StageDuration {

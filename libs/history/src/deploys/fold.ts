@@ -1,6 +1,8 @@
 /** Combines the records of the audit log into deploys. */
+
+import type { SchemaWay } from '@runner/common/apps/database';
+import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { SCHEMA_WORDS } from '@runner/common/apps/schema-way';
-import type { ChangeSummary, SchemaWay } from '@runner/common/apps/state';
 import {
   isRestarted,
   kindOf,

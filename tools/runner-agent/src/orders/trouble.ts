@@ -1,6 +1,7 @@
 /** Whether the release that is active may count as a good one. */
-import type { AppState, WatchEnd } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { summaryOf } from '@runner/common/apps/summary';
+import type { WatchEnd } from '@runner/common/apps/watch';
 import { viewOf } from '@runner/deploy/instances/view';
 import { NOT_JUDGED } from '@runner/fleet/order/result';
 import type { Agent } from './agent.ts';

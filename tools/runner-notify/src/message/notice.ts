@@ -3,8 +3,8 @@
  * order: escapes, progress lines, controls, secrets, extraction, cutting. Each channel adds markup.
  */
 
+import type { SchemaWay } from '@runner/common/apps/database';
 import { restoredWords, SCHEMA_WORDS } from '@runner/common/apps/schema-way';
-import type { SchemaWay } from '@runner/common/apps/state';
 import {
   type EventType,
   isStateEvent,

@@ -1,6 +1,7 @@
 /** The newest deploys, with links to their changes. */
+
+import type { DatabaseBackup } from '@runner/common/apps/database';
 import { migrationWords, restoredWords } from '@runner/common/apps/schema-way';
-import type { DatabaseBackup } from '@runner/common/apps/state';
 import { sizeText } from '@runner/common/text/size';
 import type { PastDeploy } from '@runner/history/deploys/deploy';
 import { causeLine } from './causes.ts';

@@ -1,5 +1,6 @@
-import type { AppState, WatchEnd } from '@runner/common/apps/state';
+import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import type { WatchEnd } from '@runner/common/apps/watch';
 import { type Context, command } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
 import { EXIT, Failure } from '@runner/common/foundation/failure';
