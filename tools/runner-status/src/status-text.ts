@@ -2,11 +2,9 @@
 
 import { DISK_PARTS } from '@runner/common/apps/disk';
 import { followedWords, repoLabel } from '@runner/common/apps/following';
-import { nextOfJob } from '@runner/common/apps/job-book';
 import { type Paused, type Stopped, shownHoldWords } from '@runner/common/apps/operator';
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord, progressText } from '@runner/common/apps/progress';
-import { migrationLines } from '@runner/common/apps/schema-way';
 import type { Deploying } from '@runner/common/apps/state';
 import { type AppSummary, isHealthy } from '@runner/common/apps/summary';
 import { deployedSince, overWords } from '@runner/common/apps/versions';
@@ -14,9 +12,16 @@ import { fields, type Style } from '@runner/common/cli/output';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { sizeText } from '@runner/common/text/size';
 import { utcText } from '@runner/common/text/time';
-import { lostWords } from '@runner/deploy/watch/progress';
 import type { Detailed } from './details.ts';
 import { instanceRow, short } from './instance-lines.ts';
+import {
+  certificatesRow,
+  databaseRow,
+  fileRow,
+  jobsRow,
+  type LabelledLines,
+  watchRow,
+} from './release-rows.ts';
 
 /** An app that needs an operator, or whose requests are held, in one line. */
 export function unhealthyLine(summary: AppSummary): string {
@@ -40,7 +45,7 @@ function refusal({ check_failed: failed }: AppSummary): string[] {
 }
 
 /** `waiting: 2 of 3 checks of 1a2b3c` has its label in it. */
-function checksRow({ checks }: Detailed): [string, string[]][] {
+function checksRow({ checks }: Detailed): LabelledLines[] {
   if (!checks) return [];
   const at = checks.text.indexOf(': ');
   return [[checks.text.slice(0, at + 1), [checks.text.slice(at + 2)]]];
@@ -53,25 +58,20 @@ function operatorLines({ since, by, reason, ...rest }: Stopped | Paused): string
   return [`${what}since ${utcText(since)} by ${by}${until}`, ...(reason ? [reason] : [])];
 }
 
-function operatorRows({
-  app,
-  stopped,
-  paused,
-  traffic_hold: hold,
-}: Detailed): [string, string[]][] {
+function operatorRows({ app, stopped, paused, traffic_hold: hold }: Detailed): LabelledLines[] {
   return [
-    ...(stopped ? [['stopped:', operatorLines(stopped)] as [string, string[]]] : []),
-    ...(paused ? [['paused:', operatorLines(paused)] as [string, string[]]] : []),
-    ...(hold ? [['traffic:', [shownHoldWords(app, hold)]] as [string, string[]]] : []),
+    ...(stopped ? [['stopped:', operatorLines(stopped)] as LabelledLines] : []),
+    ...(paused ? [['paused:', operatorLines(paused)] as LabelledLines] : []),
+    ...(hold ? [['traffic:', [shownHoldWords(app, hold)]] as LabelledLines] : []),
   ];
 }
 
-function windowsRow({ windows }: Detailed): [string, string[]][] {
+function windowsRow({ windows }: Detailed): LabelledLines[] {
   if (!windows) return [];
   return [['windows:', [windows.open ? 'open' : `closed ${windows.text}`, ...windows.rules]]];
 }
 
-function diskRow({ disk }: Detailed): [string, string[]][] {
+function diskRow({ disk }: Detailed): LabelledLines[] {
   if (!disk || disk.total === 0) return [];
   const size = (bytes: number | null) => (bytes === null ? '?' : sizeText(bytes));
   const used = DISK_PARTS.filter((part) => disk[part] !== 0);
@@ -85,62 +85,6 @@ function laterThan(at: string, { instances }: Detailed): string[] {
   return later.length === 0 ? [] : [overWords(later)];
 }
 
-/** What is being judged, or how the newest watch ended. */
-function watchRow({ app, watch, watched, judging, watcher }: Detailed): [string, string[]][] {
-  if (watch && watcher === false) return [['watch:', [lostWords(app, watch.version)]]];
-  if (watch) {
-    const { version, until } = watch;
-    const warm = judging?.warm_bytes ?? null;
-    const kept =
-      warm === null
-        ? []
-        : [`the version before is kept warm until ${utcText(until)}, ${sizeText(warm)}`];
-    const lines = [`${version} is watched until ${utcText(until)}`, ...kept];
-    return [['watch:', [...lines, `runner watch ${app}`]]];
-  }
-  if (judging) {
-    const { version, share, until, sources } = judging;
-    const has = `${version} has ${share} % of the requests until ${utcText(until)}`;
-    const found = sources.map(({ name, words }) => `${name}: ${words}`);
-    return [
-      ['canary:', [has, ...found, `runner watch ${app}`, `runner cancel ${app} withdraws it`]],
-    ];
-  }
-  if (!watched) return [];
-  const { version, at, verdict, reason } = watched;
-  return [['watch:', [`${version}, ${verdict.replace('_', ' ')}, ${utcText(at)}`, reason]]];
-}
-
-/** Of each domain that serves one: when its certificate ends. */
-function certificatesRow({ certificates }: Detailed): [string, string[]][] {
-  const lines = Object.entries(certificates).flatMap(([domain, { ends }]) =>
-    ends === null ? [] : [`${domain} until ${utcText(ends)}`],
-  );
-  return lines.length === 0 ? [] : [['certificates:', lines]];
-}
-
-/** What has changed the database last, and what a rollback meets there. */
-function databaseRow(app: Detailed): [string, string[]][] {
-  const { migration, migration_left: left, unfit, way_back: way } = app;
-  const lines = [
-    ...(left === null ? [] : [`a migration was killed, and may be in: ${left}`]),
-    ...(unfit === null ? [] : [unfit]),
-    ...(migration ? migrationLines({ ...migration, ...way }) : []),
-  ];
-  return lines.length > 0 ? [['database:', lines]] : [];
-}
-
-/** Each job: how it went last, and when it runs next. */
-function jobsRow({ jobs }: Detailed): [string, string[]][] {
-  if (jobs.length === 0) return [];
-  const lines = jobs.map((each) => {
-    const { job, when, last, trouble } = each;
-    const went = trouble ?? (last ? `${last.outcome} ${utcText(last.at)}` : 'not run yet');
-    return [`${job}: ${when}`, went, nextOfJob(each, utcText)].filter(Boolean).join(', ');
-  });
-  return [['jobs:', lines]];
-}
-
 const LABELS: Readonly<Record<string, string>> = {
   rollback: 'rolling back:',
   start: 'starting:',
@@ -148,33 +92,13 @@ const LABELS: Readonly<Record<string, string>> = {
   restart: 'restarting:',
 };
 
-/** The operator's `.deploy.yml`, and whether what runs was made with it. */
-function fileRow({ deploy_file: file, instances }: Detailed): [string, string[]][] {
-  const isUsed = instances.some(({ current }) => current?.deploy_file === 'operator');
-  if (!file && !isUsed) return [];
-  const which = file === 'wins' ? 'for every commit' : 'for commits without one';
-  return [
-    [
-      'file:',
-      [
-        file ? `the operator's .deploy.yml, ${which}` : "the commit's own .deploy.yml from now on",
-        ...(isUsed ? ["what is active was made with the operator's"] : []),
-      ],
-    ],
-  ];
-}
-
 function stateWords({ state, jobs }: Detailed): string {
   const troubled = jobs.flatMap(({ job, trouble }) => (trouble === null ? [] : job));
   return troubled.length === 0 ? state : `${state}, but in trouble: job ${troubled.join(', ')}`;
 }
 
 /** The operation that runs, or ran when its process died. */
-function operationRow(
-  { state }: Detailed,
-  operation: Deploying,
-  now: Date,
-): [label: string, lines: string[]] {
+function operationRow({ state }: Detailed, operation: Deploying, now: Date): LabelledLines {
   const { deploy_id, stage, started, pid, version, user } = operation;
   const what = operationWord(operation);
   const by = `${user === undefined ? '' : `begun by ${user}, `}deploy ${deploy_id}`;
@@ -186,12 +110,12 @@ function operationRow(
   return [`${what}:`, [`${version}, interrupted${place}, begun at ${utcText(started)}`, by]];
 }
 
-function rowsOf(app: Detailed, now: Date): [label: string, lines: string[]][] {
-  const rows: [string, string[]][] = [
+function rowsOf(app: Detailed, now: Date): LabelledLines[] {
+  const rows: LabelledLines[] = [
     ['state:', [stateWords(app)]],
     ['repo:', [repoLabel(app)]],
     app.tags ? ['tags:', [followedWords(app).slice('tags '.length)]] : ['branch:', [app.branch]],
-    ...(app.paths ? [['paths:', app.paths] as [string, string[]]] : []),
+    ...(app.paths ? [['paths:', app.paths] as LabelledLines] : []),
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
     ...fileRow(app),
   ];
