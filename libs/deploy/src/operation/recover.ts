@@ -6,7 +6,6 @@
 import type { ChangeSummary } from '@runner/common/apps/deployed';
 import { listPlans } from '@runner/common/apps/plans';
 import { operationWord } from '@runner/common/apps/progress';
-import { liveSlot, type SlotState } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployEvent } from '@runner/common/audit/events';
@@ -16,14 +15,9 @@ import { isChannelList } from '@runner/common/config/channels';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { approvalFields } from '../approval/admit.ts';
 import { activeRelease } from '../instances/current-link.ts';
-import { askNow } from '../instances/drivers/ask.ts';
-import { driverFor } from '../instances/drivers/choose.ts';
-import { unobserved } from '../instances/drivers/driver.ts';
-import { waitHealthy } from '../instances/health.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { serve } from '../instances/slots.ts';
 import { stopRemoved } from '../instances/stop.ts';
-import { activeFile, keptTarget } from '../instances/target.ts';
+import { activeFile } from '../instances/target.ts';
 import { recordedMoves } from '../journal/after-rollback.ts';
 import { leaving } from '../journal/after-success.ts';
 import { StageClock } from '../journal/clock.ts';
@@ -33,7 +27,8 @@ import { noteUnusual } from '../proxy/mark.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { openDeployLog } from '../run/log.ts';
 import { endDeploy, endHooks } from '../run/processes.ts';
-import { failureOf, StepFailure } from '../run/step.ts';
+import { StepFailure } from '../run/step.ts';
+import { hasArrived, liveReleases } from './arrived.ts';
 import { conclude, type OperationEnding } from './conclude.ts';
 import { deployFailed, deploySucceeded, rollbackFailed, rollbackSucceeded } from './endings.ts';
 import { finishVerb } from './finish-verb.ts';
@@ -140,47 +135,6 @@ function approvalOf(paths: Operation['paths'], deployId: string): Operation['app
 function channelsOf({ paths, app }: Operation, { notify }: Journal): NotifyChoice | undefined {
   if (notify !== undefined && isChannelList(notify)) return notify;
   return activeFile(paths, app)?.notify;
-}
-
-/** The releases that get requests through a slot. */
-function liveReleases({ paths, app: { app, instances } }: Operation): ReadonlySet<string> {
-  const found = Object.entries(instances).map(([name, { slots }]) => {
-    const live = liveSlot(paths.app(app).instance(name));
-    return live && slots?.[live]?.release;
-  });
-  return new Set(found.filter((release) => release !== undefined));
-}
-
-/** Whether every instance of a deploy or rollback has its requests at the new version, healthy. */
-async function hasArrived(op: Operation, journal: Journal): Promise<boolean> {
-  const targets = journal.instance.split(',').map((name) => {
-    const held = arrivedIn(op, journal, name);
-    return held && keptTarget(op, name, held);
-  });
-  for (const target of targets) {
-    const { health } = target?.file ?? {};
-    if (!target || !health) return false;
-    if (askNow(driverFor(target.start).status(target)) === 'stopped') return false;
-    if (await failureOf('health', () => waitHealthy(health, target, unobserved))) return false;
-  }
-  // The command that moves requests may have been killed.
-  for (const target of targets) {
-    const failure = target && (await failureOf('traffic', () => serve(op, target)));
-    if (failure) op.log.line(failure.message);
-  }
-  return true;
-}
-
-/** What gets the requests of an instance, if the killed operation moved them there. */
-function arrivedIn(op: Operation, journal: Journal, name: string): SlotState | undefined {
-  const { app, instances } = op.app;
-  const live = liveSlot(op.paths.app(app).instance(name));
-  const held = live && instances[name]?.slots?.[live];
-  if (!held) return undefined;
-  const isIts = held.deploy_id === journal.deploy_id;
-  const isRestart = held.release === instances[name]?.current?.release;
-  const isGoal = journal.rollback ? held.release === journal.rollback[name] : isIts;
-  return isGoal && (!isRestart || isIts) ? held : undefined;
 }
 
 /** Its success is recorded, or it has arrived: every instance runs its version. */
