@@ -8,7 +8,7 @@ import {
   EVENTS_OPTION,
 } from '@runner/common/cli/command';
 import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
-import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { canAsk, confirm } from '@runner/common/tokens/prompt';
 import { APPROVAL_OPTIONS, type ApprovalChoice } from '@runner/deploy/approval/options';
@@ -22,6 +22,7 @@ import type { DeployOutcome } from '@runner/deploy/pipeline/outcome';
 import { type Interruption, interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { withoutSteps } from '@runner/deploy/report/reporter';
+import { outcomeText } from '../outcome-text.ts';
 import { planText } from '../plan-text.ts';
 import { chosenApps, oneAfterTheOther } from '../several.ts';
 
@@ -90,30 +91,9 @@ export const deploy = command({
   },
   human(outcome: DeployOutcome | DeployPlan, style) {
     if ('steps' in outcome) return planText(outcome, style);
-    const { app, version, result, active_version: active, duration_ms: took } = outcome;
-    const name = style.bold(`${harmlessLine(app)} ${harmlessLine(version)}`);
-    if (result === 'deployed') {
-      const where = [...new Set(Object.values(outcome.urls ?? {}))].join(', ');
-      const at = where === '' ? '' : `, at ${harmlessLine(where)}`;
-      return `${style.green('Deployed')} ${name} in ${(took / 1000).toFixed(1)} s [${outcome.deploy_id}]${at}\n`;
-    }
-    const now = active === null ? 'Nothing is active now.' : `${harmlessLine(active)} is active.`;
-    const how = outcome.rollback_error
-      ? `The rollback failed too: ${harmless(outcome.rollback_error)}. It is uncertain what is running now: check the app.`
-      : result === 'rolled_back'
-        ? rolledBack(outcome, now)
-        : now;
-    const unfit = outcome.unfit === undefined ? '' : ` ${harmlessLine(outcome.unfit)}.`;
-    return `${style.red('Failed')} ${name} at ${outcome.stage} [${outcome.deploy_id}]. ${how}${unfit}\n`;
+    return outcomeText(outcome, style);
   },
 });
-
-/** What went back, where another instance did not. */
-function rolledBack({ instance, kept, version }: DeployOutcome, now: string): string {
-  if (kept === undefined) return `Rolled back. ${now}`;
-  const [back, on] = [harmlessLine(instance), harmlessLine(kept)];
-  return `Rolled back ${back}. ${now.replace(/\.$/, ` on ${back}`)}, ${harmlessLine(version)} on ${on}.`;
-}
 
 type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyle'> & {
   readonly args: { readonly app: string };
