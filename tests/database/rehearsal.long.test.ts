@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseAddress } from '@runner/deploy/database/address';
+import { query } from '@runner/deploy/database/query';
 import { rehearseSchema } from '@runner/deploy/database/rehearse';
-import { query } from '@runner/deploy/database/tools';
 import { startMariadb, startPostgres, type TestDatabases } from '@runner/testing/databases';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';

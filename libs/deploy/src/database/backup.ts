@@ -19,8 +19,9 @@ import { type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
+import { query } from './query.ts';
 import { requireSpace, sizeWords } from './space.ts';
-import { query, runTool } from './tools.ts';
+import { runTool } from './tools.ts';
 
 /** Backups that an app remembers: more than releases are kept. */
 const REMEMBERED = 100;

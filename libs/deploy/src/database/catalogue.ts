@@ -1,7 +1,8 @@
 /** What is in the schema of a database, as plain JSON. */
 import type { DatabaseAddress } from './address.ts';
 import { CATALOGUE_SQL } from './catalogue-sql.ts';
-import { NOTE_TABLE, query, type ToolLimits } from './tools.ts';
+import { query } from './query.ts';
+import { NOTE_TABLE, type ToolLimits } from './tools.ts';
 
 /** One thing of a schema. */
 export interface CatalogueEntry {

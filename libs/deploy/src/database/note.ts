@@ -11,7 +11,8 @@ import { isObject, jsonObject } from '@runner/common/text/json';
 import { say } from '../journal/operation.ts';
 import type { DatabaseAddress } from './address.ts';
 import type { MigrationContext } from './context.ts';
-import { NOTE_TABLE, query } from './tools.ts';
+import { query } from './query.ts';
+import { NOTE_TABLE } from './tools.ts';
 
 /** A migration that was begun on a server and has not ended there. */
 export interface NotedMigration

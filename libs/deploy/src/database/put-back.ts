@@ -7,9 +7,10 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
 import { type BackupSource, openBackup } from './backup.ts';
+import { query } from './query.ts';
 import { settingsOf } from './scratch.ts';
 import { quoted } from './seed.ts';
-import { outputOf, query, runTool } from './tools.ts';
+import { outputOf, runTool } from './tools.ts';
 
 /** Schemas that stay: those of others, and public, which each database has. */
 const KEPT_SCHEMAS = `SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'

@@ -1,10 +1,11 @@
 /** Which rows a migration changes, seen on a copy that has hardly any. */
 import type { DatabaseAddress } from './address.ts';
 import type { Catalogue } from './catalogue.ts';
+import { query } from './query.ts';
 import { startRelay, tablesWritten } from './relay.ts';
 import { BOOKKEEPING_LIST } from './scratch.ts';
 import { columnsOf, quoted, seed, tablesOf } from './seed.ts';
-import { query, type ToolLimits } from './tools.ts';
+import type { ToolLimits } from './tools.ts';
 
 /** How a copy is watched. */
 export interface RowsRequest extends ToolLimits {

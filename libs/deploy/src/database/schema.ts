@@ -7,9 +7,10 @@ import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
 import { type Catalogue, readCatalogue, schemaText } from './catalogue.ts';
 import { compareCatalogues } from './compare.ts';
+import { query } from './query.ts';
 import { isBookkeeping } from './scratch.ts';
 import { quoted } from './seed.ts';
-import { isUnmade, query } from './tools.ts';
+import { isUnmade } from './tools.ts';
 
 /** What a migration does to a schema, and so whether a version from before still works with it. */
 export interface SchemaFinding {

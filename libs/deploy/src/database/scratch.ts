@@ -4,8 +4,9 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@runner/common/foundation/failure';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
+import { query } from './query.ts';
 import { namesDatabase } from './relay.ts';
-import { NOTE_TABLE, outputOf, query, runTool, type ToolLimits } from './tools.ts';
+import { NOTE_TABLE, outputOf, runTool, type ToolLimits } from './tools.ts';
 
 /** A copy that is removed after use. */
 export interface ScratchDatabase {

@@ -1,8 +1,9 @@
 /** A row in each table of a copy, so that a migration that goes through rows finds one. */
 import type { DatabaseAddress } from './address.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue.ts';
+import { query } from './query.ts';
 import { isBookkeeping } from './scratch.ts';
-import { query, type ToolLimits } from './tools.ts';
+import type { ToolLimits } from './tools.ts';
 
 /** Names of the tables, without those of migration tools. */
 export const tablesOf = ({ entries }: Catalogue) =>

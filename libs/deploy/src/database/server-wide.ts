@@ -1,6 +1,6 @@
 /** What a rehearsal may have changed although it is on a copy: settings and roles of the whole server. */
 import type { DatabaseAddress } from './address.ts';
-import { query } from './tools.ts';
+import { query } from './query.ts';
 
 /** Columns: what, and its value or a hash of it, which may be a secret. */
 const SERVER_WIDE = {

@@ -5,7 +5,7 @@ import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
-import { query } from './tools.ts';
+import { query } from './query.ts';
 
 /** Bytes of a database in a ms, until one was measured. */
 const PACE = 20_000;

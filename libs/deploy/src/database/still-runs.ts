@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { orElse } from '@runner/common/foundation/attempt';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { type MigrationContext, SESSION_NAME } from './context.ts';
-import { query } from './tools.ts';
+import { query } from './query.ts';
 
 /** How long its end is waited for, and between two looks, in ms. */
 const PATIENCE = 5_000;
