@@ -32,11 +32,13 @@ const defaultEnv: ImportRule = (entry, plan) =>
     ? left('needs a shell to expand it: write the whole value into instances.default.env')
     : plan.env(entry, (entry.path.at(-1) as string).toUpperCase());
 const folder: ImportRule = (entry, plan) =>
-  plan.append(
-    'shared',
-    entry,
-    typeof entry.value === 'string' ? `${entry.value.replace(/\/+$/, '')}/` : null,
-  );
+  plan.append('shared', entry, `${String(entry.value).replace(/\/+$/, '')}/`);
+const sharedPath =
+  (rule: ImportRule): ImportRule =>
+  (entry, plan) =>
+    typeof entry.value === 'string' && !entry.computed
+      ? rule(entry, plan)
+      : left('is computed, or empty: list the paths in shared');
 /** A setting of a plugin whose task runs in each deploy. */
 const step =
   (key: string, command: string): ImportRule =>
@@ -55,9 +57,11 @@ const under = (name: string) => `set.${name} set.${name}.**`;
 const table: ImportTable = [
   ['set.application', (_, { app }) => to(`runner add … --name ${app}`)],
   ['set.repo_url set.branch set.repository', repository],
-  ['set.linked_files set.linked_dirs', none('is computed, or empty: list the paths in shared')],
-  ['set.linked_files.[]', (entry, plan) => plan.append('shared', entry)],
-  ['set.linked_dirs.[]', folder],
+  [
+    'set.linked_files set.linked_files.[]',
+    sharedPath((entry, plan) => plan.append('shared', entry)),
+  ],
+  ['set.linked_dirs set.linked_dirs.[]', sharedPath(folder)],
   ['set.keep_releases', setting('keep')],
   ['set.deploy_to', (_, { home }) => to(home)],
   ['set.default_env.*', defaultEnv],

@@ -17,6 +17,7 @@ const REPO: readonly Part[] = [
 ];
 
 const LINKED: readonly Part[] = [
+  ["append :linked_files, 'config/master.key'", { 'set.linked_files': 'shared' }],
   [
     "append :linked_files, 'config/database.yml', 'config/master.key'",
     { 'set.linked_files[0]': 'shared', 'set.linked_files[1]': 'shared' },
