@@ -1,10 +1,10 @@
 /** The page: what it shows, that it is live, and that it cannot write. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { writeApp } from '@runner/common/apps/store';
-import { distFolder, executable, run, shell } from '@runner/testing/run';
+import { asNobody, distFolder, executable, run, shell } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -46,6 +46,47 @@ shared('a member of the group serves pages with versions, logs, causes and jobs'
   for (const path of ['/app/nope', '/x', '/app/..%2f..%2fmkey', '/events/'])
     assert.is((await ask(port, path)).status, 404, path);
 });
+
+shared(
+  'a viewer sees a hold without a look into the folders of the app, and no more is claimed than that shows',
+  async () => {
+    const paths = makeEyesRoot(3, true);
+    const { dir } = paths.app('site').instance('default');
+    mkdirSync(join(dir, 'hold'), { recursive: true, mode: 0o700 });
+    symlinkSync('hold', join(dir, 'live'));
+    symlinkSync('../b', join(dir, 'hold/slot'));
+    const until = '2126-05-04T09:30:00.000Z';
+    const hold = { since: until, by: 'ada', until, instances: ['default'], page: false };
+    writeApp(paths, stateOf('site', { traffic_hold: hold }));
+    const words =
+      'requests wait until 2126-05-04 09:30 UTC, held by ada, unless the process that holds them has died';
+    const { port, stderr } = await startDashboard(paths.root);
+    for (const path of ['/', '/app/site']) {
+      const { status, text } = await ask(port, path);
+      assert.is(status, 200, `${path}: ${stderr()}`);
+      assert.match(text, words);
+    }
+    for (const [command, expected] of [
+      ['top --once --plain', 0],
+      ['list', 0],
+      ['status site', 0],
+      ['status site --check', 0],
+      ['status --check', 1],
+      ['why site', 0],
+    ] as const) {
+      const line = `${asNobody(`runner-${command.split(' ', 1)}`, GROUP)} ${command.replace(/^\S+/, '')}`;
+      const { status, stdout, stderr } = await shell(line, { root: paths.root });
+      assert.equal([status, stderr], [expected, ''], command);
+      assert.match(stdout.replace(/\s+/g, ' '), words, command);
+    }
+    const root = await run('runner-status', ['site'], { root: paths.root });
+    assert.match(root.stdout, 'requests go to slot b after the hold\n');
+    assert.match(
+      root.stdout.replace(/\s+/g, ' '),
+      'requests fail, the process that held them has died: runner fetch site',
+    );
+  },
+);
 
 shared('only GET and HEAD are answered, and HEAD without a page', async () => {
   const { port } = await startDashboard(makeEyesRoot(3, true).root);

@@ -10,7 +10,7 @@ import { deployedSince } from '@runner/common/apps/versions';
 import type { Paths } from '@runner/common/foundation/paths';
 import { verdictOf } from '@runner/deploy/checks/verdict';
 
-/** In sentences, without the failure of a deploy; empty if nothing keeps the app from its newest commit. */
+/** In sentences, without the failure of a deploy; empty if nothing keeps it from its newest commit, or requests from it. */
 export function reasonsOf(app: AppState, shown: AppSummary): string[] {
   const { watched, failures, check_failed: check, held, paused, stopped, instances } = shown;
   const { traffic_hold: hold } = shown;
@@ -23,7 +23,7 @@ export function reasonsOf(app: AppState, shown: AppSummary): string[] {
   const verdict = isWaiting ? verdictOf(required, checks) : undefined;
   return [
     ...unhealthy,
-    ...(hold?.lost ? [shownHoldWords(shown.app, hold)] : []),
+    ...(hold ? [shownHoldWords(shown.app, hold)] : []),
     ...(watched?.verdict === 'bad' && deployedSince(instances, watched.at).length === 0
       ? [`${watched.version} was judged bad: ${watched.reason}`]
       : []),

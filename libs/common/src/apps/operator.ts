@@ -66,8 +66,10 @@ export function trafficHoldWords({ by, until, page }: TrafficHold): string {
   return `requests ${page ? 'get a page' : 'wait'} until ${shortTime(until)}, held by ${by}`;
 }
 
-/** The same, or that they fail because the process that holds them has died, and what helps. */
+/** The same, or that they fail because the process that holds them has died, or may have, and what helps. */
 export function shownHoldWords(app: string, hold: ShownHold): string {
+  if (hold.lost === null)
+    return `${trafficHoldWords(hold)}, unless the process that holds them has died`;
   if (!hold.lost) return trafficHoldWords(hold);
   return `requests fail, the process that held them has died: runner fetch ${app}`;
 }

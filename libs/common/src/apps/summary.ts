@@ -151,8 +151,10 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
 
 function shownHold(paths: Paths, { app, traffic_hold: hold }: AppState): ShownHold | null {
   if (!hold) return null;
+  // Who may only view the apps may neither enter their folders nor see who holds a lock.
+  if (isViewer(paths)) return { ...hold, lost: null };
   const isAside = hold.instances.some((name) => isHeld(paths.app(app).instance(name)));
-  return { ...hold, lost: isViewer(paths) ? null : isAside && !liveHolder(paths.holdLock(app)) };
+  return { ...hold, lost: isAside && !liveHolder(paths.holdLock(app)) };
 }
 
 function previewIn({ preview }: AppState): AppSummary['preview'] {
