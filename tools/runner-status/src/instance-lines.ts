@@ -63,11 +63,13 @@ function broughtBy({ changes }: Deployed): string[] {
 
 /** What an instance with `traffic` runs where. */
 function slotLines(
-  { live, stopped, draining, before_traffic: old }: InstanceSummary,
-  isWarm: boolean,
+  { instance, live, stopped, draining, before_traffic: old }: InstanceSummary,
+  { watch, traffic_hold: hold }: Pick<Detailed, 'watch' | 'traffic_hold'>,
 ): string[] {
+  const isWarm = Boolean(watch && !watch.cold);
+  const after = hold?.instances.includes(instance) ? ' after the hold' : '';
   return [
-    ...(live && !stopped ? [`requests go to slot ${live}`] : []),
+    ...(live && !stopped ? [`requests go to slot ${live}${after}`] : []),
     ...(draining
       ? [
           isWarm
@@ -87,15 +89,12 @@ function usageLine({ pid, up_s: seconds, memory }: Usage): string {
 /** Its name, and what runs in it. */
 export function instanceRow(
   each: InstanceSummary,
-  { usage: all, watch }: Pick<Detailed, 'usage' | 'watch'>,
+  { usage: all, ...app }: Pick<Detailed, 'usage' | 'watch' | 'traffic_hold'>,
 ): [string, string[]] {
   const { instance, current, previous } = each;
   const used = all[instance];
   const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
   const usage = used ? [usageLine(used)] : [];
   const rest = before ? [`kept: ${before}`] : [];
-  return [
-    `${instance}:`,
-    [...runs(each), ...usage, ...slotLines(each, Boolean(watch && !watch.cold)), ...rest],
-  ];
+  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each, app), ...rest]];
 }
