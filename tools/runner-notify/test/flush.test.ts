@@ -40,6 +40,20 @@ test('what is refused is reported with its reason and put aside, and the status 
   assert.match(readdirSync(join(chats.root, 'spool/notify/dead')).join(), queue_id);
 });
 
+test('what is not delivered for now is reported with its reason, also after --now', async () => {
+  only('d');
+  chats.hook.fail({ status: 500, body: {} }, 99);
+  await chats.send([event('DeployStarted')], ['--wait', '0']);
+  for (const args of [['--now'], []]) {
+    const { status, stdout, stderr } = await flush(...args);
+    assert.equal([status, stdout, queued()], [0, '', 1]);
+    assert.match(
+      stderr,
+      /^runner notify flush: discord: 1 message stays queued: .*500.*; the next try is in \d+ s\n$/,
+    );
+  }
+});
+
 test('after a crash between the two messages of a failure only the missing one is sent', async () => {
   only('d');
   chats.hook.fail({ slow: 0 });

@@ -10,7 +10,7 @@ import { OpenChannels } from './channels.ts';
 import { follow } from './follow.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
-import { type EntryResult, resultOf } from './result.ts';
+import { type EntryResult, problemText, resultOf } from './result.ts';
 
 /** Longest pause in the middle of a run, in milliseconds: a little more than the longest rate window. */
 const PAUSE_MAX = 65_000;
@@ -51,7 +51,10 @@ export async function flushAll(
     if (left === 'busy') note(`${name}: another process is delivering`);
     else {
       const wait = `${Math.ceil(left.wait / 1000)} s`;
-      const why = left.why === 'asked' ? 'the service asks to wait' : 'the next try is in';
+      const entry = spool.read(left.name);
+      const problem = left.problem ?? (typeof entry === 'object' ? entry.problem : undefined);
+      const reason = problem ? `${problemText(problem)}; ` : '';
+      const why = left.why === 'asked' ? 'the service asks to wait' : `${reason}the next try is in`;
       note(`${name}: ${stillQueued(count)}: ${why} ${wait}`);
     }
   };
@@ -88,7 +91,8 @@ export async function deliverDue(
       onDelivery(delivery);
     },
   });
-  return left;
+  // What was tried once and failed waits like the rest.
+  return left ?? outlet.queue.choose(outlet.open().wait(), false);
 }
 
 const INACTIVE = spoolProblem(

@@ -58,6 +58,15 @@ export interface EntryResult {
   readonly movedTo?: string | undefined;
 }
 
+/** `Bad Request (400, asks to wait 3 s); check …`; `asked` in milliseconds. */
+export function problemText({ description, code, hint }: ServiceProblem, asked?: number): string {
+  const details = [
+    ...(description.includes(String(code)) ? [] : [code]),
+    ...(asked === undefined ? [] : [`asks to wait ${Math.ceil(asked / 1000)} s`]),
+  ].join(', ');
+  return `${description}${details && ` (${details})`}${hint ? `; ${hint}` : ''}`;
+}
+
 /** The fields of a result that name the event. */
 export function headOf(subject: NoticeSubject, channel: DestinationName | null) {
   return {

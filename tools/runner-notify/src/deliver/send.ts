@@ -8,7 +8,7 @@ import type { NoticeSubject } from '../message/notice.ts';
 import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
-import { type EntryResult, headOf, resultOf, type SendResult } from './result.ts';
+import { type EntryResult, headOf, problemText, resultOf, type SendResult } from './result.ts';
 import { appChoice, type SkipReason, select } from './selection.ts';
 import { Sender } from './sender.ts';
 
@@ -109,12 +109,7 @@ function destinationsOf(
 function whyNot({ result, entry, untried, asked }: EntryResult): string {
   const later = result === 'queued' ? ' yet, it stays queued' : '';
   if (!entry.problem) return `${later}: ${untried}`;
-  const { description, code, hint } = entry.problem;
-  const details = [
-    ...(description.includes(String(code)) ? [] : [code]),
-    ...(asked === undefined ? [] : [`asks to wait ${Math.ceil(asked / 1000)} s`]),
-  ].join(', ');
-  return `${later}: ${description}${details && ` (${details})`}${hint ? `; ${hint}` : ''}`;
+  return `${later}: ${problemText(entry.problem, asked)}`;
 }
 
 export interface Announced {
