@@ -186,6 +186,9 @@ test('an annotated tag must be signed itself and have its own name; tags do not 
   assert.match((await world.deploy()).stderr, /is where the tag v1.3.0 was moved to/);
   const moved = await fetch(world);
   assert.equal([moved.status, / stays/.test(moved.stdout)], [1, true], moved.stdout);
+  assert.is((await run('runner-fetch', [], { root: world.root })).status, 0);
+  const check = await run('runner-status', ['--check'], { root: world.root });
+  assert.match(check.stdout, /^shop: stale: .*is where the tag v1.3.0 was moved to/);
 });
 
 test('OpenPGP counts only with the key in commit_signers.gpg', async ({ world }) => {

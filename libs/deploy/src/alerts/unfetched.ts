@@ -20,12 +20,13 @@ export function checkFailed(
 ): CheckFailed {
   const since = before?.since ?? now;
   const message = cutCodePoints(harmlessLine(text), MESSAGE_MAX);
-  const isRefused = REFUSED.includes(error) && typeof commit === 'string';
+  const isRefused = isRefusal(error) && typeof commit === 'string';
   return { since, error, message, ...(isRefused && { commit }) };
 }
 
-/** Codes that are about one commit: another one is announced again. */
-const REFUSED = ['commit_not_signed', 'lineage_broken'];
+/** Whether a code is about one commit: another one is announced again. */
+export const isRefusal = (code: string | undefined) =>
+  code === 'commit_not_signed' || code === 'lineage_broken';
 
 interface FailedFetch {
   /** A code, and its sentence. */

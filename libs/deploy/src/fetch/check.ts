@@ -8,11 +8,15 @@ import { holderOf } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
+import { isRefusal } from '../alerts/unfetched.ts';
 import { askChecks, CHECKS_LIMIT } from '../checks/ask.ts';
 import { sourceOf } from '../git/open.ts';
+import { fetchWanted } from '../git/ref.ts';
 import { headOf, noHead, versionOf } from '../git/remote.ts';
+import type { GitSource } from '../git/source.ts';
 import { underLock } from '../journal/lock.ts';
 import { approvalFor } from '../plan/wanted.ts';
+import { requireSigned } from '../signed/require.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
 import type { FetchRequest } from './request.ts';
@@ -33,16 +37,17 @@ export async function check(
     const { source } = sourceOf(request, app);
     const { refs } = await shared.list(source);
     const head = await headOf(source, refs);
+    const { io, paths } = request;
+    const locked = <T>(work: () => Promise<T>) =>
+      underLock({ io, paths, app: name }, 'fetch', work, 'fetch');
+    const refusal = await refusalOf(request, app, source, locked);
     const kept = await whyKept(app, refs, head);
     // A deploy refuses a tag that was moved.
     const isRefused = request.deploy && app.require_signed && kept?.result === 'tag_moved';
     if (kept && !app.deploying)
-      return fetchResult(name, kept.result, kept.text, { status: isRefused ? 1 : 0 });
+      return fetchResult(name, kept.result, kept.text, { status: isRefused ? 1 : 0, refusal });
     if (!head) throw noHead(source);
     const { commit, tag } = head;
-    const { io, paths } = request;
-    const locked = <T>(work: () => Promise<T>) =>
-      underLock({ io, paths, app: name }, 'fetch', work, 'fetch');
     const same = await sameFor({ app, source, commit }, locked, shared.lenders);
     const found = { commit, version: versionOf(commit, tag), same };
     const asked = (checks?: CommitChecks) =>
@@ -53,12 +58,30 @@ export async function check(
     else if (app.require_checks && app.deploying)
       decided = asked(await checksOf(request, app, commit).catch(() => undefined));
     const aged = await afterAge(request, { app, source }, decided, locked);
-    return await afterApproval(request, app, aged, locked);
+    return { ...(await afterApproval(request, app, aged, locked)), refusal };
   } catch (error) {
     const { code, message } = asFailure(request, error);
     if (code === 'locked') return skipped(request.paths, name);
     const text = code === 'network_error' ? `network error: ${message}` : message;
     return fetchResult(name, 'error', text, { error: code, status: 1 });
+  }
+}
+
+/** Looks again at a head that was refused for its signatures or its line. */
+async function refusalOf(
+  request: FetchRequest,
+  app: AppState,
+  source: GitSource,
+  locked: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<FetchResult['refusal']> {
+  if (!app.require_signed || !isRefusal(app.check_failed?.error)) return undefined;
+  const asked = { paths: request.paths, source, app, now: request.io.now() };
+  try {
+    await locked(async () => requireSigned(asked, await fetchWanted(source, undefined)));
+    return null;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return isRefusal(error.code) ? error : undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { leftAlone, retryWait } from '@runner/common/apps/retries';
 import type { AppState } from '@runner/common/apps/state';
 import type { DeployPolicy } from '@runner/common/config/settings';
 import { opensAt, untilWords } from '@runner/common/config/windows';
+import type { Failure } from '@runner/common/foundation/failure';
 import { inWords } from '@runner/common/text/time';
 import { verdictOf } from '../checks/verdict.ts';
 import type { DeployOutcome } from '../pipeline/outcome.ts';
@@ -59,6 +60,8 @@ export interface FetchResult {
   checks?: CommitChecks;
   /** What was found out about its packages; they are old enough if the result is `new_commit`. */
   package_age?: PackageAge;
+  /** Why the head of an app that was refused still is; null: it is no longer; undefined: no one looked. */
+  refusal?: Failure | null | undefined;
   /** The plan of its deploy, which has its approvals. */
   plan?: string;
 }

@@ -40,7 +40,7 @@ export async function deployNew(
   policy: DeployPolicy,
 ): Promise<FetchAttempt> {
   const { io, paths } = request;
-  const { app, commit, version, checks, package_age: known, plan } = result;
+  const { app, commit, checks, package_age: known, plan } = result;
   // Another fetch may have deployed it meanwhile, or a recovery changed the state.
   const confirm = async (now: AppState, wanted: ResolvedRef, source: GitSource) => {
     const kept = await whyKept(now, wanted.refs, { commit: wanted.commit, tag: wanted.version });
@@ -53,7 +53,7 @@ export async function deployNew(
   };
   // With a plan the commit that was approved is deployed, whatever was pushed since.
   const planned = commit !== null && plan !== undefined ? { ref: commit, plan } : {};
-  const tried = await attempt(request, { app, commit, version }, { confirm, ...planned });
+  const tried = await attempt(request, result, { confirm, ...planned });
   const isUnplanned = tried.result.result === 'approval' && plan === undefined;
   if (!isUnplanned || requireApp(paths, app).deploying) return tried;
   // What a killed deploy left came first: now there is a plan to make, or one to apply.
@@ -89,7 +89,7 @@ export async function deployRestored(
 
 async function attempt(
   request: FetchRequest,
-  { app, commit, version }: Pick<FetchResult, 'app' | 'commit' | 'version'>,
+  { app, commit, version, refusal }: Pick<FetchResult, 'app' | 'commit' | 'version' | 'refusal'>,
   what: Pick<DeployRequest, 'ref' | 'instance' | 'returns' | 'confirm' | 'plan'>,
 ): Promise<FetchAttempt> {
   const { io, paths, notify, reporter, next } = request;
@@ -102,7 +102,7 @@ async function attempt(
   } catch (error) {
     if (error instanceof Overtaken) return { result: error.result };
     const { code, message, commit: refused = commit } = asFailure(request, error);
-    const about = { commit: refused, version };
+    const about = { commit: refused, version, refusal };
     if (code === 'locked') return { result: skipped(paths, app, about) };
     // Announced once: each fetch looks again, and deploys as soon as the server is ready.
     if (code === 'not_ready')

@@ -6,6 +6,8 @@ import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
 import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
+import { approvalRuleOf } from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
 import type { RetryPolicy } from '@runner/common/config/settings';
 import { makeFolder } from '@runner/common/files/read';
 import { appendTo } from '@runner/common/files/write';
@@ -17,7 +19,7 @@ import type { AppChange } from '../alerts/announce.ts';
 import { behindSince } from '../alerts/behind.ts';
 import { changesOf } from '../alerts/changes.ts';
 import { tokenChanges } from '../alerts/token.ts';
-import { checkFailed } from '../alerts/unfetched.ts';
+import { checkFailed, isRefusal } from '../alerts/unfetched.ts';
 import { whatRuns } from '../instances/running.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
@@ -37,10 +39,7 @@ export async function recordResults(
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
       if (!app) return { result, isNews: true };
-      const { error, text, commit } = result;
-      const check = error
-        ? checkFailed(app, { error, text, commit }, view.now.toISOString())
-        : stillRefused(app, result);
+      const check = failedCheck(app, result, request, view.now.toISOString());
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = ['closed', 'young'].includes(result.result) ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
@@ -69,10 +68,22 @@ export async function recordResults(
   return { settled, changes };
 }
 
-/** A commit that was refused for its signature stays refused while it is not tried again. */
-function stillRefused(app: AppState, { commit }: FetchResult): CheckFailed | null {
+/** Why a check failed. A commit that was refused stays refused while no one looks again. */
+function failedCheck(
+  app: AppState,
+  { error, text, commit, refusal }: FetchResult,
+  { paths, deploy: deploys }: FetchRequest,
+  now: string,
+): CheckFailed | null {
+  if (error) return checkFailed(app, { error, text, commit }, now);
+  if (refusal)
+    return checkFailed(app, { error: refusal.code, text: refusal.message, ...refusal.facts }, now);
   const { check_failed: failed = null, require_signed: required } = app;
-  return required && failed?.commit !== undefined && failed.commit === commit ? failed : null;
+  if (refusal === null || !isRefusal(failed?.error)) return null;
+  // Only a plan, which fetch --deploy makes, asks who wrote the commits.
+  const mayBe = required || (!deploys && approvalRuleOf(readConfig(paths), app.app).notAuthor);
+  const isSame = commit === null || commit === (failed?.commit ?? commit);
+  return mayBe && isSame ? failed : null;
 }
 
 function readable(paths: Paths, name: string): AppState | undefined {

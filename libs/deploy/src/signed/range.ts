@@ -77,6 +77,6 @@ export async function walkAll(source: GitSource, request: WalkRequest): Promise<
     if (missing === undefined) return walked;
     if (await fetchHistory(source, request.head, step)) continue;
     const message = `the code host has not the whole history of ${request.head.slice(0, 12)}: ${missing.slice(0, 12)} is missing`;
-    throw new Failure('lineage_broken', message);
+    throw new Failure('lineage_broken', message, { commit: request.head });
   }
 }

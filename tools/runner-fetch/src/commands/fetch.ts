@@ -70,7 +70,14 @@ export const fetch = command({
         signal: interruption.signal,
         next: interruption.next,
         onResult: async ({
-          result: { status: _, checks: __, returns: ___, package_age: ____, ...result },
+          result: {
+            status: _,
+            checks: __,
+            returns: ___,
+            package_age: ____,
+            refusal: _____,
+            ...result
+          },
           isNews,
           follows,
         }) => {
