@@ -2,6 +2,8 @@
  * Messages that a stolen server signed, changed at random: each is read or is that server's problem; nothing throws, and
  * nothing that is printed controls a terminal. FLEET_MUTATIONS: how many, 500 by default.
  */
+
+import { readRecord } from '@runner/common/audit/record';
 import { PLAIN } from '@runner/common/cli/output';
 import { jsonLine, UNSAFE } from '@runner/common/text/harmless';
 import * as fc from 'fast-check';
@@ -12,7 +14,6 @@ import { newSignKey, publicKeyOf, seal, type Use } from '../../libs/fleet/src/or
 import { events } from '../../tools/runner-fleet/src/commands/events.ts';
 import { status } from '../../tools/runner-fleet/src/commands/status.ts';
 import { ServerEvents } from '../../tools/runner-fleet/src/events/read.ts';
-import { recordIn } from '../../tools/runner-fleet/src/events/record.ts';
 import { checkResults } from '../../tools/runner-fleet/src/events/results.ts';
 import { lineText, receivedLine, statusOf } from '../../tools/runner-fleet/src/rollout/line.ts';
 import { askAll, headsOf } from '../../tools/runner-fleet/src/rollout/presence.ts';
@@ -97,7 +98,7 @@ async function readAll(use: string, body: string): Promise<void> {
   const source = new ServerEvents(web1);
   for await (const { bytes } of source.unread(broker))
     for (const each of bytes.toString('utf8').split('\n')) {
-      const found = recordIn(each);
+      const found = readRecord(each);
       if (!found) continue;
       const shown = { ...found, server: 'web1' };
       assertSafe((await events.human?.(shown as never, PLAIN, {} as never)) ?? '', jsonLine(shown));

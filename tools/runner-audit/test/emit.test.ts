@@ -156,6 +156,18 @@ test('bad lines are reported by number, the others are logged, and the status is
   assert.is(status, 1);
 });
 
+test('a line that is nested too deeply is a bad line, and the others are logged', async () => {
+  const root = newRoot();
+  const nested = (levels: number) =>
+    `${line(record('v1')).slice(0, -2)},"x":${'['.repeat(levels)}${']'.repeat(levels)}}\n`;
+  const stdin = [line(record('v1')), nested(102), nested(5_000), nested(100)].join('');
+  const { status, stdout, stderr } = await emit(root, [], { stdin });
+  const bad = 'the event is nested deeper than 100 levels (event_invalid)';
+  assert.is(stderr, [2, 3].map((at) => `runner audit emit: line ${at}: ${bad}\n`).join(''));
+  assert.equal([status, unlinked(stdout)], [1, line(record('v1')) + nested(100)]);
+  assert.is(logOf(root), stdout);
+});
+
 test('empty input is not a failure and writes no log', async () => {
   for (const stdin of ['', '\n', '\n \n\r\n']) {
     const root = newRoot();

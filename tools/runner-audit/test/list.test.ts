@@ -1,3 +1,4 @@
+import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { list, variedRoot, versions } from './list.ts';
@@ -28,6 +29,27 @@ test('a person sees a table of at most 80 columns', async () => {
     wide.stdout.split('\n').every((each) => each.length <= 80),
     wide.stdout,
   );
+});
+
+test('a line that is nested too deeply is no record to any reader', async () => {
+  const levels = 100_000;
+  const bad = `{"event":"DeployFailure","app":"shop","x":${'['.repeat(levels)}${']'.repeat(levels)}}\n`;
+  const log = line(record('v1')) + bad;
+  const root = rootWithLog(log);
+  const reading = [
+    ['runner-audit', 'list', '--json'],
+    ['runner-audit', 'list', '-o', 'yaml'],
+    ['runner-audit', 'tail', '--json'],
+    ['runner-history', '--json', '-'],
+    ['runner-stats', '--json', '-'],
+    ['runner-notify', 'send', '--channel', 'discord', '--json', '--dry-run'],
+  ] as const;
+  for (const [tool, ...args] of reading) {
+    const { stdout, stderr } = await run(tool, args, { root, stdin: log });
+    const said = /skipped 1 line|line 2: it is not a JSON object/;
+    assert.match(stderr, said, `${tool} ${args.join(' ')}: ${stderr.slice(0, 300)}`);
+    assert.not.equal(stdout, '');
+  }
 });
 
 test('a call of an agent is shown with its grant, its tool and how it went', async () => {

@@ -4,7 +4,7 @@ import { type JsonObject, jsonObject } from '../text/json.ts';
 /** A record as any writer may have written it. */
 export type LogRecord = JsonObject;
 
-/** Reads one line of the log; undefined when it is not a JSON object. */
+/** Reads one line of the log; undefined when it is not a JSON object, or is nested too deeply. */
 export function readRecord(line: string | Uint8Array): LogRecord | undefined {
   return jsonObject(typeof line === 'string' ? line : Buffer.from(line).toString('utf8'));
 }

@@ -55,8 +55,6 @@ const NAMES = new Set([
     'oom',
   ],
 ]);
-/** Deeper values are left as they are. */
-const DEPTH = 64;
 
 /** The record with all its texts redacted, names of unknown fields included; itself if nothing changed. */
 export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
@@ -65,7 +63,7 @@ export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
 ): T {
   return cleanFields(
     record,
-    (field, value) => (isOrdinary(field, value) ? value : cleanValue(value, redact, DEPTH)),
+    (field, value) => (isOrdinary(field, value) ? value : cleanValue(value, redact)),
     redact,
   ) as T;
 }
@@ -100,12 +98,12 @@ function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
   });
 }
 
-function cleanValue(value: unknown, redact: Redact, depth: number): unknown {
+function cleanValue(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
-  if (value === null || typeof value !== 'object' || depth === 0) return value;
+  if (value === null || typeof value !== 'object') return value;
   if (!Array.isArray(value)) {
-    return cleanFields(value, (_, each) => cleanValue(each, redact, depth - 1), redact);
+    return cleanFields(value, (_, each) => cleanValue(each, redact), redact);
   }
-  const clean = value.map((each) => cleanValue(each, redact, depth - 1));
+  const clean = value.map((each) => cleanValue(each, redact));
   return clean.some((each, index) => each !== value[index]) ? clean : value;
 }

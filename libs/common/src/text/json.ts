@@ -16,6 +16,23 @@ const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
 /** Texts, which stay as they are, and long integers. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
 
+/** Levels of arrays and objects; a record of runner has three. Deeper ones could exhaust the stack of what walks them. */
+const DEPTH_MAX = 100;
+/** Brackets enough for more levels; most texts have fewer and need no closer look. */
+const MANY_BRACKETS = new RegExp(`^(?:[^[{]*[[{]){${DEPTH_MAX + 1}}`);
+
+/** Looks level by level: a recursion would itself end with the stack. */
+function isDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) return true;
+    level = level.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.values(each) : [],
+    );
+  }
+  return false;
+}
+
 /** An integer over 2^53 or under -2^53, as it was written. */
 class LongInteger {
   readonly digits: string;
@@ -29,8 +46,13 @@ class LongInteger {
   }
 }
 
-/** Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError. */
+/**
+ * Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError, and a
+ * RangeError if it is nested deeper than 100 levels.
+ */
 export function parseJson(text: string): unknown {
+  if (MANY_BRACKETS.test(text) && isDeep(JSON.parse(text)))
+    throw new RangeError(`it is nested deeper than ${DEPTH_MAX} levels`);
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
     token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
@@ -56,7 +78,7 @@ export function plainData(json: string): unknown {
   );
 }
 
-/** Undefined when the text is not a JSON object. */
+/** Undefined when the text is not a JSON object, or is nested deeper than 100 levels. */
 export function jsonObject(text: string): JsonObject | undefined {
   // An error of JSON.parse costs as much as reading a hundred lines.
   if (!/^\s*\{/.test(text)) return undefined;

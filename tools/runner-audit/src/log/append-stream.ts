@@ -171,8 +171,9 @@ class EventReader {
 function parse(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
-    throw new Failure('event_invalid', 'the event is not JSON');
+  } catch (error) {
+    const why = error instanceof RangeError ? 'nested deeper than 100 levels' : 'not JSON';
+    throw new Failure('event_invalid', `the event is ${why}`);
   }
 }
 

@@ -4,6 +4,7 @@ import {
   kindOf,
   type LogRecord,
   projectOf,
+  readRecord,
   textOf,
   withBothNames,
 } from '@runner/common/audit/record';
@@ -17,7 +18,6 @@ import { chooseServers } from '@runner/fleet/files/operator';
 import { EVENT, lineCount, timeOf } from '@runner/history/log/options';
 import { readCursor, writeCursor } from '../events/cursor.ts';
 import { type EventSource, ServerEvents } from '../events/read.ts';
-import { recordIn } from '../events/record.ts';
 import { shippedEvents } from '../events/shipped.ts';
 import { openFleet } from '../rollout/connect.ts';
 
@@ -164,7 +164,7 @@ async function show(
         if (raw) io.stdout.write(io.stdout.isTTY ? harmless(bytes.toString('utf8')) : bytes);
         else
           for (const line of bytes.toString('utf8').split('\n')) {
-            const record = recordIn(line);
+            const record = readRecord(line);
             if (record && isWanted(record)) found.push({ ...withBothNames(record), server });
           }
       }
