@@ -1,6 +1,6 @@
 /** `last-error --insecure`: reading what is not trusted, loudly and on record. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, shellWord } from '@runner/testing/run';
 import { tree } from '@runner/testing/temp';
@@ -111,17 +111,34 @@ test('--insecure is recorded for an unknown app, too', async () => {
   assert.equal([event_type, app], ['GuardBypassed', 'nope']);
 });
 
-test('--insecure creates no audit log and no root', async () => {
+test('without a log, --insecure is recorded too, and there is nothing to show', async () => {
   const root = rootWith('shop');
-  for (const args of [[], ['--insecure'], ['--insecure', '--json'], []]) {
-    const { status, stderr } = await lastError(root, args);
-    assert.is(status, 1);
-    assert.match(
-      stderr,
-      /^runner debug last-error: there is no audit log yet: .+ \(log_not_found\)\n$/,
-    );
-    assert.not.ok(existsSync(logPath(root)));
-  }
+  const config = join(root, 'config.yml');
+  writeFileSync(config, `notify: {telegram_bot_token: '123456:${'A'.repeat(35)}'}\n`);
+  chmodSync(config, 0o644);
+  assert.match((await lastError(root)).stderr, /\(guard_tripped\)\n$/);
+  assert.not.ok(existsSync(logPath(root)));
+  const { status, stdout, stderr } = await lastError(root, ['--insecure']);
+  assert.equal([status, stdout], [1, '']);
+  const bypassed = `*** bypassed: ${config} has secrets that others can read; to fix it: chmod 600 ${shellWord(config)} ***\n`;
+  assert.is(
+    stderr,
+    `${BANNER}${bypassed}runner debug last-error: there is no audit log yet: ${logPath(root)} (log_not_found)\n`,
+  );
+  assert.equal(
+    recordsOf(root).map(({ event_type, app, guards }) => ({ event_type, app, guards })),
+    [
+      {
+        event_type: 'GuardBypassed',
+        app: 'shop',
+        guards: [{ guard: 'readable', path: config }],
+      },
+    ],
+  );
+});
+
+test('without a log and the app, --insecure creates nothing', async () => {
+  const root = rootWith('shop');
   const mistyped = join(root, 'mistyped');
   const none = await run('runner-debug', ['last-error', 'shop', '--insecure'], { root: mistyped });
   assert.match(none.stderr, /^runner debug last-error: [^\n]+ \(app_not_found\)\n$/);

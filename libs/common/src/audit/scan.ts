@@ -94,9 +94,7 @@ export async function newestFailure(
   unread: Unread,
   waiting: readonly string[] = [],
 ): Promise<LogRecord | undefined> {
-  if (logFiles(paths).length + waiting.length === 0) {
-    throw new Failure('log_not_found', `there is no audit log yet: ${paths.auditLog}`);
-  }
+  if (logFiles(paths).length + waiting.length === 0) throw logNotFound(paths);
   const wanted: WantedFailures = {
     // In quotes, since 'api' must not match 'api-2'.
     app: Buffer.from(JSON.stringify(app)),
@@ -108,6 +106,10 @@ export async function newestFailure(
     if (record && wanted.accept(record)) newest = younger(record, newest);
   }
   return younger(newest, await newestAppended(paths, wanted, unread));
+}
+
+export function logNotFound({ auditLog }: Paths): Failure {
+  return new Failure('log_not_found', `there is no audit log yet: ${auditLog}`);
 }
 
 async function newestAppended(

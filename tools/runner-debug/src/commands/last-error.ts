@@ -2,6 +2,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { logFiles } from '@runner/common/audit/files';
 import { waitingEvents } from '@runner/common/audit/kept';
 import { textOf } from '@runner/common/audit/record';
+import { logNotFound } from '@runner/common/audit/scan';
 import { type Context, command } from '@runner/common/cli/command';
 import { guardsOf, recordedFailure } from '@runner/common/cli/guarded';
 import { fields } from '@runner/common/cli/output';
@@ -47,7 +48,11 @@ export const lastError = command({
   },
   safeInForeignRoot: true,
   async run(context) {
-    const app = await passGuards(context, context.args.app, context.options.insecure);
+    const { paths } = context;
+    // Before the record of a bypass, which creates one.
+    const hasLog = logFiles(paths).length + waitingEvents(paths).length > 0;
+    const app = await passGuards(context, context.args.app, { ...context.options, hasLog });
+    if (!hasLog) throw logNotFound(paths);
     const failure = await findLastError(context, app);
     noteWatch(context, app, failure);
     return { value: failure };
@@ -85,16 +90,18 @@ function furtherFields({ deploy_id, stage, commit, duration_ms, log_command }: L
 }
 
 /** The app's registered name. Throws `app_not_found`, and `guard_tripped` unless `insecure`. */
-async function passGuards(context: Context, name: string, insecure: boolean): Promise<string> {
+async function passGuards(
+  context: Context,
+  name: string,
+  { insecure, hasLog }: { readonly insecure: boolean; readonly hasLog: boolean },
+): Promise<string> {
   const { paths } = context;
   // Only whether it exists: its content counts once the guards have passed.
   if (!isAppName(name) || (!insecure && !isThere(paths.state(name)))) requireApp(paths, name);
   const tripped = guardsOf(context, name);
   if (tripped.length > 0 && !insecure) throw guardFailure(tripped, context.note);
-  // Even for an unknown app. Without a log there is nothing to read, and the record would create one.
-  if (insecure && logFiles(paths).length + waitingEvents(paths).length > 0) {
-    bypassGuards(context, name, tripped);
-  }
+  // Even for an unknown app; if there is no log either, nothing is read, and none is created.
+  if (insecure && (hasLog || isThere(paths.state(name)))) bypassGuards(context, name, tripped);
   return requireApp(paths, name).app;
 }
 
