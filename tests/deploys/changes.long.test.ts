@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeWorld, type World } from './world.ts';
@@ -94,6 +95,43 @@ test('a side branch, a force push and a host that sends files with commits: neve
   const forced = await listed(world);
   assert.equal(subjects(forced), ['A new beginning']);
   assert.is((await world.deploy()).status, 0);
+});
+
+test('a failure names the changes that its start named, also after a kill and by fetch', async ({
+  world,
+}) => {
+  const { root } = world;
+  await world.push('v1', { deploy: '' });
+  assert.is((await world.deploy()).status, 0);
+  await commit(world, 'First of two');
+  await world.push('v2', { deploy: 'build: exit 1' });
+  assert.is((await world.deploy()).status, 1);
+  await world.push('v3', { deploy: 'build: sleep 60' });
+  const killed = start('runner-deploy', ['shop'], { root });
+  await until(
+    () => (world.state().deploying as { stage?: string } | null)?.stage === 'build',
+    killed.stderr,
+  );
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.done;
+  await world.push('v4', { deploy: 'build: exit 1' });
+  assert.is((await run('runner-fetch', ['--deploy'], { root })).status, 1);
+  const named = (kind: string) =>
+    world
+      .events()
+      .filter(({ event_type }) => event_type === kind)
+      .map(({ changes }) => changes);
+  const [, ...started] = named('DeployStarted');
+  const failed = named('DeployFailure');
+  assert.equal(failed, started);
+  assert.equal(
+    failed.map((each) => (each as { subjects: string[] }).subjects),
+    [
+      ['v2', 'First of two'],
+      ['v3', 'v2', 'First of two'],
+      ['v4', 'v3', 'v2', 'First of two'],
+    ],
+  );
 });
 
 test('a host that sends files with the commits gets the newest subject, and nothing more is kept', async () => {

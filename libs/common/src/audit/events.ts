@@ -120,7 +120,7 @@ export interface DeployEvent {
   /** Of DeploySuccess: SHA-256 of what its release holds, and of the signed statement of it, in hex. */
   tree?: string;
   statement?: string;
-  /** Of DeployStarted and DeploySuccess: what the deploy brings. */
+  /** Of DeployStarted, DeploySuccess and DeployFailure: what the deploy brings. */
   changes?: ChangeSummary;
   /** At the end: longest time without an answer to a prober, in ms. */
   gap_ms?: number;

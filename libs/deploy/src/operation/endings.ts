@@ -127,6 +127,7 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   const origin = { origin: op, kind: 'DeployFailure' as const, instances, file: facts.file };
   const failures = eventsOf(origin, (instance) => ({
     ...end,
+    changes: op.changes,
     ...gapOf(seen),
     ...sharesOf(op),
     ...migrationOf(op),
