@@ -149,11 +149,7 @@ test('what is no entry holds up nobody: it is listed as damaged, put aside by fl
 });
 
 for (const [args, sentence] of [
-  [
-    [],
-    'the following required arguments were not provided: <ACTION> [possible values: list, show, retry, drop]; usage: runner notify queue [OPTIONS] <ACTION> [IDS]...',
-  ],
-  [['empty'], "invalid value 'empty' for '<ACTION>' [possible values: list, show, retry, drop]"],
+  [['empty'], "invalid value 'empty' for '[ACTION]' [possible values: list, show, retry, drop]"],
   [['list', 'x'], "unexpected argument 'x' found"],
   [['show'], 'the following required arguments were not provided: [IDS]...'],
   [['drop'], 'the following required arguments were not provided: [IDS]...'],

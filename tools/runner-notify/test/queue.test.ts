@@ -15,6 +15,7 @@ test('an empty queue is reported, and nothing is created', async () => {
 test('the list shows what waits and what was given up, and why', async () => {
   const { waiting, dead } = await waitingAndDead();
   const ended = await queue('list');
+  assert.equal(await messages(), await messages('list'));
   const lines = ended.stdout.split('\n');
   assert.match(lines[0] ?? '', /^ID +CHANNEL +STATE +EVENT +AGE +TRIES +WHY$/);
   assert.match(

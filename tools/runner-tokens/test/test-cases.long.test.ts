@@ -44,7 +44,10 @@ test('JSON and YAML have the fields that the documentation promises', async () =
 test('a kind of token that announces no scopes has none, and that is said', async () => {
   for (const scopes of [[], null]) {
     host.allow(TOKEN, { login: 'octo', scopes });
-    assert.match((await ask()).stdout, '  scopes:       none\n');
+    assert.match(
+      (await ask()).stdout,
+      '  scopes:       none: this kind of token announces no scopes\n',
+    );
     assert.equal(JSON.parse((await ask(['--json'])).stdout).scopes, []);
   }
 });

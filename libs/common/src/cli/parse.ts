@@ -29,7 +29,7 @@ export function parse(
   const values = valuesOf(known, found);
   const words = found._.map((word) => positional(word, known));
   if (values.help === true) return { options: values, args: {} };
-  checkConflicts(options, found);
+  checkConflicts(options, found, values);
   return {
     options: values,
     args: placePositionals(definition, missingOptions(options, values), words, usageLine),
@@ -170,11 +170,16 @@ function unexpected(arg: string, { options, instead }: KnownOptions): Failure {
   return usage(`unexpected argument '${arg}' found${hint}`);
 }
 
-function checkConflicts(options: Options, found: mri.Argv): void {
+function checkConflicts(
+  options: Options,
+  found: mri.Argv,
+  { output }: ParsedCommandLine['options'],
+): void {
   const isGiven = (name: string) => givenTo(name, options[name] as Option, found).length > 0;
   for (const [name, option] of Object.entries(options)) {
     const other = isGiven(name) ? option.conflicts?.find(isGiven) : undefined;
-    if (other !== undefined) {
+    // Its shortcut agrees with it.
+    if (other !== undefined && !(name === 'json' && other === 'output' && output === 'json')) {
       throw usage(
         `the argument '${optionTitle(name, option)}' cannot be used with '${optionTitle(other, options[other] as Option)}'`,
       );

@@ -102,6 +102,8 @@ const READ: readonly (readonly [string[], Values, string?])[] = [
   [['--public', '--public'], { public: true }],
   [['-v', '-v', '--verbose'], { verbose: true }],
   [['--json', 'blog'], { json: true }, 'blog'],
+  [['--json', '--output', 'json'], { json: true, output: 'json' }],
+  [['-ojson', '--json'], { json: true, output: 'json' }],
   [['--', '--json'], {}, '--json'],
   [['--', '--'], {}, '--'],
   [['--'], {}],
@@ -195,7 +197,7 @@ const REFUSED: readonly (readonly [string[], string])[] = [
   ],
   [['--public', '--token=a'], "the argument '--token <TOKEN>' cannot be used with '--public'"],
   [['--json', '-oyaml'], "the argument '--json' cannot be used with '--output <FORMAT>'"],
-  [['-o', 'json', '--json'], "the argument '--json' cannot be used with '--output <FORMAT>'"],
+  [['-o', 'human', '--json'], "the argument '--json' cannot be used with '--output <FORMAT>'"],
   [
     ['--channel', 'fax'],
     "invalid value 'fax' for '--channel <CHANNEL>' [possible values: telegram, discord]",

@@ -14,7 +14,7 @@ import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/re
 import { sampleRecords } from '../message/samples.ts';
 import { redactorOf } from './credentials.ts';
 import { CHANNELS } from './index.ts';
-import { checkTemplates } from './templates.ts';
+import { checkTemplates, templateWarning } from './templates.ts';
 
 /** Bytes up to this one are white space. */
 const BLANK_MAX = 0x20;
@@ -43,7 +43,9 @@ export async function printPreviews(
   const { io, paths, print, note } = context;
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
-  checkTemplates(config, settings);
+  const usable = checkTemplates(config, settings, (invalid) => note(templateWarning(invalid)));
+  const template: NotifySettings['template'] = (kind, channel) =>
+    usable.includes(`${kind}.${channel}`) ? settings.template(kind, channel) : undefined;
   const redact = redactorOf(settings);
   const active = activeChannels(settings);
   const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;
@@ -51,7 +53,8 @@ export async function printPreviews(
     const { verboseErrors } = settings;
     const notice = await noticeOf(record, { paths, redact, verboseErrors, random: io.random });
     for (const channel of channels) {
-      for (const message of previewsOf(channel, notice, settings, note)) await print(message);
+      for (const message of previewsOf(channel, notice, { ...settings, template }, note))
+        await print(message);
     }
   };
   let sound = true;

@@ -1,4 +1,4 @@
-/** Checks the user's templates before a deploy is announced with them. */
+/** Which of the user's templates can be used. */
 
 import { CHANNEL_NAMES } from '@runner/common/config/channels';
 import type { Config } from '@runner/common/config/file';
@@ -10,8 +10,12 @@ import { CHANNELS } from './index.ts';
 
 const KINDS: readonly TemplateKind[] = ['started', 'success', 'failure', 'rollback'];
 
-/** The templates that are set, as `failure.telegram`. Throws `config_invalid` for the first invalid one. */
-export function checkTemplates(config: Config, settings: NotifySettings): string[] {
+/** The templates that can be used, as `failure.telegram`; of each invalid one `report` gets a `config_invalid`. */
+export function checkTemplates(
+  config: Config,
+  settings: NotifySettings,
+  report: (invalid: Failure) => void,
+): string[] {
   const names = KINDS.flatMap((kind) => CHANNEL_NAMES.map((channel) => ({ kind, channel })));
   return names.flatMap(({ kind, channel }) => {
     const template = settings.template(kind, channel);
@@ -20,6 +24,12 @@ export function checkTemplates(config: Config, settings: NotifySettings): string
     if (!failure) return [`${kind}.${channel}`];
     const path = ['notify', 'templates', kind, channel];
     const words = `${placeOf(config, path)}: ${failure.message}`;
-    throw new Failure('config_invalid', words, { key: path.join('.') });
+    report(new Failure('config_invalid', words, { key: path.join('.') }));
+    return [];
   });
+}
+
+/** What is printed of an invalid template where messages go out anyway. */
+export function templateWarning({ message }: Failure): string {
+  return `${message}; the built-in text is sent`;
 }

@@ -36,7 +36,7 @@ export const queue = command({
     'messages.',
   ].join('\n'),
   positionals: {
-    action: { about: 'What to do', required: true, choices: ACTIONS },
+    action: { about: 'What to do [default: list]', choices: ACTIONS },
     ids: { about: 'Ids of messages, from the list', many: true },
   },
   options: {
@@ -49,7 +49,7 @@ export const queue = command({
     'runner notify queue retry --all --dead && runner notify flush',
   ],
   async run({ io, paths, args, options, title, note }) {
-    const action = actionOf(args.action, args.ids, options.all);
+    const action = actionOf(args.action ?? 'list', args.ids, options.all);
     const spool = new Spool(paths);
     const places: readonly SpoolPlace[] = options.dead ? ['dead'] : ['queue', 'dead'];
     const all = action === 'list' || options.all;

@@ -16,8 +16,8 @@ export const status = command({
   safeInForeignRoot: true,
   async run({ io, paths, options, note }) {
     const { notifyStatus } = await import('../status/status.ts');
-    const { value, inactive, exposed } = await notifyStatus(paths, io, options.offline);
-    if (exposed) note(exposed);
+    const { value, inactive, warnings } = await notifyStatus(paths, io, options.offline);
+    for (const warning of warnings) note(warning);
     if (inactive) {
       note(inactive);
       return { value, status: EXIT.failed };

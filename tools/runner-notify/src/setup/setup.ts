@@ -126,7 +126,9 @@ function activeAfter(
   const placeholders = channels.map((name) => CHANNELS[name].placeholders);
   const draft = changedConfig(paths, changesTo(Object.assign({}, ...placeholders)));
   const settings = notifySettingsOf(draft, io.env);
-  checkTemplates(draft, settings);
+  checkTemplates(draft, settings, (invalid) => {
+    throw invalid;
+  });
   const active = activeChannels(settings);
   return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
 }

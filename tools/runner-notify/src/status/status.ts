@@ -23,7 +23,7 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { connect, credentialAt, destinationDigest, whyInactive } from '../channels/credentials.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { checkTemplates } from '../channels/templates.ts';
+import { checkTemplates, templateWarning } from '../channels/templates.ts';
 import { appChoice } from '../deliver/selection.ts';
 import type { ServiceProblem } from '../service/contract.ts';
 import type { Fields } from '../service/fields.ts';
@@ -88,27 +88,31 @@ export interface NotifyStatus {
   readonly commit_status: Backlog & { readonly enabled: boolean };
   /** The services that record deploys. */
   readonly telemetry: readonly RecordingStatus[];
-  /** The templates that are set, as `failure.telegram`. */
+  /** The templates that are used, as `failure.telegram`. */
   readonly templates: readonly string[];
   readonly verbose_errors: boolean;
   readonly max_deploy_retries: number;
 }
 
 /**
- * Calls the services of configured channels unless `offline`. `inactive` and `exposed` are sentences
+ * Calls the services of configured channels unless `offline`. `inactive` and `warnings` are sentences
  * for people. Throws `config_invalid`.
  */
 export async function notifyStatus(
   paths: Paths,
   io: Io,
   offline: boolean,
-): Promise<{ value: NotifyStatus; inactive: string | undefined; exposed: string | undefined }> {
+): Promise<{ value: NotifyStatus; inactive: string | undefined; warnings: readonly string[] }> {
   const config = readConfig(paths);
   const settings = notifySettingsOf(config, io.env);
   const targets = telemetryOf(config);
   const own = { ...settings, telemetry: targets };
   const from = { paths, settings: own, io, choices: choicesOf(paths) };
-  const templates = checkTemplates(config, settings);
+  const exposed = configExposure(paths);
+  const warnings = exposed === undefined ? [] : [exposed];
+  const templates = checkTemplates(config, settings, (invalid) => {
+    warnings.push(templateWarning(invalid));
+  });
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, config, from, offline)),
   );
@@ -126,7 +130,7 @@ export async function notifyStatus(
   };
   const isSilent = active.length + telemetry.length === 0 && !settings.commitStatus;
   const inactive = isSilent ? whyInactive(config, settings) : undefined;
-  return { value, inactive, exposed: configExposure(paths) };
+  return { value, inactive, warnings };
 }
 
 function healthOf(active: readonly ChannelStatus[]): boolean | null {

@@ -94,7 +94,7 @@ function validText(found: TokenAccount, style: Style): string {
   return `${style.green(`Token VALID for ${found.app}:`)}\n${fields([
     ['fingerprint:', found.fingerprint],
     ['username:', harmlessLine(found.username ?? 'unknown')],
-    ['scopes:', found.scopes.join(', ') || 'none'],
+    ['scopes:', found.scopes.join(', ') || 'none: this kind of token announces no scopes'],
     ...(found.expires_at ? [['expires:', found.expires_at] as const] : []),
     ...(found.missing ? [['missing:', found.missing.join(', ')] as const] : []),
     ...gitField(found.git),
