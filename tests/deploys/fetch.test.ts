@@ -24,6 +24,17 @@ test('a new commit is reported, deployed with --deploy, and then up to date', as
   assert.is.not(world.state().last_checked, null);
 });
 
+test('the JSON of a failed deploy has its error, as deploy has', async ({ world }) => {
+  await world.push('v1', { deploy: 'build: echo no such file >&2; exit 3' });
+  const fetched = JSON.parse((await fetch(world, ['--deploy', '--json'])).stdout);
+  const deployed = JSON.parse(
+    (await world.deploy(['--json'])).stdout.trim().split('\n').at(-1) ?? '',
+  );
+  assert.equal([fetched.result, deployed.result], ['failed', 'failed']);
+  assert.match(fetched.error, 'status 3');
+  assert.is(fetched.error, deployed.error);
+});
+
 test('one app that cannot be asked about hides no other, and the status is the worst', async ({
   world,
 }) => {

@@ -51,6 +51,8 @@ export interface FetchResult {
   version: string | null;
   /** Code of the error, which has kept the commit from being deployed or even found; else null. */
   error: string | null;
+  /** Of a deploy that failed: the text of its error. */
+  failure?: string;
   deploy_id: string | null;
   /** What the result means for the exit status. */
   status: number;

@@ -122,12 +122,13 @@ async function attempt(
 }
 
 function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
-  const { app, result, commit, version, deploy_id, stage } = outcome;
+  const { app, result, commit, version, deploy_id, stage, error: failure } = outcome;
   const about = { commit, version, deploy_id };
   if (result === 'deployed') return fetchResult(app, result, `deployed ${version}`, about);
   const ended = outcome.interrupted ? 'was cancelled' : 'failed';
   const text = `deploy of ${version} ${ended} at ${stage}, ${whatRuns(requireApp(paths, app), outcome)}`;
-  return fetchResult(app, result, text, { ...about, status: outcome.rollback_error ? 3 : 1 });
+  const status = outcome.rollback_error ? 3 : 1;
+  return fetchResult(app, result, text, { ...about, ...(failure && { failure }), status });
 }
 
 /** What is active after a failed deploy; for each instance if there are several. */

@@ -76,6 +76,7 @@ export const fetch = command({
             returns: ___,
             package_age: ____,
             refusal: _____,
+            failure,
             ...result
           },
           isNews,
@@ -84,7 +85,7 @@ export const fetch = command({
           if (options.quiet && (!isNews || result.result === 'up_to_date')) return;
           // The steps of a deploy may be on the screen.
           progress.end();
-          await print(result);
+          await print({ ...result, error: failure ?? result.error });
           if (result.error !== null && options.deploy && follows !== undefined)
             printNextSteps(
               context,
