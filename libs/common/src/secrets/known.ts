@@ -18,7 +18,8 @@ import {
 } from './pieces.ts';
 import { isAddress } from './places.ts';
 import { SECRET_MIN } from './plain-fields.ts';
-import { REDACTED } from './redacted.ts';
+import { type TextRange, withoutRanges } from './redacted.ts';
+import { shapedIn } from './shapes.ts';
 import { type UnescapedText, unescaped } from './unescaped.ts';
 
 /** A text may end within a secret if it ends with this much of one. */
@@ -29,11 +30,6 @@ const SPREAD = 12;
 const LINE_MAX = 4_096;
 /** A line of xxd, hexdump or od, which shows the same bytes again as text. */
 const DUMP = /(?:^|\s)[0-9a-f]{4,16}:?[ \t]+(?:[0-9a-f]{2,8}[ \t]+){2}/i;
-
-interface TextRange {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** What is found in a reading; `plain`: with the signs that it may lack. */
 type FindIn<T> = (reading: UnescapedText, pieces: Pieces, plain: UnescapedText) => T[];
@@ -74,9 +70,7 @@ export class KnownSecrets {
 
   /** Replaces literal occurrences. */
   withoutExact(text: string): string {
-    let cleaned = text;
-    for (const form of this.#exact) cleaned = cleaned.replaceAll(form, REDACTED);
-    return cleaned;
+    return replaced(text, this.#exactIn(text));
   }
 
   /** Replaces every secret however a tool wrote it, and every piece of one. */
@@ -88,18 +82,15 @@ export class KnownSecrets {
         .map((piece) => withEdges(rangeOf(reading, text, piece), piece, plain)),
     );
     // Not before: of an address without its password, the rest would not be found.
+    return replaced(text, [...found, ...this.#exactIn(text)]);
+  }
+
+  #exactIn(text: string): TextRange[] {
+    const found: TextRange[] = [];
     for (const form of this.#exact)
       for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
         found.push({ from: at, to: at + form.length });
-    if (found.length === 0) return text;
-    let cleaned = '';
-    let at = 0;
-    for (const { from, to } of found.sort((a, b) => a.from - b.from)) {
-      if (to <= at) continue;
-      if (from >= at) cleaned += text.slice(at, from) + REDACTED;
-      at = to;
-    }
-    return cleaned + text.slice(at);
+    return found;
   }
 
   /**
@@ -135,6 +126,11 @@ export class KnownSecrets {
     }
     return found;
   }
+}
+
+/** With the whole of each token that one is a part of: without it the rest has no shape. */
+function replaced(text: string, found: readonly TextRange[]): string {
+  return found.length === 0 ? text : withoutRanges(text, [...found, ...shapedIn(text)]);
 }
 
 /** Where secrets begin that the end of a text may cut. */

@@ -4,7 +4,7 @@ import { KnownSecrets } from './known.ts';
 import { withoutKeys } from './private-keys.ts';
 import { REDACTED } from './redacted.ts';
 import type { Secret } from './secret.ts';
-import { PLACES, type SecretShape, SHAPES } from './shapes.ts';
+import { hintedIn, PLACES, SHAPES } from './shapes.ts';
 
 /** Invisible characters: they hide a secret from a pattern, but not from a person. */
 const UNSEEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\p{Default_Ignorable_Code_Point}]/u;
@@ -30,6 +30,16 @@ function uncovered(line: string, clean: (text: string) => string): string {
   return seenText(cleaned) === safe ? cleaned : safe;
 }
 
+/** The text without the invisible characters of lines in which they split what looks like a secret. */
+function withWholeShapes(text: string): string {
+  if (!hidesText(text)) return text;
+  const lines = text.split('\n').map((line) => {
+    const seen = seenText(line);
+    return seenText(withoutShapes(line)) === withoutShapes(seen) ? line : seen;
+  });
+  return lines.join('\n');
+}
+
 export interface Redactor {
   (text: string): string;
   /**
@@ -48,7 +58,7 @@ export function redactor(secrets: Iterable<Secret> = []): Redactor {
   const known = new KnownSecrets([...secrets].map((secret) => secret.reveal()));
   const clean = (text: string) => withoutShapes(known.withoutExact(text));
   const redact = (text: string) => {
-    const unknown = known.withoutForms(withoutKeys(text));
+    const unknown = known.withoutForms(withWholeShapes(withoutKeys(text)));
     if (!hidesText(unknown)) return withoutShapes(unknown);
     const lines = unknown.split('\n').map((line) => uncovered(line, clean));
     return clean(lines.join('\n'));
@@ -58,10 +68,8 @@ export function redactor(secrets: Iterable<Secret> = []): Redactor {
 
 function withoutShapes(text: string): string {
   let cleaned = text;
-  const lower = cleaned.toLowerCase();
-  const hinted = ({ hints }: SecretShape) => hints.some((hint) => lower.includes(hint));
-  for (const shape of SHAPES.filter(hinted)) cleaned = cleaned.replace(shape.pattern, REDACTED);
-  for (const place of PLACES.filter(hinted))
+  for (const shape of hintedIn(text, SHAPES)) cleaned = cleaned.replace(shape.pattern, REDACTED);
+  for (const place of hintedIn(text, PLACES))
     cleaned = cleaned.replace(place.pattern, `$1${REDACTED}`);
   return cleaned;
 }

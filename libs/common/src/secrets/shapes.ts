@@ -1,4 +1,5 @@
 /** Secrets recognized by shape alone, no matter who issued them. */
+import type { TextRange } from './redacted.ts';
 
 /**
  * One kind of secret. The pattern is tried only on text that holds one of its hints, in lower case:
@@ -58,3 +59,19 @@ export const PLACES: readonly SecretShape[] = [
       /((?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key)["']?\s{0,3}[:=]\s{0,3}["']?)(?!\[REDACTED\])(?![{(<$]|null\b|undefined\b|none\b|true\b|false\b|permission denied\b|unexpected error\b)[^\s"'`,;)}\]]{6,512}/gi,
   },
 ];
+
+/** The shapes of which the text has a hint. */
+export function hintedIn(text: string, shapes: readonly SecretShape[]): readonly SecretShape[] {
+  const lower = text.toLowerCase();
+  return shapes.filter(({ hints }) => hints.some((hint) => lower.includes(hint)));
+}
+
+/** Where a text has what looks like a secret, or stands in the place of one. */
+export function shapedIn(text: string): TextRange[] {
+  return hintedIn(text, [...SHAPES, ...PLACES]).flatMap(({ pattern }) =>
+    Array.from(text.matchAll(pattern), ({ 0: whole, 1: before = '', index }) => ({
+      from: index + before.length,
+      to: index + whole.length,
+    })),
+  );
+}

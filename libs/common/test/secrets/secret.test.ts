@@ -66,6 +66,22 @@ test('an invalid token is refused without repeating it', () => {
   }
 });
 
+test('a token that a known secret is a part of is redacted as a whole', () => {
+  const known = 'Q7f3kd9sLmZx20Vb';
+  const redact = redactor([new Secret(known), new Secret('from-ghp_Ab1')]);
+  const rest = '12345678901234567890';
+  for (const token of [
+    `ghp_${known}${rest}`,
+    `ghp_${rest}${known}1234`,
+    `ghp_${known}1234`,
+    `from-ghp_Ab1${rest}`,
+  ])
+    assert.is(redact(`token ${token} end`), `token ${R} end`);
+  assert.is(redact(`ghp_${known.slice(0, 9)}\u200b${known.slice(9)}${rest}`), R);
+  assert.is(redact(`Authorization: Bearer abc${known}xyz`), `Authorization: Bearer ${R}`);
+  assert.is(redact(`key=${known}, ${known}`), `key=${R}, ${R}`);
+});
+
 /** Ways in which a tool may print a value of which it knows the bytes. */
 const ENCODINGS: Readonly<
   Record<string, (value: string, before: string, after: string) => string>
