@@ -1,6 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { temporaryFolder } from '@runner/testing/temp';
+import { CTRL_D, startOnTerminal } from '@runner/testing/terminal';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emit, record, SHOP } from './emit.ts';
@@ -186,6 +188,19 @@ test('a torn line of a killed writer is ended, and existing content is unchanged
   const root = rootWithLog(`${line(record('v1'))}${torn}`);
   const { stdout } = await emit(root, ['DeployStarted', ...SHOP]);
   assert.is(logOf(root), `${line(record('v1'))}${torn}\n${stdout}`);
+});
+
+test('what reads the terminal says so', async () => {
+  for (const [tool, args, what] of [
+    ['runner-audit', ['emit'], 'records'],
+    ['runner-notify', ['send'], 'records'],
+    ['runner-debug', ['extract'], 'a log'],
+  ] as const) {
+    const session = startOnTerminal(tool, args, { root: temporaryFolder('audit') });
+    await session.expect(`reading ${what} from the terminal; end with Ctrl-D`);
+    session.type(CTRL_D);
+    assert.equal(await session.done, { status: 0, signal: undefined });
+  }
 });
 
 test.run();

@@ -118,7 +118,8 @@ test('records that only resemble a failure of this app are ignored', async () =>
     'null',
     '',
   ];
-  const told = 'runner debug last-error: skipped 1 line(s) that are not records\n';
+  const told =
+    'runner debug last-error: skipped 1 line(s) that are not records, of the lines read\n';
   assert.is(await found(rootWithLog(failure('v1'), ...decoys), 'shop', told), 'v1');
   assert.is(await found(rootWithLog(...decoys), 'shop', told), null);
 });
@@ -192,7 +193,7 @@ test('unreadable input is skipped and reported: damaged files, foreign files, li
   const cut = said(
     'deploy-events.jsonl.1.gz cannot be read to the end: it is damaged or cut short',
   );
-  const torn = said('skipped 1 line(s) that are not records');
+  const torn = said('skipped 1 line(s) that are not records, of the lines read');
   const records = [failure('v1'), failure('v2'), failure('v3')];
   const whole = gzipSync(logText(records));
   for (const [damage, version, told] of [
@@ -219,7 +220,7 @@ test('unreadable input is skipped and reported: damaged files, foreign files, li
   assert.is(
     stderr,
     said('skipped deploy-events.jsonl.1: it is not a file') +
-      said('skipped 2 line(s) that are not records'),
+      said('skipped 2 line(s) that are not records, of the lines read'),
   );
   assert.equal([status, stdout], [0, 'No DeployFailure found for shop.\n']);
 });

@@ -34,10 +34,13 @@ test('the environment and standard input stand for the files', async () => {
 });
 
 for (const [args, sentence] of [
-  [
-    ['--chat-id', 'deploys'],
-    "invalid value 'deploys' for '--chat-id <ID>': it is a whole number, negative for groups and channels, or @name",
-  ],
+  ...(['deploys', '@ops', '0', '-00'] as const).map(
+    (id) =>
+      [
+        ['--chat-id', id],
+        `invalid value '${id}' for '--chat-id <ID>': it is a whole number but 0, negative for groups and channels, or @name of 4 or more characters`,
+      ] as const,
+  ),
   [['--thread-id', '0'], "invalid value '0' for '--thread-id <N>': it is a whole number above 0"],
   [
     ['--token-file', '-', '--webhook-file', '-'],

@@ -70,6 +70,15 @@ test('half of the credentials of Telegram is reported', async () => {
   );
 });
 
+test('a webhook at a host that is not of Discord is named', async () => {
+  chats.configure(
+    'notify:\n  discord_webhook: https://relay.invalid/api/webhooks/12345/abcdefgh\n',
+  );
+  const { channels } = JSON.parse((await status(['--json'])).stdout);
+  const discord = channels.find(({ channel }: { channel: string }) => channel === 'discord');
+  assert.equal([discord.active, discord.advice], [true, ["relay.invalid is not Discord's host"]]);
+});
+
 test('a wrong template is reported by name', async () => {
   chats.configure(
     configOf(chats.bot, chats.hook, 'td', ['templates: {success: {telegram: "${VERSIN}"}}']),

@@ -49,7 +49,7 @@ export async function testAll(context: TestContext, isQuiet: boolean) {
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
   for (const { app, failure } of failed) note(`${app}: ${failure.message} (${failure.code})`);
-  for (const { apps, expires_at } of verdicts) warnOfExpiry(context, apps.join(', '), expires_at);
+  for (const { apps, expires_at } of verdicts) warnOfExpiry(context, apps, expires_at);
   const good = failed.length === 0 && verdicts.every(isGood);
   const accepted = verdicts.filter(({ valid }) => valid === true);
   rememberEnds(context, accepted);

@@ -1,5 +1,6 @@
 /** Warns about expiring tokens. */
 import type { Context } from '@runner/common/cli/command';
+import { renewal } from '@runner/deploy/alerts/token';
 
 /** Warn this many days before a token expires. */
 const WARNING_DAYS = 14;
@@ -11,7 +12,7 @@ export type TestContext = Pick<Context, 'io' | 'paths' | 'note'>;
 /** Prints a warning if the token expires soon or has expired. */
 export function warnOfExpiry(
   { io, note }: TestContext,
-  apps: string,
+  apps: readonly string[],
   expiry: string | null | undefined,
 ): void {
   if (!expiry) return;
@@ -19,5 +20,5 @@ export function warnOfExpiry(
   const days = Math.floor(left / DAY);
   if (days >= WARNING_DAYS) return;
   const end = left < 0 ? `expired at ${expiry}` : `expires in ${days} day(s)`;
-  note(`warning: the token of ${apps} ${end}: create a new one and run runner edit --token`);
+  note(`warning: the token of ${apps.join(', ')} ${end}: ${renewal(apps)}`);
 }

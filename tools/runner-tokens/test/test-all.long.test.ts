@@ -110,7 +110,7 @@ test('an end within two weeks is warned of with every app that it concerns', asy
     [status, stderr],
     [
       0,
-      'runner tokens test: warning: the token of api, shop, web expires in 3 day(s): create a new one and run runner edit --token\n',
+      'runner tokens test: warning: the token of api, shop, web expires in 3 day(s): create a new one and run runner edit api --token -, then runner edit <APP> --token-from api\n',
     ],
   );
 });

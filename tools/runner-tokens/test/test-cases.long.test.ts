@@ -131,7 +131,7 @@ test('an end within two weeks is warned of, and changes nothing else', async () 
     assert.match(stdout, /^Token VALID for shop:/);
     assert.is(status, 0);
     const when = days < 0 ? 'expired at [-0-9T:]+\\.000Z' : `expires in ${days} day\\(s\\)`;
-    const warning = `^runner tokens test: warning: the token of shop ${when}: create a new one and run runner edit --token\n$`;
+    const warning = `^runner tokens test: warning: the token of shop ${when}: create a new one and run runner edit shop --token -\n$`;
     assert.match(stderr, new RegExp(warned ? warning : '^$'), String(days));
   }
 });

@@ -35,10 +35,10 @@ export class Unread {
     this.#files.push(`${basename(path)} cannot be read to the end: ${why}`);
   }
 
-  /** Prints and clears the notes: one per file, and one for the lines. */
-  report(note: (text: string) => void): void {
+  /** Prints and clears the notes: one per file, and one for the lines, with `where` they are. */
+  report(note: (text: string) => void, where = ''): void {
     for (const text of this.#files.splice(0)) note(text);
-    if (this.lines > 0) note(`skipped ${this.lines} line(s) that are not records`);
+    if (this.lines > 0) note(`skipped ${this.lines} line(s) that are not records${where}`);
     this.lines = 0;
   }
 }

@@ -159,3 +159,8 @@ export function positionalTitle(name: string, spec: Positional): string {
   const title = name.toUpperCase();
   return `${spec.required ? `<${title}>` : `[${title}]`}${spec.many ? '...' : ''}`;
 }
+
+/** Says that a command waits for what is typed: otherwise it would seem to hang. */
+export function noteTyping({ io, note }: Pick<Context, 'io' | 'note'>, what: string): void {
+  if (io.stdin.isTTY) note(`reading ${what} from the terminal; end with Ctrl-D`);
+}

@@ -21,7 +21,8 @@ export async function recordedFailure(
   const waiting = waitingEvents(paths).length === 0 ? [] : appendWaiting(paths);
   const unread = new Unread();
   const record = await newestFailure(paths, app, unread, waiting);
-  unread.report(note);
+  // It reads no further than it must.
+  unread.report(note, ', of the lines read');
   noteWaiting(waiting, note);
   return record;
 }

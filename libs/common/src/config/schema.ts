@@ -18,7 +18,7 @@ const BOT_TOKEN: Schema = {
 const CHAT_ID: Schema = {
   type: ['string', 'integer'],
   pattern: '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
-  wanted: 'a chat id: a whole number or @name',
+  wanted: 'a chat id: a whole number or @name of 4 or more characters',
   numbers: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   description: 'Telegram: the chat, negative for groups and channels, or @name of a public one',
 };

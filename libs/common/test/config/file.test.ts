@@ -40,19 +40,19 @@ const BAD: readonly (readonly [text: string, sentence: string])[] = [
   ['\n\ntelegram_bot_token: "12:a b"\n', `:3: telegram_bot_token: ${TOKEN_RULE}`],
   [
     'notify: {telegram_chat_id: my chat}\n',
-    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name of 4 or more characters',
   ],
   [
     'notify: {telegram_chat_id: 1.5}\n',
-    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name of 4 or more characters',
   ],
   [
     'notify: {telegram_chat_id: 0x10}\n',
-    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name of 4 or more characters',
   ],
   [
     'notify: {telegram_chat_id: true}\n',
-    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name',
+    ':1: notify.telegram_chat_id: must be a chat id: a whole number or @name of 4 or more characters',
   ],
   [
     'notify: {telegram_thread_id: 0}\n',

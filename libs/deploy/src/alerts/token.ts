@@ -75,11 +75,16 @@ function ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd
   for (const app of apps) writeApp(paths, { ...app, reported: { ...app.reported, token } });
   // An app that began to share it since then is not news.
   if (known) return [];
-  const [first = '', ...others] = apps.map(({ app }) => app);
-  const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
-  const reason = `the token of ${listed([first, ...others], NAMES_MAX)} ${words}: create a new one and run runner edit ${first} --token -${rest}`;
+  const names = apps.map(({ app }) => app);
+  const reason = `the token of ${listed(names, NAMES_MAX)} ${words}: ${renewal(names)}`;
   const ending = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
   return [changeOf(paths, apps, { ...ending, ...tokenOf(token) })];
+}
+
+/** What to do about a token that these apps share, as it is typed. */
+export function renewal([first, ...others]: readonly string[]): string {
+  const rest = others.length > 0 ? `, then runner edit <APP> --token-from ${first}` : '';
+  return `create a new one and run runner edit ${first} --token -${rest}`;
 }
 
 /** Nothing, as long as one of the apps still has the token whose expiry was announced. */

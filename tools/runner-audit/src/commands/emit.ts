@@ -1,7 +1,7 @@
 import { appendEvents, keepUnlessStart } from '@runner/common/audit/append';
 import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import { type DeployEvent, EMITTED_TYPES } from '@runner/common/audit/events';
-import { type Context, command } from '@runner/common/cli/command';
+import { type Context, command, noteTyping } from '@runner/common/cli/command';
 import type { Options } from '@runner/common/cli/option';
 import { Failure, notProvided, usage } from '@runner/common/foundation/failure';
 import { type Io, readEnds } from '@runner/common/foundation/io';
@@ -77,8 +77,10 @@ export const emit = command({
         ([name, value]) => Object.hasOwn(FIELDS, name) && value !== undefined,
       );
       if (given) throw usage(`the argument '--${given[0]}' needs <EVENT>`);
+      noteTyping(context, 'records');
       return { status: await appendStream(context) };
     }
+    if (options.error === '-') noteTyping(context, 'the error');
     // Redact before shortening: half a secret would not be recognised.
     const { fields, omitted } = withError(fieldsOf(context, args.event), context.io);
     const event = eventOf(await redacted(fields, context), {

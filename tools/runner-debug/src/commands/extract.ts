@@ -1,4 +1,4 @@
-import { command } from '@runner/common/cli/command';
+import { command, noteTyping } from '@runner/common/cli/command';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { redactorForAll } from '@runner/common/redaction/redact';
 import { harmless } from '@runner/common/text/harmless';
@@ -65,6 +65,7 @@ export const extract = command({
       ...(title && { command: redact(title) }),
       ...(status !== undefined && { exit: { code: status } }),
     });
+    noteTyping(context, 'a log');
     for (let chunk = io.stdin.read(); chunk; chunk = io.stdin.read()) extractor.push(chunk);
     return { value: extractor.end() };
   },

@@ -14,7 +14,7 @@ export function channelOption(about: string, ...more: readonly string[]): Value 
 }
 
 /** A chat id; core.telegram.org/bots/api#sendmessage. */
-export const CHAT_ID = /^(?:-?\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
+export const CHAT_ID = /^(?:-?(?!0+$)\d{1,19}|@[A-Za-z0-9_]{4,64})$/;
 /** A topic of a group. */
 export const THREAD_ID = /^[1-9]\d{0,14}$/;
 
@@ -38,7 +38,8 @@ export const ANSWERS: Readonly<Record<ChannelName, Answers>> = {
       what: 'the chat',
       form: ', negative for groups and channels, or @name',
       pattern: CHAT_ID,
-      wanted: 'a whole number, negative for groups and channels, or @name',
+      wanted:
+        'a whole number but 0, negative for groups and channels, or @name of 4 or more characters',
     },
     'thread-id': {
       placeholder: 'N',

@@ -1,4 +1,4 @@
-import { command } from '@runner/common/cli/command';
+import { command, noteTyping } from '@runner/common/cli/command';
 import { APART, runApart } from '@runner/common/foundation/apart';
 import { EXIT, invalidValue } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
@@ -46,6 +46,7 @@ export const send = command({
   async run(context) {
     const { io, options } = context;
     const wait = millisecondsOf(options.wait);
+    if (io.env[APART] === undefined) noteTyping(context, 'records');
     // A request that is killed before its answer is read is sent again: killing `send` must not kill it.
     if (!options['dry-run'] && options.channel !== 'none' && io.env[APART] === undefined) {
       const status = await runApart(io);

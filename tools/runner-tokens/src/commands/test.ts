@@ -60,7 +60,7 @@ async function testOne(context: TestContext, name: string) {
   const { note } = context;
   try {
     const value = await findAccount(context, name);
-    warnOfExpiry(context, value.app, value.expires_at);
+    warnOfExpiry(context, [value.app], value.expires_at);
     if (value.missing)
       note(
         `warning: the token of ${name} lacks ${value.missing.join(', ')}, which commit_status or require_checks needs`,

@@ -15,7 +15,7 @@ import {
 import { type Fields, fieldsOf, wordOf } from '../../service/fields.ts';
 import { defineService, inspectionOf, onlyForm } from '../../service/section.ts';
 import { TEST_PAYLOAD, writing } from './message.ts';
-import { executionAddress, messageAddress } from './webhook.ts';
+import { executionAddress, foreignHostIn, foreignWords, messageAddress } from './webhook.ts';
 
 /** JSON error codes: discord.com/developers/docs/topics/opcodes-and-status-codes#json. */
 const INVALID_FORM = 50035;
@@ -110,7 +110,10 @@ export function connectDiscord(
       const read = ({ id, name, channel_id }: Fields) => ({
         webhook: { id: wordOf(id), name: wordOf(name), channel_id: wordOf(channel_id) },
       });
-      return inspectionOf(await ask(get, url.href, { method: 'GET' }, judgeDiscord), read);
+      const reply = await ask(get, url.href, { method: 'GET' }, judgeDiscord);
+      const foreign = foreignHostIn(url);
+      const advice = foreign === undefined ? [] : [foreignWords(foreign)];
+      return { ...inspectionOf(reply, read), advice };
     },
     sendTest: () => send(onlyForm(TEST_PAYLOAD)),
   };

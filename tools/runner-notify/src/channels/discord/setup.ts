@@ -12,7 +12,7 @@ import type { Inspection, ServiceProblem } from '../../service/contract.ts';
 import type { Reply } from '../../service/exchange.ts';
 import { fieldsOf, wordOf } from '../../service/fields.ts';
 import { connectDiscord } from './discord.ts';
-import { type Webhook, webhookOf } from './webhook.ts';
+import { foreignWords, type Webhook, webhookOf } from './webhook.ts';
 
 const NOT_A_WEBHOOK =
   'that is not a webhook address: https://discord.com/api/webhooks/<number>/<token>';
@@ -50,7 +50,7 @@ function readAddress({ dialogue, note }: Situation, text: string): Webhook | Fai
     const webhook = webhookOf(text, 'the webhook address');
     if (!webhook) return new Failure('insecure_address', NOT_A_WEBHOOK);
     const host = webhook.foreignHost;
-    if (host !== undefined) (dialogue ? dialogue.warn : note)(`${host} is not Discord's host`);
+    if (host !== undefined) (dialogue ? dialogue.warn : note)(foreignWords(host));
     return webhook;
   } catch (error) {
     if (error instanceof Failure) return error;

@@ -1,5 +1,5 @@
 /** The address of a webhook: checked and normalised. */
-import { httpAddress } from '@runner/common/http/address';
+import { httpAddress, isLoopback } from '@runner/common/http/address';
 
 /** Discord's own hosts; a proxy for it has the same kind of path. */
 const DISCORD_HOST = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;
@@ -28,9 +28,18 @@ export function webhookOf(text: string, where: string): Webhook | undefined {
   url.hash = '';
   return {
     address: url.href,
-    // httpAddress allows http to this machine only.
-    foreignHost: local || DISCORD_HOST.test(url.hostname) ? undefined : url.host,
+    foreignHost: foreignHostIn(url),
   };
+}
+
+/** Undefined when the host is Discord's, or this machine. */
+export function foreignHostIn({ hostname, host }: URL): string | undefined {
+  return isLoopback(hostname) || DISCORD_HOST.test(hostname) ? undefined : host;
+}
+
+/** What is said of a host that may be a proxy, or a trap. */
+export function foreignWords(host: string): string {
+  return `${host} is not Discord's host`;
 }
 
 /**

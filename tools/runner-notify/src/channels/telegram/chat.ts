@@ -68,7 +68,9 @@ async function askChatId(dialogue: Dialogue): Promise<string> {
   for (;;) {
     const answer = await dialogue.ask('Chat id (negative for groups and channels), or @name');
     if (CHAT_ID.test(answer)) return answer;
-    dialogue.warn('that is not a chat id: a whole number such as -1001234567890, or @name');
+    dialogue.warn(
+      'that is not a chat id: a whole number such as -1001234567890, or @name of 4 or more characters',
+    );
   }
 }
 
