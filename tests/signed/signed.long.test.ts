@@ -1,7 +1,7 @@
 /** `edit --require-signed`: only commits that someone root named has signed are deployed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -373,6 +373,30 @@ test('nothing of a refused commit is read: its .deploy.yml may be wrong', async 
   assert.match(stderr, /is not signed \(commit_not_signed\)\n$/);
   const plan = await world.deploy(['--check']);
   assert.equal([plan.status, plan.stderr.includes('(commit_not_signed)')], [1, true]);
+});
+
+test('a refusal is shown while its reason is there, whichever fetch looks again, and no longer', async ({
+  world,
+}) => {
+  const { root, signers } = world;
+  world.list(line('ada'));
+  await edit(world, 'head');
+  world.commit('v1', 'ada');
+  assert.is((await world.deploy()).status, 0);
+  const check = async (...fetching: string[]) => {
+    const { status, stderr } = await run('runner-fetch', fetching, { root });
+    const shown = await run('runner-status', ['--check'], { root });
+    return [status, stderr, shown.status, shown.stdout.replace(/^(shop: stale).*/, '$1')];
+  };
+  const well = [0, '', 0, '1 app checked: none is broken, down, blocked or stale\n'];
+  const stale = [0, '', 1, 'shop: stale\n'];
+  for (const fetching of [['--deploy'], []]) {
+    writeFileSync(`${signers}.revoked`, readFileSync(`${keyFile('ada')}.pub`));
+    assert.match((await world.deploy()).stderr, /commit_not_signed/);
+    assert.equal(await check(...fetching), stale, `revoked, fetch ${fetching}`);
+    writeFileSync(`${signers}.revoked`, '');
+    assert.equal(await check(...fetching), well, `not revoked, fetch ${fetching}`);
+  }
 });
 
 test.run();

@@ -1,6 +1,5 @@
 /** `edit --require-signed`: only commits that someone root named has signed are deployed. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
 import { edit, fetch, keyFile, line, signedSuite } from './signed.ts';
@@ -63,30 +62,6 @@ test('a signed commit is deployed, and the records have its signer; an unsigned 
   const good = await fetch(world);
   assert.match(good.stdout, /^shop: deployed [0-9a-f]{12}\n$/, good.stderr);
   assert.equal(world.kinds().slice(-3), ['DeployStarted', 'DeploySuccess', 'CheckRecovered']);
-});
-
-test('a refusal is shown while its reason is there, whichever fetch looks again, and no longer', async ({
-  world,
-}) => {
-  const { root, signers } = world;
-  world.list(line('ada'));
-  await edit(world, 'head');
-  world.commit('v1', 'ada');
-  assert.is((await world.deploy()).status, 0);
-  const check = async (...fetching: string[]) => {
-    const { status, stderr } = await run('runner-fetch', fetching, { root });
-    const shown = await run('runner-status', ['--check'], { root });
-    return [status, stderr, shown.status, shown.stdout.replace(/^(shop: stale).*/, '$1')];
-  };
-  const well = [0, '', 0, '1 app checked: none is broken, down, blocked or stale\n'];
-  const stale = [0, '', 1, 'shop: stale\n'];
-  for (const fetching of [['--deploy'], []]) {
-    writeFileSync(`${signers}.revoked`, readFileSync(`${keyFile('ada')}.pub`));
-    assert.match((await world.deploy()).stderr, /commit_not_signed/);
-    assert.equal(await check(...fetching), stale, `revoked, fetch ${fetching}`);
-    writeFileSync(`${signers}.revoked`, '');
-    assert.equal(await check(...fetching), well, `not revoked, fetch ${fetching}`);
-  }
 });
 
 test.run();
