@@ -117,31 +117,75 @@ test('a start command that cannot end a process by its number is reported, altho
     );
   }));
 
-test('a start command that cannot end the version before, which still answers, has failed', () =>
-  inWorld(async (world) => {
-    const start = `start: { type: command, run: sh ./restart.sh }`;
-    const deploy = impatient(world.port).replace(/^start: .*$/m, start);
-    const script = `#!/bin/sh
+for (const kind of ['url', 'tcp', 'cmd'] as const)
+  test(`a start command that cannot end the version before, which still answers its ${kind}, has failed`, () =>
+    inWorld(async (world) => {
+      const address = `127.0.0.1:${world.port}`;
+      const health = {
+        url: `url: "http://${address}/"`,
+        tcp: `tcp: "${address}"`,
+        cmd: `cmd: "bash -c '</dev/tcp/127.0.0.1/${world.port}'"`,
+      }[kind];
+      const deployOf = (within: string) => `start: { type: command, run: sh ./restart.sh }
+instances: { default: { env: { PORT: "${world.port}" } } }
+health: { ${health}, interval: 100ms, within: ${within} }
+watch: 45s
+shared: [uploads/]
+`;
+      // It says nothing of what it could not end, and succeeds before the new version has failed.
+      const script = `#!/bin/sh
 PID=$RUNNER_SHARED/uploads/pid
-[ -f $PID ] && kill $(cat $PID)
+[ -f $PID ] && kill $(cat $PID) 2>/dev/null
 nohup node server.js > /dev/null 2>&1 &
 echo $! > $PID
 `;
-    const files = { 'restart.sh': script };
-    const shared = 'shared: [uploads/]\n';
-    await world.push('v1', { deploy: `${deploy.replace('300ms', '20s')}${shared}`, files });
-    const first = await world.deploy([], REQUIRED);
-    assert.is(first.status, 0, first.stderr);
+      const files = { 'restart.sh': script };
+      await world.push('v1', { deploy: deployOf('20s'), files });
+      const first = await world.deploy([], REQUIRED);
+      assert.is(first.status, 0, first.stderr);
+      try {
+        await world.push('v2', { deploy: deployOf('500ms'), files });
+        const { status, stdout, stderr } = await world.deploy([], REQUIRED);
+        assert.is(status, 1, stderr);
+        assert.match(stdout, /^Failed shop v2 at health .*v1 is active/);
+        assert.match(
+          String(world.events().find((event) => event.event_type === 'DeployFailure')?.error),
+          /^health: .+ is answered by the version before \(node, \d+\), which its start command could not end from its sandbox, not by what was started, not healthy within 0.5 s/,
+        );
+        assert.is(await world.page(), 'v1');
+      } finally {
+        for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
+      }
+    }));
+
+test('a supervisor that a start command only tells to take over may be as old as the version before', () =>
+  inWorld(async (world) => {
+    const keeper = `const { spawn } = require('child_process');
+const fs = require('fs');
+const file = process.env.RUNNER_SHARED + '/uploads/reload';
+let child;
+const begin = () => { child = spawn(process.execPath, [fs.readFileSync(file, 'utf8') + '/server.js'], { stdio: 'ignore' }); };
+begin();
+fs.watchFile(file, { interval: 50 }, () => { child.on('exit', begin); child.kill(); });`;
+    const script = `#!/bin/sh
+FILE=$RUNNER_SHARED/uploads/reload
+test -f $FILE && NEW=no
+printf %s "$PWD" > $FILE.new && mv $FILE.new $FILE
+test -n "$NEW" || nohup node keeper.js > /dev/null 2>&1 &
+sleep 1
+`;
+    const start = 'start: { type: command, run: sh ./restart.sh }';
+    const deploy = `${impatient(world.port)
+      .replace(/^start: .*$/m, start)
+      .replace('300ms', '20s')}shared: [uploads/]\n`;
+    const files = { 'restart.sh': script, 'keeper.js': keeper };
     try {
-      await world.push('v2', { deploy: `${deploy}${shared}`, files });
-      const { status, stdout, stderr } = await world.deploy([], REQUIRED);
-      assert.is(status, 1, stderr);
-      assert.match(stdout, /^Failed shop v2 at health .*v1 is active/);
-      assert.match(
-        String(world.events().find((event) => event.event_type === 'DeployFailure')?.error),
-        /^health: http:\S+ is answered by the version before \(node, \d+\), which its start command could not end, not by what was started, not healthy within 0.3 s; it ran in the sandbox, which hides/,
-      );
-      assert.is(await world.page(), 'v1');
+      for (const version of ['v1', 'v2']) {
+        await world.push(version, { deploy, files });
+        const { status, stderr } = await world.deploy([], REQUIRED);
+        assert.is(status, 0, stderr);
+        assert.is(await world.page(), version);
+      }
     } finally {
       for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
     }

@@ -83,8 +83,8 @@ function notFromTarget(
   started: Started,
 ): HealthProblem {
   const port = kind === 'cmd' ? undefined : localPort(address);
-  if (port === undefined) return undefined;
-  const stranger = started.strangerOn ? started.strangerOn(port) : otherAppOn(target, port);
+  const other = () => (port === undefined ? undefined : otherAppOn(target, port));
+  const stranger = started.strangerOn ? started.strangerOn(port) : other();
   if (stranger === undefined) return undefined;
   return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
 }

@@ -1,7 +1,7 @@
 /** Whether an answer on a port came from what a deploy started, or from something else. */
 import { basename, dirname, join } from 'node:path';
-import { holds, listenersOn } from '../run/listeners.ts';
-import { environmentOf, ownProcesses, releaseIn } from '../run/processes.ts';
+import { allListeners, holds, listenersOn } from '../run/listeners.ts';
+import { environmentOf, JOB_RUN, ownProcesses, releaseIn } from '../run/processes.ts';
 import { appFolderOf, type Target } from './drivers/driver.ts';
 import { nameOf } from './reach.ts';
 
@@ -29,23 +29,37 @@ export function strangerToUsers(uids: readonly number[], port: number): string |
   return `a process of user ${first.uid}`;
 }
 
-/**
- * The version before that listens on a port alone, in words. A supervisor that has taken over the release
- * may be as old: only for a start that could not do what it was to.
- */
-export function versionBeforeOn(target: Target, port: number): string | undefined {
-  const { app, instance, paths, release } = target;
-  const listeners = listenersOn(port);
-  const found = ownProcesses().filter((pid) => holds(pid, listeners));
-  const releases = found.map((pid) => {
+/** The processes of an app's instance that began with a release, and with which. */
+export function processesOf({ app, instance, paths }: Target): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of ownProcesses()) {
     const env = environmentOf(pid);
     const isOurs = env.RUNNER_APP === app && env.RUNNER_INSTANCE === instance.name;
-    return isOurs ? releaseIn(env, appFolderOf(paths)) : undefined;
-  });
-  const [pid, before] = [found[0], releases[0]];
-  if (pid === undefined || before === undefined || releases.includes(basename(release)))
-    return undefined;
-  return `the version before (${nameOf(pid)}, ${pid}), which its start command could not end`;
+    if (!isOurs || env[JOB_RUN] !== undefined) continue;
+    const release = releaseIn(env, appFolderOf(paths));
+    if (release !== undefined) found.set(pid, release);
+  }
+  return found;
+}
+
+/**
+ * The version before that alone listens on a port (undefined: on any), in words. `before`: what ran when
+ * the start began. A supervisor that has taken over the release may be as old: it then has new processes.
+ */
+export function versionBeforeOn(
+  target: Target,
+  port: number | undefined,
+  before: ReturnType<typeof processesOf>,
+): string | undefined {
+  const now = [...processesOf(target)];
+  const listeners = port === undefined ? allListeners() : listenersOn(port);
+  const found = now.filter(([pid]) => holds(pid, listeners));
+  const isNew = ([, release]: (typeof now)[number]) => release === basename(target.release);
+  const hasTakenOver = now.some((each) => !isNew(each) && !before.has(each[0]));
+  const [first] = found;
+  if (!first || found.some(isNew) || hasTakenOver) return undefined;
+  const [pid] = first;
+  return `the version before (${nameOf(pid)}, ${pid}), which its start command could not end from its sandbox`;
 }
 
 /** The other registered app, or other instance, that listens on a port, in words. */

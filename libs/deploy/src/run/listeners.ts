@@ -38,14 +38,18 @@ export function tableOf(name: string): string[] {
   return orElse(() => readFileSync(`/proc/net/${name}`, 'latin1').split('\n').slice(1), []);
 }
 
-/** The sockets that listen on a port of this machine, on any address. */
+/** The sockets that listen on this machine, on any address. */
+export function allListeners(): TcpSocket[] {
+  return tcpSockets().filter(({ state }) => state === LISTEN);
+}
+
+/** Those of a port. */
 export function listenersOn(port: number): Listener[] {
-  return tcpSockets().filter((each) => each.state === LISTEN && each.port === port);
+  return allListeners().filter((each) => each.port === port);
 }
 
 export function portsHeldBy(pids: readonly number[]): number[] {
-  const listening = tcpSockets().filter(({ state }) => state === LISTEN);
-  const held = listening.filter((each) => pids.some((pid) => holds(pid, [each])));
+  const held = allListeners().filter((each) => pids.some((pid) => holds(pid, [each])));
   return [...new Set(held.map(({ port }) => port))];
 }
 

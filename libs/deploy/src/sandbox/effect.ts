@@ -1,8 +1,3 @@
-const NOT_ENDED = /kill: .*No such process/i;
-
-/** Whether a command could not end a process by its number. */
-export const couldNotEnd = (output: string) => NOT_ENDED.test(output);
-
 /**
  * What the sandbox does that the output of a failed command may be about. The output is the commit's: it
  * chooses one of these sentences at most, and no path, name or setting in them.
@@ -19,7 +14,7 @@ const EFFECTS: readonly (readonly [RegExp, string])[] = [
   ],
   [/No journal files were found|No such file or directory.*journal/i, 'hides the journal'],
   [
-    NOT_ENDED,
+    /kill: .*No such process/i,
     "hides the server's processes: what it was to end may still run; use start: { type: process }, which runner ends",
   ],
   [
