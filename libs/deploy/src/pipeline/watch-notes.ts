@@ -10,7 +10,9 @@ import { startsBeside } from '../instances/place.ts';
 import { pidsIn, viewOf } from '../instances/view.ts';
 import { endOfLog } from '../proxy/access-log.ts';
 import { haproxyCounters } from '../proxy/haproxy.ts';
+import { EVERY } from '../watch/asked.ts';
 import { TIMED_FOR_MIN } from '../watch/requests.ts';
+import { ENOUGH, SLOW_EVERY } from '../watch/running.ts';
 
 interface Looked {
   readonly source: GitSource;
@@ -28,6 +30,12 @@ export async function watchNotes({ source, commit, file }: Looked): Promise<stri
     notes.push(
       `${durationText(time)} are too short for the time to answer: from ${durationText(TIMED_FOR_MIN)} on it is judged`,
     );
+  const slow = slowestOf(file);
+  const least = slow && (ENOUGH - 1) * slow.every + 5_000;
+  if (slow && least && time > 0 && time < least)
+    notes.push(
+      `${durationText(time)} are too short to call a release good by its ${slow.name}, looked at every ${durationText(slow.every)}: from ${durationText(least)} on it can be`,
+    );
   if (haproxy && !(await haproxyCounters(haproxy)))
     notes.push(
       `${haproxy.socket} does not say anything of ${haproxy.backend}: its requests will not be judged`,
@@ -37,6 +45,17 @@ export async function watchNotes({ source, commit, file }: Looked): Promise<stri
   if (program !== undefined && (await blobsOf(source, [`${commit}:${program}`]))[0] === undefined)
     notes.push(`the commit has no file ${program}, which run names`);
   return notes.map((note) => `watch: ${note}`);
+}
+
+/** What is looked at most rarely; undefined: all of it once a second. */
+function slowestOf({ health, start, watch }: DeployFile) {
+  const isAsked = start.type === 'compose' || start.type === 'pm2';
+  return [
+    ...(watch?.query ? [{ name: 'query', every: EVERY.query }] : []),
+    ...(watch?.run === undefined ? [] : [{ name: 'run', every: EVERY.command }]),
+    ...(health?.kind === 'cmd' ? [{ name: 'health', every: EVERY.command }] : []),
+    ...(isAsked ? [{ name: 'process', every: SLOW_EVERY }] : []),
+  ][0];
 }
 
 /** Memory that a version before would keep, by what runs now, in bytes; undefined if that is not known. */

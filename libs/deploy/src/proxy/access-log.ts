@@ -63,6 +63,7 @@ export class AccessLog {
   #position = 0;
   #rest = '';
   #decoder = new StringDecoder('utf8');
+  #isLost = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -71,6 +72,11 @@ export class AccessLog {
   /** Whether it is there and may be read. */
   get isOpen(): boolean {
     return this.#fd !== undefined;
+  }
+
+  /** Whether `next` found nothing to read: no one writes to what it has read, and there is nothing else. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** What was answered before a place, but for some parts; what follows it is read by `next`. */
@@ -97,9 +103,12 @@ export class AccessLog {
   next(): Answer[] {
     this.#open();
     const answers = this.#read();
+    this.#isLost = this.#fd === undefined;
     if (answers.length > 0 || this.#fd === undefined) return answers;
     const inode = orElse(() => statSync(this.#path).ino, undefined);
-    const now = inode === fstatSync(this.#fd).ino ? undefined : openLog(this.#path);
+    if (inode === fstatSync(this.#fd).ino) return answers;
+    const now = openLog(this.#path);
+    this.#isLost = now === undefined;
     if (now === undefined) return answers;
     // It was rotated: what came last is read already.
     closeSync(this.#fd);

@@ -14,7 +14,7 @@ import type { WatchSource } from './source.ts';
 const ASKED = { usual: 0.01, broken: 0.5 };
 /** Between two questions at the beginning, and how many of them are asked so often. */
 const AT_FIRST = { every: 100, count: 100 };
-const EVERY = { health: 1_000, command: 10_000, query: 15_000 };
+export const EVERY = { health: 1_000, command: 10_000, query: 15_000 };
 /** Longest time for an answer of a command or a query, in ms. */
 const PATIENCE = 10_000;
 

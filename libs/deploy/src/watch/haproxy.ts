@@ -3,7 +3,7 @@ import type { ProxySpan } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { type HaproxyCounters, haproxyCounters } from '../proxy/haproxy.ts';
 import { failureTest } from './requests.ts';
-import type { WatchSource } from './source.ts';
+import { Presence, type WatchSource } from './source.ts';
 
 /** What was counted before without what was not usual: that ends earlier, unless HAProxy was started again since. */
 function usualOf(before: HaproxyCounters, unusual: readonly ProxySpan[]): HaproxyCounters {
@@ -24,6 +24,7 @@ export function haproxySource(
 ): WatchSource | undefined {
   if (!haproxy) return undefined;
   const { socket, backend } = haproxy;
+  const presence = new Presence(socket);
   let last = before;
   const usual = before && usualOf(before, unusual);
   let failures = usual && failureTest(usual.failed, usual.all, errors);
@@ -32,6 +33,7 @@ export function haproxySource(
     every: 1_000,
     async look() {
       const now = await haproxyCounters(haproxy);
+      presence.note(now !== undefined);
       if (!now) return;
       failures ??= failureTest(now.failed, now.all, errors);
       // HAProxy was started again: it counts from the beginning.
@@ -40,10 +42,11 @@ export function haproxySource(
       last = now;
     },
     get finding() {
-      return failures?.test.finding ?? 'open';
+      return presence.finding(failures?.test.finding ?? 'open');
     },
     get words() {
-      return failures?.words() ?? `${socket} does not say anything of ${backend}`;
+      if (!failures) return `${socket} does not say anything of ${backend}`;
+      return presence.words(failures.words());
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type LogSpan,
 } from '../proxy/access-log.ts';
 import { SequentialTest, upperShare } from './sequence.ts';
-import type { WatchSource } from './source.ts';
+import { Presence, type WatchSource } from './source.ts';
 
 /** The share of failed requests that is usual anywhere: proxies give up, clients vanish. */
 const USUAL_MIN = 0.002;
@@ -45,21 +45,23 @@ export function requestSources(
   const log = new AccessLog(path);
   const before = from ? log.before(from, unusual) : [];
   const failures = failureTest(before.filter(isFailed).length, before.length, errors);
-  const slow = time < TIMED_FOR_MIN ? undefined : slowTest(before, latency);
+  const presence = new Presence(path);
+  const slow = time < TIMED_FOR_MIN ? undefined : slowTest(before, latency, presence);
   return [
     {
       name: 'requests',
       every: 1_000,
       look() {
         const answers = log.next();
+        presence.note(!log.isLost);
         failures.test.add(answers.filter(isFailed).length, answers.length);
         if (elapsed() >= WARM_UP) slow?.add(answers);
       },
       get finding() {
-        return failures.test.finding;
+        return presence.finding(failures.test.finding);
       },
       get words() {
-        return log.isOpen ? failures.words() : `${path} cannot be read`;
+        return log.isOpen ? presence.words(failures.words()) : `${path} cannot be read`;
       },
       close: () => log.close(),
     },
@@ -77,7 +79,7 @@ export function failureTest(failed: number, all: number, errors: number) {
   return { test, words };
 }
 
-function slowTest(before: readonly Answer[], latency: number) {
+function slowTest(before: readonly Answer[], latency: number, presence: Presence) {
   const times = before.flatMap(({ seconds }) => seconds ?? []).sort((a, b) => a - b);
   if (times.length < TIMED_MIN) return undefined;
   const median = Math.max(0.001, times[Math.floor(times.length / 2)] as number);
@@ -97,7 +99,7 @@ function slowTest(before: readonly Answer[], latency: number) {
       every: WARM_UP,
       look: () => {},
       get finding() {
-        return test.finding;
+        return presence.finding(test.finding);
       },
       get words() {
         return `${percent(test.failed / (test.count || 1))} of ${test.count} took over ${milliseconds(limit)}, ${latency} times the median of before`;

@@ -11,14 +11,16 @@ import type { WatchSource } from './source.ts';
 const GONE = 3;
 /** Restarts by its supervisor: one crash may have another reason, two in one watch have this one. */
 const CRASHES = 2;
-/** Looks after which what still runs counts as running. */
-const ENOUGH = 5;
+/** Looks after which what still runs counts as running; a question needs as many answers. */
+export const ENOUGH = 5;
+/** Between two looks, in ms: the clients of other supervisors take long, and much of the processor. */
+export const SLOW_EVERY = 10_000;
 const PATIENCE = 5_000;
 
 /** undefined if no one can say whether it runs. */
 export function processSource(target: Target): WatchSource | undefined {
   const { start } = target;
-  if (start.type === 'none') return undefined;
+  if (start.type === 'none' || start.type === 'command') return undefined;
   const isUnit = start.type === 'systemd';
   const unit = target as Target<StartOf<'systemd'>>;
   const begin = isUnit ? restartsOf(unit) : 0;
@@ -29,8 +31,7 @@ export function processSource(target: Target): WatchSource | undefined {
   return {
     name: `process of ${target.instance.name}`,
     isQuick: isUnit || start.type === 'process',
-    // The clients of the other supervisors take long, and much of the processor.
-    every: isUnit || start.type === 'process' ? 1_000 : 10_000,
+    every: isUnit || start.type === 'process' ? 1_000 : SLOW_EVERY,
     async look() {
       const [answer] = await askAll([driverFor(start).status(target)], PATIENCE);
       looks += 1;

@@ -21,6 +21,39 @@ export interface WatchSource {
   close?(): void;
 }
 
+/** Looks in a row that find nothing to read, after which that is said: a rotation takes less time. */
+const LOST = 5;
+
+/** How often a source had something to read. */
+export class Presence {
+  readonly #what: string;
+  #looks = 0;
+  #lost = 0;
+  #row = 0;
+  #longest = 0;
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  note(isThere: boolean): void {
+    this.#looks += 1;
+    this.#row = isThere ? 0 : this.#row + 1;
+    this.#longest = Math.max(this.#longest, this.#row);
+    if (!isThere) this.#lost += 1;
+  }
+
+  /** What was not there for most of the time calls nothing good. */
+  finding(found: WatchFinding): WatchFinding {
+    return found === 'good' && 2 * this.#lost > this.#looks ? 'open' : found;
+  }
+
+  words(found: string): string {
+    if (this.#longest < LOST) return found;
+    return `${found}; ${this.#what} could not be read at ${this.#lost} of ${this.#looks} looks`;
+  }
+}
+
 /** What all sources say. */
 export interface Judgement {
   readonly verdict: WatchVerdict;
@@ -41,12 +74,12 @@ function endOf(sources: readonly WatchSource[]): string[] {
 export function judge(sources: readonly WatchSource[]): Judgement {
   const bad = sources.filter(({ finding }) => finding === 'bad');
   const all = bad.length > 0 ? bad : sources;
-  const isGood = sources.every(({ finding }) => finding === 'good');
+  const isGood = sources.length > 0 && sources.every(({ finding }) => finding === 'good');
   const verdict = bad.length > 0 ? 'bad' : isGood ? 'good' : 'not_judged';
   const wordsOf = ({ name, words, finding }: WatchSource) =>
     `${name}: ${words}${finding === 'open' ? ', too little to judge' : ''}`;
   const words = all.map(wordsOf);
   const isNew = (text: string) => !words.includes(text);
   const why = verdict === 'bad' ? endOf(sources).filter(isNew) : [];
-  return { verdict, words: [...words, ...why].join('; ') };
+  return { verdict, words: [...words, ...why].join('; ') || 'there is nothing to look at' };
 }

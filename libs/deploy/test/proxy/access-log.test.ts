@@ -2,6 +2,7 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccessLog, endOfLog, type LogPlace } from '@runner/deploy/proxy/access-log';
+import { requestSources } from '@runner/deploy/watch/requests';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -51,6 +52,28 @@ test('a part of a log that was emptied since hides nothing', () => {
   const part = add(500, 50);
   writeFileSync(path, lines(200, 20));
   assert.equal(countsOf(now(), [part]), [20, 0]);
+});
+
+test('a watch says that a log is gone, and calls nothing good by one that was gone for most of it', async () => {
+  writeFileSync(path, '');
+  const rules = { for: 20_000, errors: 0.05, latency: 2 };
+  const [requests] = requestSources(rules, { path, from: now(), unusual: [] }, () => 0);
+  const look = async (count: number) => {
+    for (let at = 0; at < count; at += 1) await requests?.look();
+  };
+  appendFileSync(path, lines(200, 140));
+  await look(7);
+  renameSync(path, `${path}.gone`);
+  await look(4);
+  assert.equal([requests?.finding, requests?.words], ['good', '5xx 0.0 % of 140']);
+  await look(4);
+  const lost = (share: string) => `5xx 0.0 % of 140; ${path} could not be read at ${share} looks`;
+  assert.equal([requests?.finding, requests?.words], ['open', lost('8 of 15')]);
+  writeFileSync(path, lines(200, 1));
+  await look(2);
+  assert.is(requests?.finding, 'good');
+  assert.match(requests?.words ?? '', '5xx 0.0 % of 141; ');
+  requests?.close?.();
 });
 
 test.run();
