@@ -9,7 +9,14 @@ import type { Detailed } from './details.ts';
 export type LabelledLines = [label: string, lines: string[]];
 
 /** What is being judged, or how the newest watch ended. */
-export function watchRow({ app, watch, watched, judging, watcher }: Detailed): LabelledLines[] {
+export function watchRow({
+  app,
+  state,
+  watch,
+  watched,
+  judging,
+  watcher,
+}: Detailed): LabelledLines[] {
   if (watch && watcher === false) return [['watch:', [lostWords(app, watch.version)]]];
   if (watch) {
     const { version, until } = watch;
@@ -45,10 +52,13 @@ export function certificatesRow({ certificates }: Detailed): LabelledLines[] {
 /** What has changed the database last, and what a rollback meets there. */
 export function databaseRow(app: Detailed): LabelledLines[] {
   const { migration, migration_left: left, unfit, way_back: way } = app;
+  // It may be about earlier migrations, too, which the version that is active works with.
+  const isOther = way && way.verdict !== migration?.verdict;
   const lines = [
     ...(left === null ? [] : [`a migration was killed, and may be in: ${left}`]),
     ...(unfit === null ? [] : [unfit]),
-    ...(migration ? migrationLines({ ...migration, ...way }) : []),
+    ...(migration ? migrationLines(migration) : []),
+    ...(isOther ? [`runner rollback ${app.app}: ${way.words}`] : []),
   ];
   return lines.length > 0 ? [['database:', lines]] : [];
 }
