@@ -65,8 +65,10 @@ function broughtBy({ changes }: Deployed): string[] {
 function slotLines(
   { instance, live, stopped, draining, before_traffic: old }: InstanceSummary,
   { watch, traffic_hold: hold }: Pick<Detailed, 'watch' | 'traffic_hold'>,
+  now: Date,
 ): string[] {
   const isWarm = Boolean(watch && !watch.cold);
+  const isLate = draining && Date.parse(draining.until) <= now.getTime();
   const after = hold?.instances.includes(instance) ? ' after the hold' : '';
   return [
     ...(live && !stopped ? [`requests go to slot ${live}${after}`] : []),
@@ -74,7 +76,7 @@ function slotLines(
       ? [
           isWarm
             ? `slot ${draining.slot} is kept warm while the release is watched`
-            : `slot ${draining.slot} is draining, until ${utcText(draining.until)} at the latest`,
+            : `slot ${draining.slot} is draining${isLate ? '' : `, until ${utcText(draining.until)} at the latest`}`,
         ]
       : []),
     ...(old ? [`${old.version} still runs from before traffic`] : []),
@@ -90,11 +92,12 @@ function usageLine({ pid, up_s: seconds, memory }: Usage): string {
 export function instanceRow(
   each: InstanceSummary,
   { usage: all, ...app }: Pick<Detailed, 'usage' | 'watch' | 'traffic_hold'>,
+  now: Date,
 ): [string, string[]] {
   const { instance, current, previous } = each;
   const used = all[instance];
   const before = previous.map((one) => versionLabel(one, [current, ...previous])).join(', ');
   const usage = used ? [usageLine(used)] : [];
   const rest = before ? [`kept: ${before}`] : [];
-  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each, app), ...rest]];
+  return [`${instance}:`, [...runs(each), ...usage, ...slotLines(each, app, now), ...rest]];
 }

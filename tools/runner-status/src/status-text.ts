@@ -119,7 +119,7 @@ function rowsOf(app: Detailed, now: Date): LabelledLines[] {
     ['token:', [app.token ? 'stored, encrypted' : 'none']],
     ...fileRow(app),
   ];
-  rows.push(...app.instances.map((each) => instanceRow(each, app)));
+  rows.push(...app.instances.map((each) => instanceRow(each, app, now)));
   if (app.secrets?.length) rows.push(['secrets:', [app.secrets.join(', ')]]);
   if (app.deploying) rows.push(operationRow(app, app.deploying, now));
   if (app.lock)

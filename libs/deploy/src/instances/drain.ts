@@ -53,6 +53,18 @@ export function isKeptWarm(app: AppState | undefined): boolean {
   return Boolean(app?.watch && !app.watch.cold);
 }
 
+/** The state once what was kept warm drains: its time begins now. */
+export function withDrains(app: AppState, now: Date): AppState {
+  const instances = Object.entries(app.instances).map(([name, instance]) => {
+    const { draining } = instance;
+    if (!draining) return [name, instance] as const;
+    const limit = Date.parse(draining.until) - Date.parse(draining.since);
+    const until = new Date(now.getTime() + limit).toISOString();
+    return [name, { ...instance, draining: { ...draining, since: now.toISOString(), until } }];
+  });
+  return { ...app, instances: Object.fromEntries(instances) };
+}
+
 /** Finishes the drains of an app, as the last thing that an operation does. */
 export async function drainAll(op: Operation, onDeath: OnDeath): Promise<void> {
   const names = Object.keys(findApp(op.paths, op.app.app)?.instances ?? {});

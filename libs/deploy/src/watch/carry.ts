@@ -8,7 +8,7 @@ import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { takeLock } from '@runner/common/files/lock';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { usageOf } from '@runner/common/files/usage';
-import { drainAll, isKeptWarm } from '../instances/drain.ts';
+import { drainAll, isKeptWarm, withDrains } from '../instances/drain.ts';
 import { askAll } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -129,7 +129,7 @@ async function keepMemory(op: Operation, app: AppState): Promise<void> {
   if (!Object.values(app.instances).some(({ draining }) => draining)) return;
   say(op, 'too little memory is free: the version before is stopped, and the way back starts it');
   changeOwnState(op, (now) => ({
-    ...now,
+    ...withDrains(now, op.io.now()),
     ...(now.watch && { watch: { ...now.watch, cold: true } }),
   }));
   await drainAll(op, goBack);

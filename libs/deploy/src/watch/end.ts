@@ -6,6 +6,7 @@ import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { WatchPolicy } from '@runner/common/deploy-file/watch';
 import { Failure } from '@runner/common/foundation/failure';
 import { wayBackTo } from '../database/way-back.ts';
+import { withDrains } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { changeOwnState, writeEnd } from '../journal/journal.ts';
 import { type Operation, say } from '../journal/operation.ts';
@@ -60,7 +61,8 @@ export async function endWatch(
         const watched = watchEnd(watch, end, at);
         // The way back comes first: a kill before the message has the next watcher send it.
         if (goesBack) await leave(op, watch, watched);
-        else writeEnd(op, (app) => ({ ...app, watch: null, watched }), false);
+        else
+          writeEnd(op, (app) => ({ ...withDrains(app, op.io.now()), watch: null, watched }), false);
       } finally {
         op.notifier = held.start();
       }
@@ -121,7 +123,7 @@ async function leave(op: Operation, watch: WatchState, watched: WatchEnd): Promi
   // There is no way back: it is not tried again at each fetch.
   const stay = (why: string) => {
     say(op, `${watch.version} stays: ${why}`);
-    changeOwnState(op, (now) => ({ ...now, watch: null, watched }));
+    changeOwnState(op, (now) => ({ ...withDrains(now, op.io.now()), watch: null, watched }));
   };
   try {
     const { error } = await rollBack(op, {
