@@ -120,6 +120,26 @@ test('a deploy waits for a job, or ends it and has it run once more', async ({ w
   assert.equal(newsOf(world), []);
 });
 
+test('the way back of a watch ends a run of the bad release, and does not wait for it', async ({
+  world,
+}) => {
+  const mark = join(world.root, '..', 'mark');
+  const slow = `trap '' TERM; touch ${mark}.$RUNNER_VERSION; while :; do sleep 0.05; done`;
+  const more = `watch: 5m\njobs: { kill: { run: "${slow}", ${dueNow()}, during_deploy: kill } }\n`;
+  await world.ship('v1', more);
+  await world.ship('v2', more);
+  world.since('kill', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${mark}.v2`), 'no run has begun');
+  const pidFile = join(world.root, 'apps/shop/instances/default/run/pid.json');
+  process.kill(JSON.parse(readFileSync(pidFile, 'utf8')).pid, 'SIGKILL');
+  await until(async () => (await world.page()) === 'v1', 'it does not go back');
+  assert.is(world.entry('kill').runs.length, 0);
+  await until(() => world.entry('kill').runs.length > 0, 'the run is not ended');
+  const [ended] = world.entry('kill').runs;
+  assert.equal([ended?.outcome, ended?.version], ['ended', 'v2']);
+});
+
 test('a deploy, a restart and a stop leave a run alone, and its release is kept', async ({
   world,
 }) => {

@@ -14,9 +14,10 @@ const POLL = 200;
 /** Longest time until a run that is ended has written its end, in ms. */
 const END = GRACE + 10_000;
 
-/** Before a release is left: its jobs that want it end first. */
+/** Before a release is left: its jobs that want it end first. What a watch calls bad is left without waiting for them. */
 export function givingWay(op: Operation): Step[] {
   const { io, paths, app } = op;
+  const waits = op.trigger !== 'watch';
   const jobs = Object.entries(readJobBook(paths, app.app)?.jobs ?? {});
   // Those that are ended come first: they have the time of the others.
   jobs.sort(
@@ -28,6 +29,7 @@ export function givingWay(op: Operation): Step[] {
     if (!run || duringDeploy === 'continue') return [];
     if (!isAlive(paths, app.app, job, { run, now: io.now() })) return [];
     const isEnded = duringDeploy === 'kill';
+    if (!isEnded && !waits) return [];
     const most = isEnded ? END : timeout * (retry + 1);
     const title = isEnded ? `end job ${job}` : `wait for job ${job}, at most ${durationText(most)}`;
     return {
@@ -36,7 +38,7 @@ export function givingWay(op: Operation): Step[] {
       title,
       async run() {
         if (isEnded) endForDeploy(op, job, run);
-        await untilOver(op, job, run.id, most);
+        if (waits) await untilOver(op, job, run.id, most);
       },
     };
   });

@@ -128,8 +128,7 @@ export async function rollBack(
     const targets = targetsOf(op, moves);
     const [target] = targets;
     if (target && database !== undefined) yield* restoreSteps(op, target, to, database);
-    // A release that is bad is left at once.
-    if (op.trigger !== 'watch') yield* givingWay(op);
+    yield* givingWay(op);
     yield* activation(op, targets, wayOf(moves));
   }
   const failed = await execute(op, steps());

@@ -48,10 +48,10 @@ export interface Started {
   /** What it has printed since; absent if the driver cannot know. */
   output?(): string;
   /**
-   * Who listens on a port instead of what was started, in words; undefined if that does. Without a port:
-   * who answers at all. Absent if the driver does not know its processes.
+   * Who listens on a port instead of what was started, in words; undefined if that does. Absent if
+   * the driver does not know its processes.
    */
-  strangerOn?(port?: number): string | undefined;
+  strangerOn?(port: number): string | undefined;
   /** Its processes, if the driver knows them. */
   pids?(): number[];
   /** What was odd although it succeeded, in words. */

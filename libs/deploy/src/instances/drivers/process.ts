@@ -214,12 +214,7 @@ export const processDriver = {
     // The runner ends, the app keeps running.
     child.unref();
     const pids = () => processesOf(target);
-    return {
-      death,
-      output: printed,
-      strangerOn: (port) => (port === undefined ? undefined : strangerTo(pids(), port)),
-      pids,
-    };
+    return { death, output: printed, strangerOn: (port) => strangerTo(pids(), port), pids };
   },
   stop: (target: Target) => endInstance(target, target.env.RUNNER_DEPLOY_ID),
   runs({ paths, release }: Target) {

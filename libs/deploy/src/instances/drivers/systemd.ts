@@ -119,11 +119,7 @@ export const systemdDriver: Driver<Systemd> = {
       if (early) throw loggedFailure(target.log, 'start', `start: ${early.words}`, early.output);
     }
     const output = () => journal(target, since);
-    return {
-      death,
-      output,
-      strangerOn: (port) => (port === undefined ? undefined : strangerTo(target, port)),
-    };
+    return { death, output, strangerOn: (port) => strangerTo(target, port) };
   },
   async stop(target) {
     // Stopping would need permission even if the unit does not run.
