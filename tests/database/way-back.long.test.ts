@@ -170,6 +170,9 @@ test('a deploy that fails after its migration names the way back to what still r
   const back = await rollback(world, '--to', 'v1', '--database', id);
   assert.is(back.status, 0, back.stderr);
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
+  const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
+  assert.match(fetched.stdout, 'shop: on hold: v2 was rolled back');
+  assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
 });
 
 own.run();

@@ -59,10 +59,13 @@ export function rolledBackState(
   app: AppState,
   moves: readonly KeptMove[],
   { now, by, reason }: { now: Date; by: string; reason: string | undefined },
+  isRestored = false,
 ): AppState {
-  const hold = { since: now.toISOString(), by, ...(reason !== undefined && { reason }) };
+  const hold = { since: now.toISOString(), by };
   const instances = moved(app, moves, hold);
-  const held = holdAfter(app, instances, moves, hold);
+  const left = leftBy(app, moves, isRestored);
+  const did = reason === undefined ? 'was rolled back by hand' : `failed its ${reason}`;
+  const held = holdAfter({ ...app, instances }, left, { ...hold, did });
   const last_failure = followed(
     app.last_failure,
     moves.map(({ instance }) => instance),
@@ -98,18 +101,26 @@ function moved(
   return instances;
 }
 
-/** Holds every commit that an operator left, and the head of the branch if it is known. */
-function holdAfter(
-  app: AppState,
-  instances: AppState['instances'],
-  moves: readonly KeptMove[],
-  { reason, ...hold }: Pick<Hold, 'since' | 'by'> & Partial<Pick<Hold, 'reason'>>,
-): AppState['held'] {
+/** A commit that an operator left, and its version. */
+type Left = Pick<Deployed, 'commit' | 'version'>;
+
+/** The newest first. If only the database went back, what failed after it had changed it. */
+function leftBy(app: AppState, moves: readonly KeptMove[], isRestored: boolean): readonly Left[] {
   const left = moves.filter((move) => !isRestart(move)).map(({ from }) => from);
-  const [newest] = [...left].sort((a, b) => (isOlder(a, b) ? 1 : -1));
+  const failed = isRestored && left.length === 0 ? failedSince(app) : null;
+  return failed ? [failed] : left.sort((a, b) => (isOlder(a, b) ? 1 : -1));
+}
+
+/** Holds what was left, which `did` that, and the head of the branch if it is known. `app`: as it is since. */
+export function holdAfter(
+  app: AppState,
+  left: readonly Left[],
+  { did, ...hold }: Pick<Hold, 'since' | 'by'> & { readonly did: string },
+): AppState['held'] {
+  const [newest] = left;
   if (!newest) return app.held;
   const head = app.head ?? app.held?.commit ?? failedSince(app)?.commit ?? newest.commit;
-  const isAtHead = Object.values(instances).every(
+  const isAtHead = Object.values(app.instances).every(
     ({ current }) => !current || current.commit === head,
   );
   if (isAtHead) return null;
@@ -124,6 +135,6 @@ function holdAfter(
     commits: [...new Set([...before, head, ...left.map(({ commit }) => commit)])],
     ...hold,
     ...(itself !== undefined && { rolled_back: itself }),
-    reason: `${itself ?? newest.version} ${reason === undefined ? 'was rolled back by hand' : `failed its ${reason}`}${itself === undefined ? `; ${waits} waits` : ''}`,
+    reason: `${itself ?? newest.version} ${did}${itself === undefined ? `; ${waits} waits` : ''}`,
   };
 }

@@ -5,13 +5,14 @@ import { findApp } from '@runner/common/apps/store';
 import type { ProxyMark } from '@runner/common/apps/watch';
 import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { holderOf } from '@runner/common/files/lock';
 import { migrationBy } from '../database/done.ts';
 import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
 import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../journal/after-failure.ts';
-import { type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
+import { holdAfter, type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
 import { type EventFields, eventsOf, rolledBackEvents } from '../journal/events.ts';
 import {
@@ -154,8 +155,20 @@ export function deployFailed(op: Deploy, facts: FailureFacts): OperationEnding {
   return {
     hasStarted: false,
     events: [...failures, ...restored],
-    state: (app) => failedState(app, noteOf(op, facts, false), moves),
+    state(app) {
+      const failed = failedState(app, noteOf(op, facts, false), moves);
+      const by = isInterrupted && error.stage === 'canary' ? cancelledBy(op) : undefined;
+      if (by === undefined) return failed;
+      const hold = { since: op.io.now().toISOString(), by, did: 'was withdrawn by hand' };
+      return { ...failed, held: holdAfter(failed, [op], hold) };
+    },
   };
+}
+
+/** Who has `runner cancel` end this deploy; undefined: no one. */
+function cancelledBy({ paths, app, deployId, user }: Deploy): string | undefined {
+  const { deploy_id: wanted, user: by = user } = holderOf(paths.cancel(app.app));
+  return wanted === deployId ? String(by) : undefined;
 }
 
 /** Why it was rolled back, and the backup of the database that was restored with it. */
@@ -181,7 +194,10 @@ export function rollbackSucceeded(
       ...(database !== undefined && { database_backup: database }),
       ...subjectOf(move.to.changes),
     })),
-    state: (app) => rolledBackState(app, moves, { now: op.io.now(), by: op.user, reason }),
+    state(app) {
+      const choice = { now: op.io.now(), by: op.user, reason };
+      return rolledBackState(app, moves, choice, database !== undefined);
+    },
   };
 }
 

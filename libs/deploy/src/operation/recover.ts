@@ -143,7 +143,9 @@ async function succeeded({ op, journal, records }: Dead): Promise<AppState> {
   if (journal.rollback) {
     const reason = wayBackReason(op);
     const trigger = reason === undefined ? 'manual' : 'watch';
-    const facts = { ...journal, reason };
+    const restored = records.find((record) => kindOf(record) === 'RollbackSuccess');
+    const database = restored && (textOf(restored, 'database_backup') || undefined);
+    const facts = { ...journal, reason, database };
     const moves = recordedMoves(app);
     const [{ from } = {}] = moves;
     if (from) await noteUnusual(op, from.mark, fileOfRelease(paths, app.app, from));
