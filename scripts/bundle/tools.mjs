@@ -36,6 +36,7 @@ const OURS = {
       'instances/boot-files',
       'instances/stop-before',
     ],
+    'operation/withdraw',
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/contract', 'lifecycle/verbs'],
     ...['pipeline/check', 'pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation'],
     'prune/prune',

@@ -93,14 +93,27 @@ test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, p
   process.kill(killed.pid, 'SIGKILL');
   await killed.done;
   assert.is(sharesOf(world), 1);
-  assert.is((await world.runner('deploy', 'shop', '--ref', 'nothing')).status, 1);
+  const died =
+    "the deploy of v2 of 'shop' was killed at its canary: it still has (?:5 %|its share) of the requests; runner cancel shop withdraws it";
+  const status = await world.runner('status', 'shop');
+  assert.match(status.stdout.replace(/\s+/g, ' '), new RegExp(`canary: ${died}`));
+  const watched = await world.runner('watch', 'shop');
+  assert.is(watched.status, 3);
+  assert.match(watched.stdout, new RegExp(`^Not watched: ${died}\n$`));
+  const withdrawn = await world.runner('cancel', 'shop');
+  const hold = 'It is on hold until the next push or runner deploy shop.\n';
+  assert.match(withdrawn.stdout, /^Cancelled the deploy of shop v2 at canary .*v1 is active\.\n/);
+  assert.ok(withdrawn.stdout.endsWith(hold), withdrawn.stdout);
+  assert.match((await world.runner('fetch', '--deploy')).stdout, 'shop: on hold: v2 was withdrawn');
   assert.equal([world.live(), sharesOf(world), nextOf(world)], [live, 0, live]);
   assert.equal(runningSlots(world), [live]);
   const again = start('runner-deploy', ['shop'], { root: world.root });
   await until(() => sharesOf(world) === 1, 'no share');
   const cancelled = await world.runner('cancel', 'shop');
   assert.match(cancelled.stdout, /^Cancelled the deploy of shop v2 at canary/);
+  assert.ok(cancelled.stdout.endsWith(hold), cancelled.stdout);
   assert.is((await again.done).status, 130);
+  assert.match((await world.runner('fetch', '--deploy')).stdout, 'shop: on hold: v2 was withdrawn');
   assert.equal([world.live(), sharesOf(world), nextOf(world)], [live, 0, live]);
   assert.equal(await shareOf(proxy.port, 'v1'), { share: 100, lost: 0 });
   assert.ok(existsSync(join(world.dir, 'share')));

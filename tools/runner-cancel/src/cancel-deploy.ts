@@ -1,4 +1,5 @@
 /** Ending the deploy of an app that another process runs. */
+import { heldCommits } from '@runner/common/apps/hold';
 import { requireApp } from '@runner/common/apps/store';
 import { kindOf, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
@@ -7,7 +8,9 @@ import { bootId, startTimeOf } from '@runner/common/files/process';
 import { removeIfThere } from '@runner/common/files/read';
 import { writeUnsynced } from '@runner/common/files/write';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
+import { initiatorOf } from '@runner/common/foundation/user';
+import { withoutSteps } from '@runner/deploy/report/reporter';
 
 /** What `runner cancel` prints. */
 export interface Cancelled {
@@ -23,6 +26,8 @@ export interface Cancelled {
   active_version: string | null;
   /** Present if something had been switched. */
   rolled_back?: boolean;
+  /** Present if it was withdrawn from its canary: `fetch --deploy` skips the commit from now on. */
+  held?: true;
 }
 
 /** Between two looks at the lock, in milliseconds. */
@@ -31,11 +36,29 @@ const POLL = 100;
 type LiveHolder = NonNullable<ReturnType<typeof liveHolder>>;
 
 /** Throws `app_not_found`, `locked` if what runs cannot be cancelled. */
-export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelled> {
-  const { app } = requireApp(paths, name);
+export async function cancelDeploy(
+  { io, paths }: Server,
+  name: string,
+  note: (text: string) => void,
+): Promise<Cancelled> {
+  const { app, deploying } = requireApp(paths, name);
   const lock = paths.lock(app);
   const holder = liveHolder(lock);
   const running = holder && runs(paths, app, holder) ? holder : undefined;
+  const want = (id: unknown) => {
+    const wanted = { deploy_id: id, user: initiatorOf(io, 'manual') };
+    writeUnsynced(paths.cancel(app), JSON.stringify(wanted));
+  };
+  if (!holder && deploying?.stage === 'canary') {
+    want(deploying.deploy_id);
+    try {
+      const { withdraw } = await import('@runner/deploy/operation/withdraw');
+      await withdraw({ io, paths, app, reporter: withoutSteps({ note }) });
+    } finally {
+      removeIfThere(paths.cancel(app));
+    }
+    return endOf(paths, app, deploying.deploy_id);
+  }
   if (!running) return outcome(paths, app, 'nothing_running', null);
   const { pid, command, deploy_id: id } = running;
   if (command !== 'deploy' && command !== 'deploy --check')
@@ -45,9 +68,9 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
   // What is left, such as a hook, runs to its end.
   const isLate = running.ending === true;
   if (isLate) await untilRecorded(paths, app, running);
-  else if (isAmongOthers) writeUnsynced(paths.cancel(app), JSON.stringify({ deploy_id: id }));
-  else interrupt(pid);
+  else want(id);
   try {
+    if (!isLate && !isAmongOthers) interrupt(pid);
     // The next command may have the lock by then.
     const isIts = ({ pid: other, since }: LiveHolder) => other === pid && since === running.since;
     for (
@@ -57,7 +80,7 @@ export async function cancelDeploy(paths: Paths, name: string): Promise<Cancelle
     )
       await new Promise((resolve) => setTimeout(resolve, POLL));
   } finally {
-    if (isAmongOthers) removeIfThere(paths.cancel(app));
+    if (!isLate) removeIfThere(paths.cancel(app));
   }
   return endOf(paths, app, typeof id === 'string' ? id : null);
 }
@@ -100,11 +123,14 @@ function endOf(paths: Paths, app: string, id: string | null): Cancelled {
   if (!end) return outcome(paths, app, 'cancelled', id);
   const isSuccess = kindOf(end) === 'DeploySuccess';
   const result = isSuccess ? 'deployed' : end.interrupted === true ? 'cancelled' : 'failed';
+  const { held } = requireApp(paths, app);
+  const isHeld = textOf(end, 'stage') === 'canary' && held !== null && !isSuccess;
   return {
     ...outcome(paths, app, result, id),
     version: textOf(end, 'version'),
     stage: textOf(end, 'stage') || null,
     ...(typeof end.rolled_back === 'boolean' && { rolled_back: end.rolled_back }),
+    ...(isHeld && heldCommits(held).includes(textOf(end, 'commit')) && { held: true }),
   };
 }
 

@@ -3,7 +3,7 @@ import { nextOfJob } from '@runner/common/apps/job-book';
 import { migrationLines } from '@runner/common/apps/schema-way';
 import { sizeText } from '@runner/common/text/size';
 import { utcText } from '@runner/common/text/time';
-import { lostWords } from '@runner/deploy/watch/progress';
+import { diedWords, lostWords } from '@runner/deploy/watch/progress';
 import type { Detailed } from './details.ts';
 
 export type LabelledLines = [label: string, lines: string[]];
@@ -12,6 +12,7 @@ export type LabelledLines = [label: string, lines: string[]];
 export function watchRow({
   app,
   state,
+  deploying,
   watch,
   watched,
   judging,
@@ -28,6 +29,8 @@ export function watchRow({
     const lines = [`${version} is watched until ${utcText(until)}`, ...kept];
     return [['watch:', [...lines, `runner watch ${app}`]]];
   }
+  if (state === 'interrupted' && deploying?.stage === 'canary')
+    return [['canary:', [diedWords(app, deploying.version, judging?.share)]]];
   if (judging) {
     const { version, share, until, sources } = judging;
     const has = `${version} has ${share} % of the requests until ${utcText(until)}`;

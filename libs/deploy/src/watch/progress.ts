@@ -52,6 +52,12 @@ export function lostWords(app: string, version: string): string {
   return `the process that watched ${version} of '${app}' has ended: runner fetch --deploy ${app} starts it again`;
 }
 
+/** That a deploy died at its canary, and what helps. */
+export function diedWords(app: string, version: string, share?: number): string {
+  const has = share === undefined ? 'its share' : `${share} %`;
+  return `the deploy of ${version} of '${app}' was killed at its canary: it still has ${has} of the requests; runner cancel ${app} withdraws it`;
+}
+
 /** It only informs: a full disk does not end the watch. */
 function writeProgress(paths: Paths, progress: WatchProgress): void {
   const text = `${JSON.stringify(progress)}\n`;

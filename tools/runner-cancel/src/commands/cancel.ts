@@ -7,8 +7,9 @@ export const cancel = command({
   about: 'Cancel a running deploy',
   details:
     'Works like Ctrl-C: the switch is rolled back, and the failure does not count. Waits until the deploy\n' +
-    'has ended and prints the result. A fetch --deploy continues with its other apps. A rollback cannot be\n' +
-    'cancelled. If no deploy is running, the exit status is 0.',
+    'has ended and prints the result. A fetch --deploy continues with its other apps, and tries this one again\n' +
+    'next time; but a release that is withdrawn from its canary, also one whose deploy was killed, is put on hold.\n' +
+    'A rollback cannot be cancelled. If no deploy is running, the exit status is 0.',
   positionals: { app: { required: true, about: 'Name of the app' } },
   exits: [
     [1, 'The deploy had succeeded before it could be cancelled'],
@@ -16,8 +17,8 @@ export const cancel = command({
     [75, 'A rollback or another command that cannot be cancelled is running'],
   ],
   examples: ['runner cancel shop'],
-  async run({ paths, args }) {
-    const value = await cancelDeploy(paths, args.app);
+  async run(context) {
+    const value = await cancelDeploy(context, context.args.app, context.note);
     if (value.rolled_back === false) return { value, status: EXIT.rollbackFailed };
     return { value, status: value.result === 'deployed' ? EXIT.failed : EXIT.ok };
   },
@@ -36,8 +37,9 @@ export const cancel = command({
         : active === null
           ? 'Nothing is active.'
           : `${harmlessLine(active)} is active.`;
+    const hold = `It is on hold until the next push or runner deploy ${app}.\n`;
     return result === 'failed'
       ? `${style.red('Failed')} ${name}${at}${id} before it could be cancelled. ${now}\n`
-      : `${style.green('Cancelled')} the deploy of ${name}${at}${id}. ${now}\n`;
+      : `${style.green('Cancelled')} the deploy of ${name}${at}${id}. ${now}\n${outcome.held ? hold : ''}`;
   },
 });

@@ -7,10 +7,12 @@ import { EXIT, Failure } from '@runner/common/foundation/failure';
 import { poll } from '@runner/common/foundation/poll';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { activeFile } from '@runner/deploy/instances/target';
+import { failedSince } from '@runner/deploy/journal/after-rollback';
 import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import { carryWatch } from '@runner/deploy/watch/carry';
 import {
+  diedWords,
   hasWatcher,
   lostWords,
   readProgress,
@@ -159,9 +161,16 @@ function resultOf({ paths, args: { app } }: WatchContext, followed: string | und
   const state = requireApp(paths, app);
   const { watched, last_failure: failure } = state;
   const judged = judgedIn(state, followed);
-  if (judged && followed !== undefined)
-    return { verdict: null, version: judged.version, reason: lostWords(app, judged.version) };
-  if (failure?.stage !== 'canary' || failure.deploy_id !== followed)
+  if (judged && followed !== undefined) {
+    const { version, deploy_id: id } = judged;
+    const reason = state.watch
+      ? lostWords(app, version)
+      : diedWords(app, version, readProgress(paths, app, id)?.share);
+    return { verdict: null, version, reason };
+  }
+  // It was judged by its share later than what is active.
+  const isNewest = failedSince(state) && !(watched && failure && watched.at > failure.at);
+  if (failure?.stage !== 'canary' || !(failure.deploy_id === followed || isNewest))
     return watched ?? { verdict: null };
   const { deploy_id, version, at, error: reason, interrupted } = failure;
   const verdict = interrupted ? ('not_judged' as const) : ('bad' as const);
