@@ -83,8 +83,12 @@ function notFromTarget(
   started: Started,
 ): HealthProblem {
   const port = kind === 'cmd' ? undefined : localPort(address);
-  const other = () => (port === undefined ? undefined : otherAppOn(target, port));
-  const stranger = started.strangerOn ? started.strangerOn(port) : other();
+  const stranger =
+    port === undefined
+      ? started.stranger?.()
+      : started.strangerOn
+        ? started.strangerOn(port)
+        : otherAppOn(target, port);
   if (stranger === undefined) return undefined;
   return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
 }

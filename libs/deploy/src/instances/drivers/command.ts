@@ -24,11 +24,10 @@ export const commandDriver: Driver<StartOf<'command' | 'process'>> = {
     const before = processesOf(target);
     const { remark, isConfined } = await shell(target, 'start', run, timeout);
     // From a sandbox it reaches no process by its number, whatever it prints.
-    const old = (port?: number) =>
-      isConfined && target.slot === undefined ? versionBeforeOn(target, port, before) : undefined;
-    const strangerOn = (port?: number) =>
-      old(port) ?? (port === undefined ? undefined : otherAppOn(target, port));
-    return { ...unobserved, remark, strangerOn };
+    if (!isConfined || target.slot !== undefined) return { ...unobserved, remark };
+    const stranger = (port?: number) => versionBeforeOn(target, port, before);
+    const strangerOn = (port: number) => stranger(port) ?? otherAppOn(target, port);
+    return { ...unobserved, remark, stranger, strangerOn };
   },
   async stop(target) {
     const { start, stop } = target;

@@ -52,6 +52,8 @@ export interface Started {
    * the driver does not know its processes.
    */
   strangerOn?(port: number): string | undefined;
+  /** The same on any port. */
+  stranger?(): string | undefined;
   /** Its processes, if the driver knows them. */
   pids?(): number[];
   /** What was odd although it succeeded, in words. */
