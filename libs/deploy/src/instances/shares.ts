@@ -6,8 +6,10 @@
  */
 import { join } from 'node:path';
 import { isHeld, liveSlot, type SlotName } from '@runner/common/apps/slots';
+import type { Instance } from '@runner/common/deploy-file/instance';
+import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
-import type { InstancePaths } from '@runner/common/foundation/paths';
+import type { AppPaths, InstancePaths } from '@runner/common/foundation/paths';
 import { linkTo } from './current-link.ts';
 
 const BUCKETS = 20;
@@ -39,4 +41,37 @@ export function shareOut(own: InstancePaths, slot: SlotName | 'hold', percent: n
 export function shareNothing(own: InstancePaths): void {
   const live = isHeld(own) ? 'hold' : liveSlot(own);
   if (live) shareOut(own, live, 0);
+}
+
+/** A canary as it would take place now. */
+export interface CanaryPlan {
+  /** In %, each for `for_ms`. */
+  readonly shares: readonly number[];
+  readonly for_ms: number;
+  /** The instances whose requests it gets. */
+  readonly instances: readonly string[];
+  /** Why there is none, or what it lacks; null: nothing. */
+  readonly note: string | null;
+}
+
+/** undefined if `.deploy.yml` asks for none. A first release gets none, and none begins while requests are held. */
+export function canaryPlan(
+  paths: AppPaths,
+  { canary: shares, watch, instances: all }: DeployFile,
+  chosen: readonly Instance[] = all,
+): CanaryPlan | undefined {
+  if (shares.length === 0 || !watch) return undefined;
+  const sockets = chosen.filter(({ traffic }) => traffic?.type === 'socket');
+  const live = sockets.filter(({ name }) => liveSlot(paths.instance(name)));
+  const open = live.filter(({ name }) => !isHeld(paths.instance(name)));
+  const hasLinks = open.every(({ name }) => hasShares(paths.instance(name)));
+  const note =
+    live.length === 0
+      ? 'it is the first release, which gets all requests'
+      : open.length === 0
+        ? 'requests are held'
+        : hasLinks
+          ? null
+          : 'this deploy makes its links: no request reaches it until the proxy follows them';
+  return { shares, for_ms: watch.for, instances: open.map(({ name }) => name), note };
 }

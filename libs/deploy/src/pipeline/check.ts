@@ -17,6 +17,7 @@ import type { GitSource } from '../git/source.ts';
 import { unlistedUnits, unlistedWords } from '../instances/drivers/units.ts';
 import { unitOfAnother } from '../instances/neighbours.ts';
 import { portProblems } from '../instances/ports.ts';
+import { type CanaryPlan, canaryPlan } from '../instances/shares.ts';
 import { onlyInstance, setupCommand } from '../instances/target.ts';
 import { trafficProblems } from '../instances/traffic-check.ts';
 import { underLock } from '../journal/lock.ts';
@@ -62,6 +63,8 @@ export interface DeployPlan {
   }[];
   /** In the order they would run. */
   steps: string[];
+  /** The shares that it would get first; null if `.deploy.yml` asks for none. */
+  canary: CanaryPlan | null;
   /** Its jobs, and the next five times of each, in ISO 8601. */
   jobs: { job: string; run: string; when: string; next: string[] }[];
   submodules: { path: string; repo: string; commit: string }[];
@@ -158,6 +161,7 @@ async function planOf(
     ...trafficProblems(paths, app.app, file, io.env),
     ...networkProblems({ io, paths, app }, file),
   ];
+  const canary = canaryPlan(paths.app(app.app), file);
   return {
     app: app.app,
     result: problems.length > 0 ? 'invalid' : 'valid',
@@ -179,7 +183,8 @@ async function planOf(
       env: Object.keys(env),
       current: app.instances[name]?.current?.version ?? null,
     })),
-    steps: stepsOf(file, version, await warmCost({ io, paths }, app, file)),
+    steps: stepsOf(file, version, { warm: await warmCost({ io, paths }, app, file), canary }),
+    canary: canary ?? null,
     jobs: file.jobs.map(({ name, run, when, schedule }) => ({
       job: name,
       run,

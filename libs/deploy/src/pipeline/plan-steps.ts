@@ -7,9 +7,21 @@ import { sizeText } from '@runner/common/text/size';
 import { durationText } from '@runner/common/text/time';
 import { unitsOf } from '../instances/drivers/unit-state.ts';
 import { startsBeside } from '../instances/place.ts';
+import type { CanaryPlan } from '../instances/shares.ts';
 
-/** In the order they run; `warm`: the memory in bytes that the previous version has now, if that is known. */
-export function stepsOf(file: DeployFile, version: string, warm?: number): string[] {
+/** What is known of the server. */
+interface PlannedOn {
+  /** The memory in bytes that the previous version has now. */
+  readonly warm: number | undefined;
+  readonly canary: CanaryPlan | undefined;
+}
+
+/** In the order they run. */
+export function stepsOf(
+  file: DeployFile,
+  version: string,
+  { warm, canary }: PlannedOn = { warm: undefined, canary: undefined },
+): string[] {
   const { hooks, build, instances } = file;
   const beside = instances.filter(startsBeside);
   const others = instances.filter((instance) => !startsBeside(instance));
@@ -23,6 +35,7 @@ export function stepsOf(file: DeployFile, version: string, warm?: number): strin
       ...hooks.pre_switch.map((command) => `pre_switch: ${command}`),
       ...upSteps(file, instance),
     ]),
+    ...canaryStep(canary),
     ...beside.map(({ name, traffic }) => {
       const mover = traffic?.run === undefined ? '' : `: ${traffic.run}`;
       return `switch ${name} to the other slot${mover}`;
@@ -38,6 +51,16 @@ export function stepsOf(file: DeployFile, version: string, warm?: number): strin
       ({ name, traffic }) => `drain ${name}: at most ${(traffic?.drain ?? 0) / 1000} s`,
     ),
   ];
+}
+
+/** Empty if `.deploy.yml` asks for none. */
+export function canaryStep(canary: CanaryPlan | null | undefined): string[] {
+  if (!canary) return [];
+  const { shares, for_ms: time, instances, note } = canary;
+  const each = shares.map((share) => `${share} %`).join(', ');
+  if (instances.length === 0) return [`no canary (${each}): ${note}`];
+  const what = `canary: ${each} of the requests to ${instances.join(', ')}, each for ${durationText(time)}`;
+  return [`${what}: withdrawn if it is bad${note === null ? '' : `; ${note}`}`];
 }
 
 function migrationStep({ migrate }: DeployFile): string[] {

@@ -13,6 +13,7 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
 import { inspect } from '../pipeline/check.ts';
+import { canaryStep } from '../pipeline/plan-steps.ts';
 import { undoWords } from '../rollback/met.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
 import { metSchemas, type SchemaChoice } from '../rollback/schema.ts';
@@ -62,12 +63,14 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
     from: current,
     to: version,
   }));
+  const shared = common(request, file);
   return {
     commit,
     version,
     authors: known ? known.authors : undefined,
     summary: {
-      ...common(request, file),
+      ...shared,
+      gap: [shared.gap, ...canaryStep(plan.canary)].join('; '),
       moves,
       changes: {
         ...withAuthors(brought.changes, known),

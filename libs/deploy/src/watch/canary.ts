@@ -1,9 +1,8 @@
 /** The steps of a deploy that give a release a share of the requests first, and judge it by them. */
 
-import { isHeld, liveSlot } from '@runner/common/apps/slots';
 import { durationText } from '@runner/common/text/time';
 import type { Target } from '../instances/drivers/driver.ts';
-import { shareFolder, shareOut } from '../instances/shares.ts';
+import { canaryPlan, shareFolder, shareOut } from '../instances/shares.ts';
 import { letPass } from '../instances/slots.ts';
 import { type Deploy, say } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -16,12 +15,10 @@ import { quietLog } from './quiet.ts';
 /** One step for each share; none for a first release, or while requests are held. */
 export function canarySteps(op: Deploy, all: readonly Target[]): Step[] {
   const ownOf = ({ instance }: Target) => op.paths.app(op.app.app).instance(instance.name);
-  const targets = all.filter(
-    (target) =>
-      target.instance.traffic?.type === 'socket' &&
-      liveSlot(ownOf(target)) &&
-      !isHeld(ownOf(target)),
-  );
+  const file = all[0]?.file;
+  const instances = all.map(({ instance }) => instance);
+  const plan = file && canaryPlan(op.paths.app(op.app.app), file, instances);
+  const targets = all.filter(({ instance }) => plan?.instances.includes(instance.name));
   const [first] = targets;
   const rules = first?.file.watch;
   if (!first || !rules) return [];
@@ -70,7 +67,7 @@ async function judgeShare(op: Deploy, targets: readonly Target[], percent: numbe
     const words = `canary: at ${percent} %: ${isOpen ? 'not judged: ' : ''}${reason}`;
     if (isOpen) say(op, words);
     else op.log.line(words);
-    if (verdict === 'bad') throw new StepFailure('canary', words);
+    if (verdict === 'bad') throw new StepFailure('canary', words, { seen: words });
   } finally {
     for (const source of sources) source.close?.();
   }
