@@ -36,6 +36,8 @@ export async function dropPreviewDatabase(op: Operation): Promise<void> {
   const made = { version: '-', commit: preview.commit, release };
   const isKept = isThere(op.paths.app(app).release(release));
   const known = isKept ? made : current;
+  // Begun is done, wholly or in part: it is not there for a deploy any more.
+  changed(op, { ...preview.database, isMade: false });
   // The release of a first deploy that failed is gone, with what it said of its environment.
   const bare = () => {
     const instance = { name, domain: undefined, env: {} };

@@ -1,7 +1,11 @@
-/** Who may pass through the folders of previews. */
+/** How proxies reach previews: who may pass through their folders, and the link to what has the address. */
 import { chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { hostOfUrl } from '@runner/common/apps/sleeping';
+import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
 import type { Server } from '@runner/common/foundation/paths';
+import { linkTo } from '@runner/deploy/instances/current-link';
 import { ask } from '@runner/deploy/instances/drivers/ask';
 import { stepEnvironment } from '@runner/deploy/run/environment';
 
@@ -23,4 +27,15 @@ export function passAs({ io, paths }: Server, of: string, names: readonly string
     if (list === '') chmodSync(path, statSync(folder(of)).mode & 0o777);
     else ask('setfacl', ['--set', list, '--', path], { env });
   }
+}
+
+/** `live` of a preview leads to that of the instance that has its address, whatever that is called. */
+export function leadToServed({ paths }: Pick<Server, 'paths'>, app: string): void {
+  const { preview, instances } = requireApp(paths, app);
+  const [served] =
+    Object.entries(instances).find(
+      ([, { current }]) => hostOfUrl(current?.url) === preview?.domain,
+    ) ?? [];
+  if (served !== undefined)
+    linkTo(join(paths.app(app).dir, 'live'), join('instances', served, 'live'));
 }

@@ -12,7 +12,7 @@ import { deploy } from '@runner/deploy/pipeline/deploy';
 import type { PreviewCandidate } from '../host/pulls.ts';
 import { previewUrl } from '../plan/address.ts';
 import { domainFor } from '../plan/reconcile.ts';
-import { passAs } from './access.ts';
+import { leadToServed, passAs } from './access.ts';
 import {
   changePreview,
   nameOf,
@@ -46,6 +46,7 @@ export async function deployPreview(
   try {
     const notify = before.notify === true;
     const outcome = await deploy({ io, paths, app, reporter, signal, next, trigger, notify });
+    leadToServed(context, app);
     if (outcome.interrupted) return;
     const isReady = outcome.result === 'deployed';
     await conclude(

@@ -20,8 +20,8 @@ import { approvalOf } from '../host/fork.ts';
 import { PAGE_LIMIT } from '../host/pages.ts';
 import { isOpen, type Listing, openPulls } from '../host/pulls.ts';
 import { labelOf, observe, type PreviewAction, reconcile } from '../plan/reconcile.ts';
-import { passAs } from './access.ts';
-import { nameOf, type PreviewContext, type PreviewedApp, show } from './context.ts';
+import { leadToServed, passAs } from './access.ts';
+import { changePreview, nameOf, type PreviewContext, type PreviewedApp, show } from './context.ts';
 import { deployPreview } from './deploy.ts';
 import { purgePreview, removePreview } from './remove.ts';
 import { noteAsked } from './unasked.ts';
@@ -72,6 +72,7 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
   const existing = names.flatMap((name) => requireApp(paths, name).preview ?? []);
   const there = existing.filter((preview) => !removalOf({ preview })).map(nameOf);
   passAs(context, of, there);
+  for (const name of there) leadToServed(context, name);
   for (const name of there) await keepUp(asFetch(context, names), name);
   const parent = findApp(paths, of) && requireTrustedApp(paths, of);
   const asked = parent?.previews && (await tried(() => ask(context, parent as PreviewedApp)));
@@ -84,6 +85,12 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
     changeApp({ io, paths, app: of, command: 'preview' }, (now) =>
       now.previews ? { ...now, previews: { ...now.previews, waiting } } : now,
     );
+  for (const { key, why } of waiting) {
+    const known = existing.find((each) => each.key === key && each.removed_at !== undefined);
+    // Why it stays away is not why it went.
+    if (known && known.removed_why !== why)
+      changePreview(context, nameOf(known), (now) => ({ ...now, removed_why: why }));
+  }
   for (const action of actions) {
     if (signal.aborted) break;
     await tried(() => act(context, asked, action));
@@ -174,7 +181,12 @@ async function act(
   action: PreviewAction,
 ): Promise<void> {
   if (action.do === 'deploy') {
-    if (asked) await deployPreview(context, asked.app, action);
+    if (!asked) return;
+    const known = findApp(context.paths, nameOf({ of: asked.app.app, key: action.candidate.key }));
+    // What was begun to be removed is removed first: its database may be half dropped.
+    if (known?.preview && removalOf(known) === 'removing')
+      await removePreview(context, known.app, known.preview.removed_why ?? '');
+    await deployPreview(context, asked.app, action);
     return;
   }
   const { preview } = action;

@@ -1,6 +1,5 @@
 import { command } from '@runner/common/cli/command';
 import { harmless } from '@runner/common/text/harmless';
-import { activeFile } from '@runner/deploy/instances/target';
 import { requirePreviewed } from './work.ts';
 
 /** One site for all previews, present and future. */
@@ -25,16 +24,11 @@ export const snippet = command({
   },
   examples: ['runner preview snippet shop --proxy nginx > /etc/nginx/conf.d/shop-previews.conf'],
   async run({ paths, args, options }) {
-    const state = requirePreviewed(paths, args.app);
-    const { app, previews } = state;
-    const served = activeFile(paths, state)?.instances.find(
-      ({ traffic }) => traffic?.type === 'socket',
-    );
+    const { app, previews } = requirePreviewed(paths, args.app);
     const [first = '', ...rest] = previews.domain.split('.');
     const domain = rest.join('.');
     const [before = '', after = ''] = first.split('{n}');
     const isBranches = previews.branches !== undefined;
-    const instance = served?.name ?? 'default';
     const folder = `${paths.root}/apps/${app}--${isBranches ? 'br' : 'pr'}-`;
     const place = {
       wildcard: `*.${domain}`,
@@ -43,7 +37,7 @@ export const snippet = command({
         isBranches ? '[a-z0-9-]+' : '[0-9]+',
         `${after}\\.${domain.replaceAll('.', '\\.')}`,
       ] as const,
-      socket: [folder, `/instances/${instance}/live/app.sock`] as const,
+      socket: [folder, '/live/app.sock'] as const,
       name: `${app}-previews`,
       waker: paths.wakerSocket,
     };
