@@ -34,17 +34,44 @@ test('a removed preview is no trouble, and comes back only by undo', async () =>
   assert.is(state, 'removed');
   assert.match(next, /runner preview undo shop 7$/);
   assert.is((await world.runner('status', 'shop--pr-7', '--check')).status, 0);
-  const why = await world.runner('why', 'shop--pr-7');
-  assert.not.match(why.stdout, /down|restart/);
+  const told = await world.runner('why', 'shop--pr-7');
+  assert.not.match(told.stdout, /down|restart/);
   const doctor = await world.runner('doctor', '--offline', '--json');
   assert.not.match(doctor.stdout, /shop--pr-7/);
   assert.is((await world.runner('preview', 'undo', 'shop', '7')).status, 0);
   assert.is(await world.page('pr-7'), 'seven');
+  const listed = async () => {
+    const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
+    const [{ previews, waiting }] = JSON.parse(stdout).apps;
+    return [previews[0].state, previews[0].removed_why, waiting.length];
+  };
+  assert.is((await world.runner('stop', 'shop--pr-7')).status, 0);
+  assert.equal(await listed(), ['stopped', null, 0]);
+  assert.is((await world.runner('start', 'shop--pr-7')).status, 0);
+  const paused = await world.runner('pause', 'shop--pr-7');
+  assert.match(paused.stderr, 'shop--pr-7 is a preview of shop: a pause of shop does not concern');
+  const opened = await world.runner('preview', 'open', 'shop', 'topic-7');
+  assert.is(opened.stdout, 'https://pr-7.preview.example.org\n', opened.stderr);
+  for (const which of ['', 'topic-8']) {
+    const wrong = await world.runner('preview', 'open', 'shop', which);
+    assert.match(wrong.stderr, `'${which}' for '<WHICH>': it is not the number of a pull request`);
+  }
   assert.is((await world.runner('preview', 'disable', 'shop')).status, 0);
   for (const verb of ['undo', 'open']) {
     const ended = await world.runner('preview', verb, 'shop', '7');
     assert.match(ended.stderr, /'shop' has no previews: run runner preview enable shop/);
   }
+  const domain = ['--domain', 'pr-{n}.preview.example.org'];
+  await world.runner('preview', 'enable', 'shop', ...domain, '--label', 'go');
+  await world.sync();
+  const why = 'has not the label go';
+  assert.equal((await listed()).slice(0, 2), ['removed', why]);
+  const deployed = await world.runner('deploy', 'shop--pr-7');
+  assert.match(deployed.stderr, `shop--pr-7 was removed: ${why}; `);
+  assert.is((await world.runner('preview', 'undo', 'shop', '7')).status, 0);
+  const synced = await world.sync();
+  assert.not.match(synced.stdout + synced.stderr, why);
+  assert.equal(await listed(), ['ready', null, 0]);
   await world.end();
 });
 
@@ -71,6 +98,31 @@ test('a preview whose database cannot be dropped is being removed until it can',
   writeFileSync(allow, '');
   assert.is((await world.sync()).status, 0);
   assert.match(log(), /"PreviewRemoved"/);
+  await world.end();
+});
+
+test('a preview whose drop was begun finishes it before it is made again, with its database', async () => {
+  const world = await makePreviewWorld();
+  const file = join(world.root, 'apps/shop--pr-5/instances/default/shared/db');
+  const drop = `rm -f $RUNNER_SHARED/db; test -e $RUNNER_SHARED/allow`;
+  const more = `preview: { database: { create: 'touch $RUNNER_SHARED/db', drop: '${drop}' } }\n`;
+  await world.open(5, { more });
+  await world.sync();
+  assert.is(await world.page('pr-5'), 'pr 5');
+  world.close(5);
+  // It has done its work, and fails: as if it was killed then.
+  assert.is((await world.sync()).status, 1);
+  assert.not(existsSync(file));
+  world.api.pulls.set(5, true);
+  await world.push(5, 'again', { more });
+  const failed = await world.sync();
+  assert.match(failed.stdout, /shop--pr-5 is not wholly removed: its database was not dropped: /);
+  assert.equal(world.processes(), []);
+  writeFileSync(join(file, '..', 'allow'), '');
+  const made = await world.sync();
+  assert.match(made.stderr, /preview.database: touch /, made.stdout + made.stderr);
+  assert.is(await world.page('pr-5'), 'again');
+  assert.ok(existsSync(file));
   await world.end();
 });
 

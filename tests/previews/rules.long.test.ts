@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -142,11 +142,21 @@ jobs: { nightly: { run: 'true', every: 15m } }
   const env = readFileSync(join(shared, 'env'), 'utf8');
   assert.match(env, /^DATABASE=preview-db-number-4$/m);
   assert.match(env, /^RUNNER_PREVIEW=4$/m);
+  assert.match(env, /^OTEL_RESOURCE_ATTRIBUTES=.*,deployment\.environment\.name=preview$/m);
   assert.not.match(env, /API_KEY|pr0duction|ghp_/);
   assert.is(readFileSync(join(shared, 'db'), 'utf8'), 'preview-db-number-4\n');
   world.close(4);
   await world.sync();
   assert.not(existsSync(join(shared, 'db')));
+  const lacking = "preview: { database: { create: 'true', drop: 'true' } }\nmigrate: 'true'\n";
+  await world.open(6, { more: lacking });
+  await world.sync();
+  const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
+  const [{ previews }] = JSON.parse(stdout).apps;
+  assert.match(
+    String(previews.find(({ key }: { key: string }) => key === 'pr-6').error),
+    'migrate: DATABASE_URL is not set: runner env set shop DATABASE_URL --preview',
+  );
   const records = readFileSync(join(root, 'logs/deploy-events.jsonl'), 'utf8');
   assert.match(records, /"PreviewReady"/);
   assert.match(records, /"PreviewRemoved"/);
@@ -179,6 +189,22 @@ test('a preview that serves nothing is built, without an address, and one that f
   await world.sync();
   const { next } = JSON.parse((await world.runner('status', 'shop--pr-4', '--json')).stdout);
   assert.is(next, 'the next push; sooner: runner preview open shop pr-4');
+  await world.end();
+});
+
+test('one path leads to the instance that has the address, whatever the commit calls it', async () => {
+  const world = await makePreviewWorld();
+  await world.open(7);
+  await world.sync();
+  const link = join(world.root, 'apps/shop--pr-7/live');
+  assert.is(readlinkSync(link), 'instances/default/live');
+  await world.push(7, 'renamed', { more: 'instances: { web: {} }\n' });
+  const made = await world.sync();
+  assert.is(readlinkSync(link), 'instances/web/live', made.stderr);
+  assert.ok(existsSync(join(link, 'app.sock')));
+  const snippet = await world.runner('preview', 'snippet', 'shop', '--proxy', 'nginx');
+  assert.match(snippet.stdout, '/apps/shop--pr-$preview/live/app.sock:;');
+  assert.is((await world.runner('preview', 'disable', 'shop')).status, 0);
   await world.end();
 });
 

@@ -6,8 +6,9 @@ import { initiatorOf } from '../foundation/user.ts';
 import { durationOf, timeOfIso } from '../text/time.ts';
 import { changeRegistry } from './change.ts';
 import type { Paused } from './operator.ts';
+import type { PreviewMark } from './preview.ts';
 import type { AppState } from './state.ts';
-import { appNames, requireApp, writeApp } from './store.ts';
+import { appNames, requireApp, requireOwnApp, writeApp } from './store.ts';
 
 /** What `pause` and `resume` print. */
 export interface PauseResult {
@@ -22,7 +23,9 @@ export function namedApps(paths: Paths, app: string | undefined, all: boolean): 
   if (all && app !== undefined) throw usage("the argument '--all' cannot be used with '[APP]'");
   if (all) return appNames(paths);
   if (app === undefined) throw notProvided('<APP|--all>');
-  return [requireApp(paths, app).app];
+  const instead = ({ of, key }: PreviewMark) =>
+    `a pause of ${of} does not concern it either: runner stop ${of}--${key}`;
+  return [requireOwnApp(paths, app, instead).app];
 }
 
 /** A later year has more digits. */

@@ -72,7 +72,11 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
     env: {
       ...outerEnv,
       HOME: appPaths.home,
-      OTEL_RESOURCE_ATTRIBUTES: resourceOf(app, version, instance.name),
+      OTEL_RESOURCE_ATTRIBUTES: resourceOf(
+        app,
+        version,
+        op.app.preview ? 'preview' : environmentName(instance.name),
+      ),
       ...plain,
       ...secrets,
       ...env,
@@ -90,9 +94,8 @@ export function targetOf(op: Operation, chosen: Chosen): Target {
 }
 
 /** What OpenTelemetry's libraries add to all that the app reports; values are percent-encoded. */
-function resourceOf(app: string, version: string, instance: string): string {
+function resourceOf(app: string, version: string, environment: string): string {
   const release = encodeURIComponent(version);
-  const environment = environmentName(instance);
   return `service.name=${app},service.version=${release},deployment.environment.name=${environment}`;
 }
 

@@ -15,7 +15,7 @@ import { socketProblem } from '../instances/reach.ts';
 import { busyPort } from '../instances/traffic-check.ts';
 import { closedReleases, unreadSecrets } from '../instances/unit-check.ts';
 import { failureLine } from '../journal/after-failure.ts';
-import { missingSecret } from '../release/make.ts';
+import { missingSecret, setSecret } from '../release/make.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import { type Stage, StepFailure } from '../run/step.ts';
 import { keyProblem } from '../statement/envelope.ts';
@@ -64,7 +64,7 @@ export async function lacks(server: Server, what: Inspected): Promise<Unready[]>
     ),
     ...at(
       'migrate',
-      noUrl.map((name) => `migrate: ${name} is not set: runner env set ${app} ${name}`),
+      noUrl.map((name) => `migrate: ${name} is not set: ${setSecret(app, name)}`),
     ),
     ...at('migrate', file.migrate && url ? migrationLacks(file.migrate, url, io.env) : []),
   ];

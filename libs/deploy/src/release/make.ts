@@ -94,9 +94,13 @@ function buildSecrets(
 
 /** A secret that a build wants, and how to set it. */
 export function missingSecret(app: string, name: string): string {
+  return `build.env lists ${name}, which is not set: run ${setSecret(app, name)}`;
+}
+
+/** The command that sets a secret of an app, or of all previews of one. */
+export function setSecret(app: string, name: string): string {
   const of = previewedApp(app);
-  const command = of === undefined ? `${app} ${name}` : `${of} ${name} --preview`;
-  return `build.env lists ${name}, which is not set: run runner env set ${command}`;
+  return `runner env set ${of === undefined ? `${app} ${name}` : `${of} ${name} --preview`}`;
 }
 
 export function* buildSteps(op: Deploy, file: DeployFile, folder: string): Generator<Step> {

@@ -18,7 +18,7 @@ import { previewUrl } from '../plan/address.ts';
 interface ListedPreview {
   app: string;
   key: string;
-  state: 'building' | 'updating' | 'ready' | 'failed' | 'removing' | 'removed';
+  state: 'building' | 'updating' | 'ready' | 'stopped' | 'failed' | 'removing' | 'removed';
   url: string | null;
   branch: string;
   commit: string;
@@ -46,7 +46,7 @@ export const list = command({
   name: 'list',
   about: 'List the previews of an app, or of all, and what waits',
   details:
-    'States: building, updating, ready, failed, removing (what is left, each fetch tries again), removed\n' +
+    'States: building, updating, ready, stopped, failed, removing (what is left, each fetch tries again), removed\n' +
     '(its files stay for 48 hours).',
   positionals: { app: { about: 'Name of the app [default: all]' } },
   safeInForeignRoot: true,
@@ -126,6 +126,7 @@ function listing(paths: Paths, name: string): PreviewListing {
 function previewState(app: AppState): ListedPreview['state'] {
   const { preview, instances } = app;
   const known = removalOf(app) ?? preview?.outcome;
+  if (known === 'ready' && app.stopped) return 'stopped';
   if (known) return known;
   return Object.values(instances).some(({ current }) => current) ? 'updating' : 'building';
 }

@@ -6,10 +6,10 @@ import {
   type SeenPreview,
 } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { findApp, requireApp, requireOwnApp } from '@runner/common/apps/store';
+import { findApp, previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
-import { Failure } from '@runner/common/foundation/failure';
-import type { Server } from '@runner/common/foundation/paths';
+import { Failure, invalidValue } from '@runner/common/foundation/failure';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { changeRunning } from '@runner/deploy/lifecycle/verbs';
 import { deploy } from '@runner/deploy/pipeline/deploy';
@@ -30,11 +30,20 @@ const positionals = {
   },
 } as const;
 
-/** `which` as the key of a preview. */
-function keyOf({ previews }: AppState, which: string): string {
+/** `which` as the key of a preview. Throws `usage` if it can be none. */
+function keyOf(paths: Paths, { app, previews }: AppState, which: string): string {
   const number = /^(?:pr-)?([1-9]\d{0,8})$/.exec(which)?.[1];
+  const isOfPulls = previews !== undefined && previews.branches === undefined;
   if (number !== undefined && previews?.branches === undefined) return `pr-${number}`;
-  return /^br-[a-z0-9-]+-[0-9a-f]{8}$/.test(which) ? which : branchKey(which);
+  if (/^br-[a-z0-9-]+-[0-9a-f]{8}$/.test(which)) return which;
+  const marks = previewNames(paths, app).flatMap((name) => findApp(paths, name)?.preview ?? []);
+  const known = marks.find(({ branch }) => branch === which);
+  if (known) return known.key;
+  if (which === '' || isOfPulls) {
+    const wanted = `it is not the number of a pull request${isOfPulls ? '' : ' or the name of a branch'}`;
+    throw invalidValue(which.slice(0, 80), '<WHICH>', wanted);
+  }
+  return branchKey(which);
 }
 
 /** What each of these commands prints. */
@@ -50,7 +59,7 @@ function requirePreview(
   which: string,
 ): PreviewMark {
   const app = requireOwnApp(paths, name);
-  const [of, key] = [app.app, keyOf(app, which)];
+  const [of, key] = [app.app, keyOf(paths, app, which)];
   const found = findApp(paths, nameOf({ of, key }))?.preview;
   if (found) return found;
   throw new Failure('app_not_found', `${of} has no preview ${key}; see: runner preview list ${of}`);
@@ -86,7 +95,7 @@ export const open = command({
     const { paths, args } = context;
     const state = requirePreviewed(paths, args.app);
     const { app } = state;
-    const key = keyOf(state, args.which);
+    const key = keyOf(paths, state, args.which);
     const name = nameOf({ of: app, key });
     const value = await working(context, 'manual', (previews) =>
       locked(previews, app, async (): Promise<OnePreview> => {

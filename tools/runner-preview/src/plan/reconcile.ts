@@ -129,7 +129,9 @@ function chosen({ settings, candidates = [], existing }: PreviewFacts, now: Date
     back.delete(key);
     waiting.push({ key, why: `${max} newer are there` });
   }
-  return { wanted, back: new Set(back.keys()), waiting };
+  // What an operator brought back waits for nothing.
+  const others = waiting.filter(({ key }) => !back.has(key));
+  return { wanted, back: new Set(back.keys()), waiting: others };
 }
 
 function whyNot(
