@@ -158,7 +158,7 @@ echo $! > $PID
       }
     }));
 
-test('a supervisor that a start command only tells to take over may be as old as the version before', () =>
+test('a supervisor that a start command only signals to take over may be as old as the version before', () =>
   inWorld(async (world) => {
     const keeper = `const { spawn } = require('child_process');
 const fs = require('fs');
@@ -177,7 +177,7 @@ sleep 1
     const start = 'start: { type: command, run: sh ./restart.sh }';
     const deploy = `${impatient(world.port)
       .replace(/^start: .*$/m, start)
-      .replace('300ms', '20s')}shared: [uploads/]\n`;
+      .replace('300ms', '20s')}watch: 10s\nshared: [uploads/]\n`;
     const files = { 'restart.sh': script, 'keeper.js': keeper };
     try {
       for (const version of ['v1', 'v2']) {
@@ -186,6 +186,9 @@ sleep 1
         assert.is(status, 0, stderr);
         assert.is(await world.page(), version);
       }
+      // No one can say whether its process runs: its health alone says good.
+      const watched = await run('runner-watch', ['shop'], { root: world.root });
+      assert.match(watched.stdout, /\nGood: shop v2: health of default: \d+ of \d+ good\n$/);
     } finally {
       for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
     }

@@ -101,6 +101,10 @@ test('deploy --check says what a watch costs in memory, and what it cannot look 
   assert.equal((await checked(`{ for: 20s, access_log: "${log}" }`)).warnings, [
     'watch: 20 s are too short for the time to answer: from 35 s on it is judged',
   ]);
+  const slow = '{ url: "http://127.0.0.1:9090", expr: "x" }';
+  assert.equal((await checked(`{ for: 30s, query: ${slow} }`)).warnings, [
+    'watch: 30 s are too short to call a release good by its query, looked at every 15 s: from 65 s on it can be',
+  ]);
   await shipWatched(world, '5m');
   const shown = await world.runner('watch', 'shop', '--proxy', 'nginx');
   assert.match(shown.stderr, /what is active of 'shop' has no canary/);

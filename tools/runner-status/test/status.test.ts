@@ -374,6 +374,17 @@ test('the content of a state file cannot control the terminal', async () => {
   assert.is(JSON.parse((await status(root, 'shop', '--json')).stdout).branch, evil);
 });
 
+test('a slot that drains longer than it may is shown without that time', async () => {
+  const draining = (until: string) => ({ slot: 'b', since: '2026-05-04T09:30:12.000Z', until });
+  const shownWith = (until: string) =>
+    shown({
+      instances: { default: { current: deployed('v3'), previous: [], draining: draining(until) } },
+    });
+  assert.match(await shownWith('2026-05-04T09:30:42.000Z'), /slot b is draining\n/);
+  const later = '2126-05-04T09:30:42.000Z';
+  assert.match(await shownWith(later), 'slot b is draining, until 2126-05-04 09:30:42 UTC at the');
+});
+
 test('a migration that a restore took away is not shown as in the database', async () => {
   const at = (minute: number) => `2026-05-04T09:0${minute}:00.000Z`;
   const of = (minute: number) => {
