@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } 
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
+import { signal } from '@runner/deploy/run/processes';
 import { processesIn } from '@runner/testing/processes';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -154,7 +155,7 @@ echo $! > $PID
         );
         assert.is(await world.page(), 'v1');
       } finally {
-        for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
+        for (const { pid } of processesIn(world.root)) signal(pid, 'SIGKILL');
       }
     }));
 
@@ -190,7 +191,7 @@ sleep 1
       const watched = await run('runner-watch', ['shop'], { root: world.root });
       assert.match(watched.stdout, /\nGood: shop v2: health of default: \d+ of \d+ good\n$/);
     } finally {
-      for (const { pid } of processesIn(world.root)) process.kill(pid, 'SIGKILL');
+      for (const { pid } of processesIn(world.root)) signal(pid, 'SIGKILL');
     }
   }));
 

@@ -103,7 +103,7 @@ test('deploy --check says what a watch costs in memory, and what it cannot look 
   ]);
   const slow = '{ url: "http://127.0.0.1:9090", expr: "x" }';
   assert.equal((await checked(`{ for: 30s, query: ${slow} }`)).warnings, [
-    'watch: 30 s are too short to call a release good by its query, looked at every 15 s: from 65 s on it can be',
+    'watch: 30 s are too short to call a release good by its query, looked at every 15 s: from 1 m 05 s on it can be',
   ]);
   await shipWatched(world, '5m');
   const shown = await world.runner('watch', 'shop', '--proxy', 'nginx');
