@@ -1,7 +1,7 @@
 /** `edit --require-signed`: only commits that someone root named has signed are deployed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -119,6 +119,32 @@ test('a rewrite is refused until an operator accepts it, which is recorded', asy
   );
   world.commit('v3', 'ada');
   assert.match((await fetch(world)).stdout, /deployed/);
+});
+
+test('where deploys need approvals, a plan accepts the rewrite, and shows it', async ({
+  world,
+}) => {
+  const { root } = world;
+  const runner = (tool: string, ...args: string[]) => run(`runner-${tool}`, args, { root });
+  world.list(line('ada'));
+  await edit(world, 'head');
+  world.commit('v1', 'ada');
+  await world.deploy();
+  appendFileSync(
+    join(root, 'config.yml'),
+    'require_approval: { shop: { deploy: 1, by: [root] } }\n',
+  );
+  const rewritten = world.commit('v1b', 'ada', '--amend');
+  const refused = await runner('plan', 'deploy', 'shop');
+  assert.match(refused.stderr, 'deploy it anyway: runner plan deploy shop --accept-rewrite');
+  const planned = await runner('plan', 'deploy', 'shop', '--accept-rewrite');
+  assert.is(planned.status, 0, planned.stderr);
+  assert.match(planned.stdout, /accepts: +a commit that does not descend from the last accepted/);
+  const id = /p-[0-9a-f]{8}/.exec(planned.stdout)?.[0] ?? '';
+  await runner('approve', id, '--no-apply');
+  const done = await runner('apply', id);
+  assert.is(done.status, 0, done.stderr);
+  assert.is(world.events().at(-1)?.commit, rewritten);
 });
 
 test('a rewrite that was accepted is recorded whatever is killed, and needs to be accepted once', async ({

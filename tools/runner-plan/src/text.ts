@@ -84,9 +84,7 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
       ? labelled('files:', [`${files.count} changed`, ...files.paths.slice(0, SHOWN)])
       : []),
     ['database:', summary.database],
-    ...(view.accept_schema
-      ? [['accepts:', `the database as it is, for ${view.accept_schema}`] as PlanRow]
-      : []),
+    ...answerRows(view),
     ...(summary.contract
       ? [['contract:', 'runs if no kept release needs what it removes'] as PlanRow]
       : []),
@@ -114,6 +112,21 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
   const state = harmlessLine(stateWords(view, io.now()));
   const next = state.startsWith('waits') ? `\nTo approve it: runner approve ${view.id}` : '';
   return `${name} [${view.id}]\n${fields(shown)}${state}${next}\n`;
+}
+
+/** What its maker has decided. */
+function answerRows({ accept_schema, migrated, accept_rewrite }: PlanView): PlanRow[] {
+  return [
+    ...labelled('accepts:', accept_schema ? [`the database as it is, for ${accept_schema}`] : []),
+    ...labelled(
+      'answers:',
+      migrated ? [`the killed migration is in the database: ${migrated}`] : [],
+    ),
+    ...labelled(
+      'accepts:',
+      accept_rewrite ? ['a commit that does not descend from the last accepted one'] : [],
+    ),
+  ];
 }
 
 /** Packages whose install script is new; a record names 20 of them. */

@@ -15,6 +15,7 @@ import {
   type StoredPlan,
   waitsWords,
 } from './plans.ts';
+import { type LeftMigration, leftMigration } from './schema-way.ts';
 import type { AppState } from './state.ts';
 
 /** A plan that can be approved or applied now. */
@@ -50,7 +51,9 @@ export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
 export function openPlans(paths: Paths, app: AppState, now: Date): StoredPlan[] {
   const facts = Object.entries(stateFacts(app, now));
   // A fact that cannot be shown begins with #.
+  const isAsked = app.migrating && !app.migrating.asks;
   const isStill = ({ plan }: StoredPlan) =>
+    !(isAsked && plan.verb === 'deploy' && !plan.migrated) &&
     facts.every(([name, is]) => {
       const was = plan.facts[name] ?? NONE;
       return was === is || was.startsWith('#');
@@ -87,6 +90,18 @@ function countsOf(paths: Paths, app: string): ApprovalRule['counts'] {
   }, {});
 }
 
+/** As `leftMigration`, with the commands that are not refused. */
+export function leftQuestion(
+  paths: Paths,
+  app: AppState,
+  asks?: boolean,
+): LeftMigration | undefined {
+  const left = leftMigration(app, asks);
+  if (!left) return undefined;
+  const named = (text: string) => withApprovals(paths, app.app, [], text);
+  return { words: left.words, hint: named(left.hint), command: named(left.command) };
+}
+
 /** Commands in a text that would be refused, as what is to be typed in their place. */
 export function withApprovals(
   paths: Paths,
@@ -98,7 +113,8 @@ export function withApprovals(
     /\brunner (deploy|rollback|restart|start|stop|contract) (\S+)( -[^;]*)?/g,
     (typed, verb: ApprovedVerb, name: string, options = '') => {
       if (name !== app || !countsOf(paths, app)[verb]) return typed;
-      const plan = options === '' ? plans.findLast((each) => each.verb === verb) : undefined;
+      const isPlans = options === '' || options.startsWith(' --migrated ');
+      const plan = isPlans ? plans.findLast((each) => each.verb === verb) : undefined;
       if (!plan) return `runner plan ${verb} ${name}${options}`;
       return `runner ${plan.approved ? 'apply' : 'approve'} ${plan.id}`;
     },

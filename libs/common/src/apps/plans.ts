@@ -59,6 +59,9 @@ export interface CommandPlan {
   /** Of a rollback: the backup that it restores, and the version that it accepts; absent in older plans. */
   database?: string | null;
   accept_schema?: string | null;
+  /** Of a deploy: the answer about a killed migration, and whether it may leave the line of commits; absent in older plans. */
+  migrated?: 'yes' | 'no' | null;
+  accept_rewrite?: boolean;
   /** Of a deploy: the commit and its version. Of a rollback: those it goes to. */
   commit: string | null;
   version: string;
@@ -164,7 +167,9 @@ export function isOpen({ plan, applied, ended }: StoredPlan, now: Date): boolean
 export function problemWords({ plan }: Pick<StoredPlan, 'plan'>): string | undefined {
   const [problem] = plan.summary.problems;
   if (problem === undefined) return undefined;
-  return `cannot be applied, it has a problem: ${problem}; then run runner plan ${plan.verb} ${word(plan.app)}`;
+  const again = `runner plan ${plan.verb} ${word(plan.app)}`;
+  const next = problem.includes(again) ? '' : `; then run ${again}`;
+  return `cannot be applied, it has a problem: ${problem}${next}`;
 }
 
 export const isApproved = ({ plan, approvals }: StoredPlan) =>

@@ -105,6 +105,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   const state = stateOf(app, instances, view);
   const open = openPlans(paths, app, view.now);
   const plans = waitingPlans(open);
+  const left = leftMigration(app);
   const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
   return {
     app: app.app,
@@ -138,7 +139,8 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     certificates: app.certificates ?? {},
     watch: app.watch ?? null,
     watched: app.watched ?? null,
-    migration_left: (state !== 'deploying' && leftMigration(app)?.command) || null,
+    migration_left:
+      left && state !== 'deploying' ? withApprovals(paths, app.app, plans, left.command) : null,
     migration: app.migrations?.findLast(({ gone, first }) => !gone && !first) ?? null,
     jobs: jobSummaries(paths, app),
     plans,

@@ -29,6 +29,8 @@ export interface AdmittedCommand extends Pick<CommandPlan, 'verb'>, ApprovalChoi
   readonly instance?: string | undefined;
   readonly database?: string | undefined;
   readonly acceptSchema?: string | undefined;
+  readonly migrated?: CommandPlan['migrated'] | undefined;
+  readonly acceptRewrite?: boolean | undefined;
   /** Where a rollback goes. */
   readonly goals?: CommandPlan['facts'];
 }
@@ -53,7 +55,9 @@ export function admit(
   }
   const count = approvalRuleOf(readConfig(paths), app.app).counts[verb] ?? 0;
   if (count === 0 && grant === undefined) return undefined;
-  const name = word(app.app);
+  const { migrated, acceptRewrite } = command;
+  const more = `${migrated ? ` --migrated ${migrated}` : ''}${acceptRewrite ? ' --accept-rewrite' : ''}`;
+  const name = `${word(app.app)}${more}`;
   const need =
     grant === undefined
       ? `needs ${count === 1 ? 'an approval' : `${count} approvals`}`
@@ -79,6 +83,8 @@ function ready(
     (plan.instance ?? undefined) !== command.instance,
     (plan.database ?? undefined) !== command.database,
     (plan.accept_schema ?? undefined) !== command.acceptSchema,
+    (plan.migrated ?? undefined) !== command.migrated,
+    (plan.accept_rewrite ?? false) !== (command.acceptRewrite ?? false),
   ].some(Boolean);
   if (isOther)
     throw new Failure(

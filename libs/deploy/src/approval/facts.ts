@@ -57,7 +57,6 @@ export function factsOf(
     ...stateFacts(app, io.now()),
     ...Object.fromEntries([...files, ...secrets, ...settingsFor(config, app.app)]),
     block: isBlocked ? failures.commit.slice(0, 12) : NONE,
-    'running command': app.deploying?.deploy_id ?? NONE,
     repository: hashed([repo, host, branch, tags, some]),
     'required checks and signatures': hashed([require_checks, require_signed]),
     "operator's .deploy.yml": deploy_file ? hashed([deploy_file.text, deploy_file.wins]) : NONE,

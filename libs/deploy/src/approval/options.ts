@@ -1,3 +1,6 @@
+import { invalidValue } from '@runner/common/foundation/failure';
+import type { KilledAnswer } from '../database/killed.ts';
+
 /** The options of commands that may need an approval. */
 export const APPROVAL_OPTIONS = {
   plan: {
@@ -15,4 +18,31 @@ export const APPROVAL_OPTIONS = {
 export interface ApprovalChoice {
   readonly plan?: string | undefined;
   readonly emergency?: string | undefined;
+}
+
+/** What an operator answers when a deploy has refused. */
+export const ANSWER_OPTIONS = {
+  migrated: {
+    placeholder: 'yes|no',
+    about: 'Whether a migration that was killed is in the database',
+  },
+  'accept-rewrite': {
+    about: 'Deploy a commit that does not descend from the last accepted one; it is recorded',
+  },
+} as const;
+
+/** Their values, as given. */
+export interface AnswerValues {
+  readonly migrated?: string | undefined;
+  readonly 'accept-rewrite'?: boolean | undefined;
+}
+
+/** Throws `usage`. */
+export function answersOf({ migrated, 'accept-rewrite': acceptRewrite = false }: AnswerValues): {
+  readonly migrated: KilledAnswer | undefined;
+  readonly acceptRewrite: boolean;
+} {
+  if (migrated === undefined || migrated === 'yes' || migrated === 'no')
+    return { migrated, acceptRewrite };
+  throw invalidValue(migrated, '--migrated <yes|no>', 'it must be yes or no');
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Deployed } from '@runner/common/apps/deployed';
-import { leftMigration } from '@runner/common/apps/schema-way';
+import { leftQuestion } from '@runner/common/apps/plan-words';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { approvalRuleOf } from '@runner/common/config/approval';
@@ -35,7 +35,7 @@ export interface DueContract {
 
 /** Why none is due, in words, or which one is. */
 export function dueContract(paths: Paths, app: AppState): DueContract | { readonly why: string } {
-  const left = leftMigration(app);
+  const left = leftQuestion(paths, app);
   if (left) return { why: `${left.words}; ${left.hint}` };
   const kept = keptVersions(paths.app(app.app), app);
   const waiting = kept

@@ -1,9 +1,13 @@
 /** A migration that was killed: it is never run again blindly. */
+import { leftQuestion, withApprovals } from '@runner/common/apps/plan-words';
 import { type LeftMigration, leftMigration } from '@runner/common/apps/schema-way';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps } from '@runner/common/apps/store';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { usage } from '@runner/common/foundation/failure';
+import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
+import { failedSince } from '../journal/after-rollback.ts';
 import { recordedEnd } from '../journal/given-id.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { reported } from '../report/reporter.ts';
@@ -34,7 +38,7 @@ export async function leftByAKill(
   }
   const { contract: isContract, deploy_id } = app.migrating;
   // Only its own app can answer.
-  if (app.app !== op.app.app) throw unanswered(app);
+  if (app.app !== op.app.app) throw unanswered(op, app);
   const running = await stillRuns(context, app.migrating.at);
   const { words } = leftMigration(app) as LeftMigration;
   if (running !== undefined) throw refused(`migrate: ${words}; ${running}`);
@@ -65,9 +69,14 @@ export async function leftElsewhere(
   if (isOwn || recordedEnd(op.paths, app, deploy_id, 'DeploySuccess')) return undefined;
   const ended = `was killed on ${server}, or still runs there`;
   const migrating = { ...left, commit: '', database: '', ended };
-  const { words, hint } = leftMigration({ app, migrating }, asks) as LeftMigration;
+  const { words, hint } = leftQuestion(
+    op.paths,
+    { ...op.app, app, migrating },
+    asks,
+  ) as LeftMigration;
   if (answer === undefined || app !== op.app.app) {
-    const here = `if ${server} is gone, here: runner deploy ${word(app)} --migrated yes|no`;
+    const typed = `runner deploy ${word(app)} --migrated yes|no`;
+    const here = `if ${server} is gone, here: ${withApprovals(op.paths, app, [], typed)}`;
     // It ends without a new commit: the timer tries again, less and less often.
     throw refused(`migrate: ${words}: on ${server} ${hint}; ${here}`, 'server');
   }
@@ -78,6 +87,7 @@ export async function leftElsewhere(
 
 /** The same before anything is built, for an app that no command can answer for; undefined: it may go on. */
 export function undecided(
+  place: { readonly paths: Paths },
   app: AppState,
   { migrate }: DeployFile,
   answer: KilledAnswer | undefined,
@@ -86,7 +96,15 @@ export function undecided(
   if (!migrating || !migrate || answer) return undefined;
   const isAsked = !migrating.backup && !migrating.contract;
   if (migrate.applied !== undefined && isAsked) return undefined;
-  return unanswered(app, false);
+  return unanswered(place, app, false);
+}
+
+/** Throws `usage` for an answer that no one has asked for. */
+export function refuseAnswer(app: AppState, answer: KilledAnswer | undefined): void {
+  // The newest deploy may have found that one of another server was.
+  const isAsked = app.migrating || failedSince(app)?.stage === 'migrate';
+  if (answer && !isAsked)
+    throw usage(`--migrated answers for a migration that was killed, and none of ${app.app} was`);
 }
 
 /** Whether no one knows what a command has done: it was ended, by a signal or as a shell says that it was. */
@@ -111,12 +129,17 @@ export async function notedEnd(
   const blame = app.migrating?.asks && !exit.interrupted ? 'commit' : 'operator';
   // Without an answer now: it is asked again before anything else.
   const running = await stillRuns(context, app.migrating?.at ?? '').catch(() => undefined);
-  const words = `${wordsOf(app)}${running === undefined ? '' : `; ${running}`}`;
+  const words = `${wordsOf(op, app)}${running === undefined ? '' : `; ${running}`}`;
   return new StepFailure('migrate', words, { blame, output, ended: step });
 }
 
-function wordsOf(app: AppState, asks?: false, asked = ''): string {
-  const { words, hint } = leftMigration(app, asks) as LeftMigration;
+function wordsOf(
+  { paths }: { readonly paths: Paths },
+  app: AppState,
+  asks?: false,
+  asked = '',
+): string {
+  const { words, hint } = leftQuestion(paths, app, asks) as LeftMigration;
   return `migrate: ${words}${asked}: ${hint}`;
 }
 
@@ -137,11 +160,11 @@ async function askApplied(context: MigrationContext, app: AppState): Promise<Kil
   const { op, rules } = context;
   const { applied } = rules;
   if (applied === undefined || app.migrating?.backup !== undefined || app.migrating?.contract)
-    throw unanswered(app, false);
+    throw unanswered(op, app, false);
   const { exit } = await reported(op.reporter, `applied: ${applied}`, () =>
     tryStep(op.log, op.signal, stepFor(context, applied)),
   );
   if (exit.code === 0) return 'yes';
   if (exit.code === 1) return 'no';
-  throw unanswered(app, false, `; \`${applied}\` ${describeExit(exit, rules.timeout)}`);
+  throw unanswered(op, app, false, `; \`${applied}\` ${describeExit(exit, rules.timeout)}`);
 }

@@ -8,9 +8,9 @@ import { variablesOf } from '@runner/common/app-secrets/open';
 import type { ProxyMark } from '@runner/common/apps/watch';
 import { DEPLOY_FILE } from '@runner/common/deploy-file/read';
 import { isThere } from '@runner/common/files/read';
-import { Failure, usage } from '@runner/common/foundation/failure';
+import { Failure } from '@runner/common/foundation/failure';
 import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
-import { undecided } from '../database/killed.ts';
+import { refuseAnswer, undecided } from '../database/killed.ts';
 import { migrationSteps } from '../database/migrate.ts';
 import { previewDatabase } from '../database/preview.ts';
 import { sourceOf } from '../git/open.ts';
@@ -24,7 +24,6 @@ import { type ActiveStage, activation } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
-import { failedSince } from '../journal/after-rollback.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
@@ -69,10 +68,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     lost = op.lost;
     const endedMeanwhile = deployInLog(paths, name, deployId);
     if (endedMeanwhile) return endedMeanwhile;
-    // The newest deploy may have found that one of another server was.
-    const isAsked = op.app.migrating || failedSince(op.app)?.stage === 'migrate';
-    if (request.migrated && !isAsked)
-      throw usage(`--migrated answers for a migration that was killed, and none of ${name} was`);
+    refuseAnswer(op.app, request.migrated);
     tidyUp(op);
     // What ran before a restore was approved then.
     const plan = request.returns ? undefined : admit(op, op.app, { ...request, verb: 'deploy' });
@@ -127,7 +123,8 @@ async function unreadyFor(
   const { app } = op.app;
   const set = variablesOf(op.secrets.today(file.instances[0]?.name ?? ''));
   const unready =
-    (await preflight(op, { app, source, commit, file, set })) ?? undecided(op.app, file, migrated);
+    (await preflight(op, { app, source, commit, file, set })) ??
+    undecided(op, op.app, file, migrated);
   if (unready && trigger === 'fetch' && isSameFailure(op.app, commit, op.redact(unready.message)))
     throw new Failure('not_ready', op.redact(unready.message));
   return unready;

@@ -25,6 +25,7 @@ export async function makePlan(request: PlanRequest): Promise<StoredPlan> {
 export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
   const { io, paths, verb, ref = null, to = null, instance = null, reason = null } = request;
   const { database = null, acceptSchema: accept_schema = null } = request;
+  const { migrated = null, acceptRewrite: accept_rewrite = false } = request;
   const { by, grant = null, length, least = 0 } = request;
   const app = requireApp(paths, request.app);
   const rule = approvalRuleOf(readConfig(paths), app.app);
@@ -44,6 +45,8 @@ export async function makeUnderLock(request: PlanRequest): Promise<StoredPlan> {
     reason,
     database,
     accept_schema,
+    migrated,
+    accept_rewrite,
     by,
     grant,
     made: made.toISOString(),

@@ -8,6 +8,7 @@ import { activeChannels, notifySettingsOf } from '@runner/common/config/settings
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { usage } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
+import { refuseAnswer, undecided } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
@@ -25,7 +26,16 @@ import { contractMayFollow, requireContract } from './contract.ts';
 export interface PlanRequest
   extends Pick<
       DeployRequest,
-      'io' | 'paths' | 'app' | 'reporter' | 'wait' | 'signal' | 'ref' | 'instance'
+      | 'io'
+      | 'paths'
+      | 'app'
+      | 'reporter'
+      | 'wait'
+      | 'signal'
+      | 'ref'
+      | 'instance'
+      | 'migrated'
+      | 'acceptRewrite'
     >,
     Pick<SchemaChoice, 'database' | 'acceptSchema'> {
   readonly verb: CommandPlan['verb'];
@@ -44,9 +54,12 @@ type Planned = Pick<CommandPlan, 'commit' | 'version' | 'summary'> &
   Partial<Pick<CommandPlan, 'facts'>> & { readonly authors: readonly string[] | undefined };
 
 async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned> {
-  const { instance } = request;
+  const { instance, migrated, paths } = request;
+  refuseAnswer(app, migrated);
   const { plan, source, file, packages } = await inspect(request, app);
-  const { commit, version, problems, warnings } = plan;
+  const { commit, version, warnings } = plan;
+  const question = undecided({ paths }, app, file, migrated);
+  const problems = [...plan.problems, ...(question ? [question.message] : [])];
   const brought = await broughtCommits(source, activeCommit(app, instance), commit);
   const { notAuthor } = approvalRuleOf(readConfig(request.paths), app.app);
   const known = notAuthor

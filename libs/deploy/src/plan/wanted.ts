@@ -1,4 +1,5 @@
 /** Whether what is to be done without an operator here has its approvals: it gets a plan once. */
+import { leftQuestion } from '@runner/common/apps/plan-words';
 import {
   changePlan,
   isApproved,
@@ -63,15 +64,19 @@ export async function approvalFor(
   const approved = open.filter(isApproved);
   // The plan of a person is that person's to apply, and what an approver leaves is left.
   const isLeft = ({ plan, approvals }: StoredPlan) =>
-    wanted.by === 'fetch' && (plan.by !== 'fetch' || approvals.at(-1)?.leaves === true);
+    plan.migrated ||
+    plan.accept_rewrite ||
+    (wanted.by === 'fetch' && (plan.by !== 'fetch' || approvals.at(-1)?.leaves === true));
   const due = approved.find((each) => !isLeft(each));
   if (due) return { plan: due.plan.id };
   const [ready] = approved;
   if (ready) return { waits: waitsWords(ready) };
   const own = ({ plan }: StoredPlan) => wanted.onlyLooks || plan.by === wanted.by;
   const useful = open.filter((each) => !problemWords(each));
-  const asked = useful.findLast(own) ?? useful.at(-1) ?? open.at(-1);
+  const question = verb === 'deploy' && !app.migrating?.asks ? leftQuestion(paths, app) : undefined;
+  const asked = useful.findLast(own) ?? useful.at(-1) ?? (question ? undefined : open.at(-1));
   if (asked) return { waits: waitsWords(asked) };
+  if (question) return { waits: `waits: ${question.words}: ${question.hint}` };
   // Once for each commit: no one is asked every day.
   const newest = unused.findLast(own);
   if (newest && newest.ended?.how !== 'superseded') return { waits: `waits: ${endWords(newest)}` };

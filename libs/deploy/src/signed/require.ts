@@ -1,4 +1,5 @@
 /** Whether a commit may be deployed: signed by someone root named, and after the last accepted one. */
+import { withApprovals } from '@runner/common/apps/plan-words';
 import type { AcceptedCommit, SignedBy, SignedFacts } from '@runner/common/apps/signed';
 import type { AppState, TagRule } from '@runner/common/apps/state';
 import { Failure } from '@runner/common/foundation/failure';
@@ -45,7 +46,8 @@ export async function requireSigned(
     (descends ? undefined : 'does not descend from it');
   if (broken !== undefined && !acceptRewrite) {
     const line = `the last accepted commit of '${app.app}' is ${short(accepted.commit)}, and ${short(wanted.commit)} ${broken}`;
-    const fix = `to deploy it anyway: runner deploy ${app.app} --accept-rewrite`;
+    const typed = `runner deploy ${app.app} --accept-rewrite`;
+    const fix = `to deploy it anyway: ${withApprovals(paths, app.app, [], typed)}`;
     throw new Failure('lineage_broken', `${line}; ${fix}`, { commit: wanted.commit });
   }
   refuseUnsigned(

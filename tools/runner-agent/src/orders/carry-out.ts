@@ -1,8 +1,8 @@
 /** Carries out an order with other tools. */
 import { pauseApps, resumeApps } from '@runner/common/apps/pause';
+import { leftQuestion } from '@runner/common/apps/plan-words';
 import { readPlan } from '@runner/common/apps/plans';
-
-import { leftMigration, migrationWords } from '@runner/common/apps/schema-way';
+import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 
 import { EXIT, Failure } from '@runner/common/foundation/failure';
@@ -87,7 +87,7 @@ function killed({ paths, config }: Agent, order: Order): Partial<OrderWork> {
   const app = requireApp(paths, order.app);
   const { deploying } = app;
   const isIts = deploying?.deploy_id === deployIdOf(order, config.server);
-  const left = leftMigration(app);
+  const left = leftQuestion(paths, app);
   const next = left
     ? `${left.words}, and may be in: ${left.hint}`
     : 'the next command of the app cleans up';

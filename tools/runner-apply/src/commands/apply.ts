@@ -59,6 +59,8 @@ function argumentsOf({ app, verb, commit, to, instance, reason, ...more }: Comma
     ...(verb === 'rollback' ? option('to', to) : ['--wait', '10m']),
     ...option('database', more.database),
     ...option('accept-schema', more.accept_schema),
+    ...option('migrated', more.migrated),
+    ...(more.accept_rewrite ? ['--accept-rewrite'] : []),
     ...(verb === 'stop' ? option('reason', reason) : []),
   ];
 }

@@ -11,8 +11,13 @@ import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/founda
 import { harmlessLine } from '@runner/common/text/harmless';
 import { durationOf } from '@runner/common/text/time';
 import { canAsk, confirm } from '@runner/common/tokens/prompt';
-import { APPROVAL_OPTIONS, type ApprovalChoice } from '@runner/deploy/approval/options';
-import type { KilledAnswer } from '@runner/deploy/database/killed';
+import {
+  ANSWER_OPTIONS,
+  type AnswerValues,
+  APPROVAL_OPTIONS,
+  type ApprovalChoice,
+  answersOf,
+} from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { deployByHand } from '@runner/deploy/pipeline/by-hand';
 import type { DeployPlan } from '@runner/deploy/pipeline/check';
@@ -45,13 +50,7 @@ export const deploy = command({
     instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
     check: { about: 'Check .deploy.yml and everything else a deploy needs, but deploy nothing' },
     'dry-run': { about: 'The same as --check' },
-    migrated: {
-      placeholder: 'yes|no',
-      about: 'Whether a migration that was killed is in the database',
-    },
-    'accept-rewrite': {
-      about: 'Deploy a commit that does not descend from the last accepted one; it is recorded',
-    },
+    ...ANSWER_OPTIONS,
     force: { about: 'Deploy even if the app is paused' },
     'no-notify': { about: 'Send no notifications; the audit log is still written' },
     wait: {
@@ -102,20 +101,14 @@ type DeployContext = Pick<Context, 'io' | 'paths' | 'format' | 'note' | 'errStyl
     readonly instance: string | undefined;
     readonly 'no-notify': boolean;
     readonly wait: string | undefined;
-    readonly migrated: string | undefined;
-    readonly 'accept-rewrite': boolean;
     readonly force: boolean;
     readonly 'deploy-id': string | undefined;
     readonly trigger: string | undefined;
     readonly events: boolean;
     readonly verbose: boolean;
-  } & ApprovalChoice;
+  } & ApprovalChoice &
+    AnswerValues;
 };
-
-function migratedOf(given: string | undefined): KilledAnswer | undefined {
-  if (given === undefined || given === 'yes' || given === 'no') return given;
-  throw invalidValue(given, '--migrated <yes|no>', 'it must be yes or no');
-}
 
 async function runDeploy(
   context: DeployContext,
@@ -138,8 +131,7 @@ async function runDeploy(
       emergency: options.emergency,
       notify: !options['no-notify'],
       wait,
-      migrated: migratedOf(options.migrated),
-      acceptRewrite: options['accept-rewrite'],
+      ...answersOf(options),
       reporter: progress.reporter,
       signal: interruption.signal,
       next: interruption.next,

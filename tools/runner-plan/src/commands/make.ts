@@ -5,6 +5,7 @@ import { EXIT, Failure, invalidValue } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { durationOf } from '@runner/common/text/time';
 import { leastApprovals, requireProposer } from '@runner/deploy/approval/grants';
+import { ANSWER_OPTIONS, answersOf } from '@runner/deploy/approval/options';
 import { announceWanted } from '@runner/deploy/plan/announce';
 import { makePlan } from '@runner/deploy/plan/make';
 import { untilInterrupted } from '@runner/deploy/report/interruption';
@@ -31,6 +32,7 @@ const OPTIONS = {
 const OWN = {
   deploy: {
     ref: { placeholder: 'REF', about: "Branch, tag or commit [default: the app's branch]" },
+    ...ANSWER_OPTIONS,
   },
   rollback: {
     to: { placeholder: 'VERSION', about: 'Version or commit [default: the previous one]' },
@@ -90,6 +92,7 @@ export const planning = (verb: PlannedVerb) =>
           reason: text('reason'),
           database: text('database'),
           acceptSchema: text('accept-schema'),
+          ...answersOf(options),
           length: timeOf('for', text('for') ?? '', LONGEST) ?? DAY,
           wait: timeOf('wait', text('wait'), DAY),
           ...(grant
