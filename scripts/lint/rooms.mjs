@@ -6,7 +6,7 @@
 export const rooms = new Map([
   [
     'libs/common',
-    'foundation text files secrets http yaml config deploy-file apps tokens hosts app-secrets guards audit redaction cli',
+    'foundation text files secrets http yaml config signed deploy-file apps tokens hosts app-secrets guards audit redaction cli',
   ],
   ['libs/extract', 'rules line prefix collect choose'],
   [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type CommandPlan, createPlan, listPlans, readPlan } from '@runner/common/apps/plans';
 import { Failure } from '@runner/common/foundation/failure';
 import { pathsOf } from '@runner/common/foundation/paths';
-import { approvalSigner, approve } from '@runner/deploy/plan/approve';
+import { approve, signedApproval } from '@runner/deploy/plan/approve';
 import { randomOf } from '@runner/testing/random';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -50,7 +50,7 @@ test(`${COUNT} forged, foreign, torn and late approvals have no effect`, () =>
     const decoded = (armour: string) => Buffer.from(armour.replace(/-----.*-----/g, ''), 'base64');
     const good = armouredBy(keys.ann, Buffer.from(made.text), NAMESPACE);
     const signed = (signature: string) => async () => {
-      const who = await approvalSigner({ io, paths }, made.plan.id, signature);
+      const who = signedApproval({ paths }, made.plan.id, signature);
       await approve({ io, paths, id: made.plan.id, ...who, applies: true, reporter: silent });
     };
     const by =

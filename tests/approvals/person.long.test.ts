@@ -66,4 +66,38 @@ test('two applies at once deploy once, and an emergency is recorded', () =>
     assert.is(events().at(-1)?.emergency, 'the site is down');
   }));
 
+test('an approval by a key that is revoked or no longer listed does not count any more', () =>
+  planned('{ deploy: 1, by: [ada, bob] }', async ({ root }, id) => {
+    const [ada, bob] = [signingKey(), signingKey()];
+    const listed = join(root, 'approvers');
+    writeFileSync(listed, `ada ${ada.line}\nbob ${bob.line}\n`);
+    const text = Buffer.from((await run('runner-plan', ['show', id, '--text'], { root })).stdout);
+    const approve = (key: typeof ada) =>
+      run('runner-approve', [id, '--no-apply', '--signature', '-'], {
+        root,
+        stdin: `${armouredBy(key, text, 'runner-approval')}\n`,
+      });
+    const runner = async (tool: string, ...args: string[]) => {
+      const { stdout, stderr } = await run(`runner-${tool}`, args, { root });
+      return `${stdout}${stderr}`;
+    };
+    assert.is((await approve(bob)).status, 0);
+    assert.match(await runner('plan', 'list'), `ready: runner apply ${id}`);
+    const refused = async (why: RegExp) => {
+      const says = new RegExp(`the approval by bob no longer counts: it ${why.source}`);
+      assert.match(await runner('apply', id), new RegExp(`has 0 of 1 approvals: .*${says.source}`));
+      assert.match(await runner('plan', 'list'), says);
+      assert.match(await runner('plan', 'show', id), says);
+      assert.match(JSON.parse(await runner('status', 'shop', '--json')).next, says);
+    };
+    writeFileSync(`${listed}.revoked`, `${bob.line}\n`);
+    await refused(/is signed by the revoked key SHA256:/);
+    writeFileSync(`${listed}.revoked`, '');
+    assert.match(await runner('plan', 'list'), `ready: runner apply ${id}`);
+    writeFileSync(listed, `ada ${ada.line}\n`);
+    await refused(/is signed by SHA256:\S+, which \S+approvers does not list/);
+    assert.is((await approve(ada)).status, 0);
+    assert.match(await runner('apply', id), 'Deployed');
+  }));
+
 test.run();

@@ -1,6 +1,6 @@
 /** Keys that sign commits as git does, without a process: for histories by the thousand. */
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { wired } from '@runner/deploy/signed/ssh-key';
+import { wired } from '@runner/common/signed/ssh-key';
 
 /** A key of ed25519 and the line that lists it. */
 export interface SigningKey {

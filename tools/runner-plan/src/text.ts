@@ -100,7 +100,10 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
     ],
     ...labelled(
       'approved by:',
-      view.approvals.map(({ by, at, how }) => `${by}, ${how}, ${utcText(at)}`),
+      view.approvals.map(
+        ({ by, at, how, lapsed }) =>
+          `${by}, ${how}, ${utcText(at)}${lapsed === undefined ? '' : `; it no longer counts: it ${lapsed}`}`,
+      ),
     ),
     ['made by:', `${view.by}, ${utcText(view.made)}`],
     ['expires:', utcText(view.expires)],

@@ -7,6 +7,7 @@ import { Failure } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
 import { jsonObject } from '../text/json.ts';
 import { word } from '../text/shell.ts';
+import { type Approval, countingOf, judged, lapsedWords } from './approvals.ts';
 import type { ChangeSummary } from './deployed.ts';
 import { shortTime } from './operator.ts';
 import type { SignedBy } from './signed.ts';
@@ -83,17 +84,6 @@ export interface CommandPlan {
   facts: Record<string, string>;
 }
 
-export interface Approval {
-  by: string;
-  at: string;
-  how: 'user' | 'signature' | 'fleet';
-  /** Fingerprint of the key that signed it. */
-  key?: string;
-  reason?: string;
-  /** It leaves the plan to `runner apply`. */
-  leaves?: true;
-}
-
 /** How a plan ended without being applied, or what applying it did. */
 export interface PlanEnd {
   at: string;
@@ -124,7 +114,8 @@ export const isPlanId = (text: string) => /^p-[0-9a-f]{8}$/.test(text);
 /** The bytes of its file, with a sum over them: what was torn or changed is refused. */
 function fileOf({ text, approvals, applied, ended }: StoredPlan): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
-  const held = { text, approvals, applied, ended };
+  const given = approvals.map(({ lapsed: _, ...approval }) => approval);
+  const held = { text, approvals: given, applied, ended };
   const sum = createHash('sha256').update(JSON.stringify(held)).digest('hex');
   return `${JSON.stringify({ sum, ...held })}\n`;
 }
@@ -142,7 +133,12 @@ export function readPlan(paths: Paths, id: string): StoredPlan {
     | CommandPlan
     | undefined;
   const stored = { ...rest, plan } as StoredPlan;
-  if (plan?.id === id && text === fileOf(stored)) return stored;
+  if (plan?.id === id && text === fileOf(stored)) {
+    const { approvals, applied, ended } = stored;
+    return applied || ended
+      ? stored
+      : { ...stored, approvals: judged(paths, stored.text, approvals) };
+  }
   throw new Failure('plan_invalid', `${paths.plan(id)} was changed or is torn: make a new plan`);
 }
 
@@ -173,11 +169,12 @@ export function problemWords({ plan }: Pick<StoredPlan, 'plan'>): string | undef
 }
 
 export const isApproved = ({ plan, approvals }: StoredPlan) =>
-  plan.summary.problems.length === 0 && approvals.length >= plan.needs.count;
+  plan.summary.problems.length === 0 && countingOf(approvals).length >= plan.needs.count;
 
 /** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`, what applies it, or its problem. */
 export function waitsWords(stored: StoredPlan): string {
-  const { plan, approvals } = stored;
+  const { plan } = stored;
+  const approvals = countingOf(stored.approvals);
   const problem = problemWords(stored);
   if (problem) return `waits: ${plan.id} ${problem}`;
   if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
@@ -188,7 +185,8 @@ export function waitsWords(stored: StoredPlan): string {
   const none = listed.length > 0 ? ', which no one else in require_approval may give' : '';
   const by = left.length > 0 ? ` by ${left.join(' or ')}` : none;
   const more = count - approvals.length;
-  return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}`;
+  const lapsed = lapsedWords(stored.approvals).map((each) => `; ${each}`);
+  return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}${lapsed.join('')}`;
 }
 
 /** Changes plans under their lock: `change` gets the plan on disk and returns what is written. */

@@ -1,4 +1,5 @@
 /** Whether a command may go on: it needs no approval, its plan has all, or root says why not. */
+import { countingOf, lapsedWords } from '@runner/common/apps/approvals';
 import {
   type CommandPlan,
   changePlan,
@@ -100,10 +101,12 @@ function ready(
     throw new Failure('approval_required', `${plan.id} was not made by the grant ${own}`);
   // A grant may have lost its level since: then someone has to approve what it planned.
   const needed = Math.max(plan.needs.count, grant === null ? 0 : leastOf(server, grant, plan.verb));
-  if (approvals.length < needed)
+  const has = countingOf(approvals).length;
+  const lapsed = lapsedWords(approvals).map((each) => `; ${each}`);
+  if (has < needed)
     throw new Failure(
       'approval_required',
-      `${plan.id} has ${approvals.length} of ${needed} approvals: run runner approve ${plan.id}`,
+      `${plan.id} has ${has} of ${needed} approvals: run runner approve ${plan.id}${lapsed.join('')}`,
     );
   const facts = { ...factsOf(server, app, plan.verb), ...command.goals };
   const changed = changedFacts(plan.facts, facts).map(server.redact);
@@ -163,7 +166,7 @@ export function orGiveBack<T>(op: Operation, stored: StoredPlan | undefined, sta
 
 /** What the records say of a plan that is applied. */
 export function approvalFields({ plan, approvals }: StoredPlan): Operation['approval'] {
-  const approved_by = approvals.map(({ by }) => by);
+  const approved_by = countingOf(approvals).map(({ by }) => by);
   return { plan: plan.id, ...(approved_by.length > 0 && { approved_by }) };
 }
 

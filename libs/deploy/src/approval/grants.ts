@@ -6,9 +6,9 @@ import { makeOpenFolder, namesIn, readIfThere, removeIfThere } from '@runner/com
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env, Io } from '@runner/common/foundation/io';
+import { sshKey } from '@runner/common/signed/ssh-key';
 import { jsonObject } from '@runner/common/text/json';
 import { etcOf } from '../instances/setup-record.ts';
-import { sshKey } from '../signed/ssh-key.ts';
 
 /** What an agent may do: look; make plans; and restart and start without an approval. */
 export const GRANT_LEVELS = ['look', 'propose', 'operate'] as const;

@@ -1,5 +1,4 @@
 import { invalidValue } from '@runner/common/foundation/failure';
-import type { KilledAnswer } from '../database/killed.ts';
 
 /** The options of commands that may need an approval. */
 export const APPROVAL_OPTIONS = {
@@ -39,7 +38,7 @@ export interface AnswerValues {
 
 /** Throws `usage`. */
 export function answersOf({ migrated, 'accept-rewrite': acceptRewrite = false }: AnswerValues): {
-  readonly migrated: KilledAnswer | undefined;
+  readonly migrated: 'yes' | 'no' | undefined;
   readonly acceptRewrite: boolean;
 } {
   if (migrated === undefined || migrated === 'yes' || migrated === 'no')

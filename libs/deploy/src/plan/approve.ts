@@ -1,6 +1,6 @@
 /** Approving a plan: whose word counts, and what follows from the last one that was needed. */
+import { type Approval, approvalSigner, countingOf } from '@runner/common/apps/approvals';
 import {
-  type Approval,
   changePlan,
   isApproved,
   isOpen,
@@ -19,22 +19,20 @@ import type { Server } from '@runner/common/foundation/paths';
 import { loginName } from '@runner/common/foundation/user';
 import { redactorForAny } from '@runner/common/redaction/redact';
 import type { Redactor } from '@runner/common/secrets/redactor';
+import { SSH_ARMOUR } from '@runner/common/signed/sshsig';
 import { announcerOf } from '../alerts/announce.ts';
 import { changedPlan, endWords } from '../approval/admit.ts';
 import { changesSince } from '../approval/facts.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { startInBackground } from '../run/background.ts';
-import { judge } from '../signed/judge.ts';
 import { readSigners } from '../signed/signers.ts';
 import { barredWords } from './authors.ts';
-
-/** The namespace of `ssh-keygen -Y sign -n` for approvals. */
-export const NAMESPACE = 'runner-approval';
 
 /** Whose approval of which plan. */
 export interface ApproveRequest extends Server, Pick<Approval, 'by' | 'how'> {
   readonly id: string;
   readonly key?: string | undefined;
+  readonly signature?: string | undefined;
   readonly reason?: string | undefined;
   /** false: leave it to `runner apply`. */
   readonly applies: boolean;
@@ -55,30 +53,30 @@ export interface ApprovedPlan {
 }
 
 /** Who signed the text of the plan. Throws `approval_refused`, `signers_invalid`. */
-export async function approvalSigner(
-  { io, paths }: Server,
+export function signedApproval(
+  { paths }: Pick<Server, 'paths'>,
   id: string,
   signature: string,
-): Promise<Pick<ApproveRequest, 'by' | 'key' | 'how'>> {
+): Pick<ApproveRequest, 'by' | 'key' | 'signature' | 'how'> {
   const { text, plan } = readPlan(paths, id);
-  const payload = Buffer.from(text);
-  const now = io.now();
-  const part = { payload, signature: `${signature.trim()}\n`, date: now.getTime() / 1_000 };
-  const isSsh = signature.trimStart().startsWith('-----BEGIN SSH SIGNATURE-----');
+  const given = `${signature.trim()}\n`;
+  const isSsh = given.startsWith(SSH_ARMOUR);
+  // What is wrong with the files is said as such.
+  if (isSsh) readSigners(paths, 'approvers');
   const found = isSsh
-    ? await judge(readSigners(paths, 'approvers'), part, now, NAMESPACE)
+    ? approvalSigner(paths, text, given)
     : { why: 'needs what ssh-keygen -Y sign prints' };
   if ('why' in found) throw new Failure('approval_refused', `the approval ${found.why}`);
-  const { principal, key } = found.signed_by;
+  const { principal, key } = found;
   // Names of one person: the first that is asked for counts.
   const names = principal.split(',');
   const by = names.find((name) => plan.needs.by.includes(name)) ?? principal;
-  return { by, key, how: 'signature' };
+  return { by, key, signature: given, how: 'signature' };
 }
 
 /** Records an approval, and starts `runner apply` with the last one. Throws `approval_refused`, `plan_ended`. */
 export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
-  const { io, paths, id, by, how, key, reason, reporter } = request;
+  const { io, paths, id, by, how, key, signature, reason, reporter } = request;
   const announcer = announcerOf({ io, paths, reporter, notify: true });
   const redact = await redactorForAny({ paths, env: io.env }, readPlan(paths, id).plan.app);
   const stored = changePlan(request, id, (now) => {
@@ -88,10 +86,11 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
       at: io.now().toISOString(),
       how,
       ...(key && { key }),
+      ...(signature && { signature }),
       ...(reason && { reason }),
       ...(!request.applies && { leaves: true as const }),
     };
-    const approvals = [...now.approvals, approval];
+    const approvals = [...countingOf(now.approvals), approval];
     const { plan } = now;
     const count = `${approvals.length} of ${plan.needs.count}`;
     const more = reason ? `: ${reason}` : '';
@@ -129,7 +128,8 @@ function requireWord(
   { io, paths, by, how, redact }: ApproveRequest & { readonly redact: Redactor },
   stored: StoredPlan,
 ): void {
-  const { plan, approvals } = stored;
+  const { plan } = stored;
+  const approvals = countingOf(stored.approvals);
   const { needs, id } = plan;
   const refuse = (why: string) => new Failure('approval_refused', `${by} ${why}`);
   if (io.env.RUNNER_GRANT !== undefined && how === 'user')

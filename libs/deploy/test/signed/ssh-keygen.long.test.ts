@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allowedSigners } from '@runner/deploy/signed/allowed-signers';
-import { isGoodSignature, sshSignature } from '@runner/deploy/signed/sshsig';
+import { allowedSigners } from '@runner/common/signed/allowed-signers';
+import { isGoodSignature, sshSignature } from '@runner/common/signed/sshsig';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ test('no changed byte of a signature is accepted', () => {
 
 test('a signature of a security key is bound to its application, its flags and its counter', async () => {
   const { generateKeyPairSync, sign: signBytes, createHash } = await import('node:crypto');
-  const { wired } = await import('@runner/deploy/signed/ssh-key');
+  const { wired } = await import('@runner/common/signed/ssh-key');
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const type = 'sk-ssh-ed25519@openssh.com';
   const x = Buffer.from(publicKey.export({ format: 'jwk' }).x as string, 'base64url');

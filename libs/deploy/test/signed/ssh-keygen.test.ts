@@ -6,9 +6,9 @@ import {
   allowedSigners,
   isNamespaceAllowed,
   revokedKeys,
-} from '@runner/deploy/signed/allowed-signers';
+} from '@runner/common/signed/allowed-signers';
+import { isGoodSignature, sshSignature } from '@runner/common/signed/sshsig';
 import { parseCommit, parseTag } from '@runner/deploy/signed/parse-object';
-import { isGoodSignature, sshSignature } from '@runner/deploy/signed/sshsig';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allowedSigners } from '@runner/deploy/signed/allowed-signers';
+import { allowedSigners } from '@runner/common/signed/allowed-signers';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 

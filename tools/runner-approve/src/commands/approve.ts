@@ -4,8 +4,8 @@ import { readGiven } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
 import {
   type ApprovedPlan,
-  approvalSigner,
   approve as approvePlan,
+  signedApproval,
 } from '@runner/deploy/plan/approve';
 
 /** Bytes; those of ssh-keygen have a few hundred. */
@@ -35,11 +35,7 @@ export const approve = command({
     const signed =
       file === undefined
         ? undefined
-        : await approvalSigner(
-            { io, paths },
-            id,
-            readGiven(io, file, SIGNATURE_MAX, 'the signature'),
-          );
+        : signedApproval({ paths }, id, readGiven(io, file, SIGNATURE_MAX, 'the signature'));
     const who = signed ?? { by: personOf(io), how: 'user' as const };
     const { reason, 'no-apply': leaves } = options;
     return {

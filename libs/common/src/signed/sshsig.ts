@@ -1,5 +1,4 @@
 /** Signatures of `ssh-keygen -Y sign`, as OpenSSH's PROTOCOL.sshsig describes them. */
-import { createHash, verify } from 'node:crypto';
 import { fingerprintOfKey, type SshKey, Wire, wired } from './ssh-key.ts';
 
 /** A signature that was read, but not verified. */
@@ -50,6 +49,7 @@ export function isGoodSignature(
   message: Buffer,
 ): boolean {
   const { algorithm, hash, touch } = signature;
+  const { createHash, verify } = process.getBuiltinModule('node:crypto');
   const allowed = type === 'ssh-rsa' ? ['rsa-sha2-256', 'rsa-sha2-512'] : [type];
   if (!allowed.includes(algorithm) || (hash !== 'sha256' && hash !== 'sha512')) return false;
   if ((application !== undefined) !== touch.length > 0) return false;

@@ -1,5 +1,5 @@
 /** Public keys in OpenSSH's format, RFC 4253 section 6.6 and PROTOCOL.u2f, as keys of node:crypto. */
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import type { JsonWebKey, KeyObject } from 'node:crypto';
 
 /** Reads the strings and numbers of the SSH wire format, RFC 4251 section 5. Throws a RangeError past the end. */
 export class Wire {
@@ -72,6 +72,7 @@ const RSA_BITS = 2_048;
 
 /** `SHA256:…` of a key's bytes. */
 export function fingerprintOfKey(blob: Buffer): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
   return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 }
 
@@ -86,6 +87,7 @@ export function sshKey(type: string, blob: Buffer): SshKey | undefined {
     if (!found) return undefined;
     const application = isSecurityKey ? wire.string() : undefined;
     if (!wire.isAtEnd) return undefined;
+    const { createPublicKey } = process.getBuiltinModule('node:crypto');
     const key = createPublicKey({ key: found.jwk, format: 'jwk' });
     if ((key.asymmetricKeyDetails?.modulusLength ?? RSA_BITS) < RSA_BITS) return undefined;
     return { type, fingerprint: fingerprintOfKey(blob), key, size: found.size, application };
