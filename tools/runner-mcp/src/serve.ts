@@ -1,6 +1,7 @@
 /** The Model Context Protocol around a session. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Server } from '@runner/common/foundation/paths';
+import type { Grant } from '@runner/deploy/approval/grants';
 import { AgentSession } from './session.ts';
 import { schemaOf } from './tools.ts';
 
@@ -15,20 +16,17 @@ const INSTRUCTIONS =
 /** Answers over a transport, by default stdio, until it closes, stdin ends or a signal comes. */
 export async function serve(
   server: Server,
-  grant: string | undefined,
+  grant: Grant | undefined,
   given?: Transport,
 ): Promise<void> {
   // Large: only a session needs it.
   const { Server: ProtocolServer } = await import('@modelcontextprotocol/sdk/server/index.js');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
   const schemas = await import('@modelcontextprotocol/sdk/types.js');
-  const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/sdk/validation/ajv');
   const options = { maxBufferSize: MESSAGE_MAX };
   const transport = given ?? new StdioServerTransport(process.stdin, process.stdout, options);
   const ending = new AbortController();
-  const ajv = new AjvJsonSchemaValidator();
-  const check = (schema: object, value: unknown) => ajv.getValidator(schema)(value).errorMessage;
-  const session = new AgentSession(server, grant, check, ending.signal);
+  const session = new AgentSession(server, grant, ending.signal);
   const protocol = new ProtocolServer(
     { name: 'runner', version: __VERSION__ },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -39,10 +37,13 @@ export async function serve(
       return { name, description, inputSchema: schemaOf(tool) };
     }),
   }));
-  protocol.setRequestHandler(schemas.CallToolRequestSchema, async ({ params }) => {
-    const { text, isError } = await session.call(params.name, params.arguments);
+  // Of any form: what is wrong with a call is said in words, and recorded.
+  protocol.fallbackRequestHandler = async ({ method, params = {} }) => {
+    if (method !== 'tools/call')
+      throw new schemas.McpError(schemas.ErrorCode.MethodNotFound, 'Method not found');
+    const { text, isError } = await session.call(String(params.name), params.arguments);
     return { content: [{ type: 'text', text }], isError };
-  });
+  };
   const end = () => ending.abort();
   const remove = server.io.onSignal(end);
   if (!given) process.stdin.once('end', end).once('close', end);

@@ -6,12 +6,12 @@ import type { Server } from '@runner/common/foundation/paths';
 import { redactorForAll } from '@runner/common/redaction/redact';
 import { jsonLine } from '@runner/common/text/harmless';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
-import { type Grant, readGrant } from '@runner/deploy/approval/grants';
+import { type Grant, isOfGrant, readGrant } from '@runner/deploy/approval/grants';
 import { marked, withoutEmpty } from './answer.ts';
 import { execute } from './execute.ts';
 import { takeTurn } from './rate.ts';
 import { recordCall } from './record.ts';
-import { type AgentTool, schemaOf, type ToolArguments, toolsOf } from './tools.ts';
+import { type AgentTool, type ToolArguments, toolsOf, wrongIn } from './tools.ts';
 
 /** Answers wait for each other; with more waiting, the next is refused. */
 const WAITING_MAX = 16;
@@ -34,34 +34,31 @@ type AboutSubject = Answered & { readonly subject: Subject };
 
 const BUSY = { text: 'too many calls at once', outcome: 'busy', subject: { app: '-' } };
 
-/** Says what does not match a schema; undefined if all does. */
-export type ArgumentCheck = (schema: object, value: unknown) => string | undefined;
-
 /** The calls of one agent, one after the other. */
 export class AgentSession {
   readonly #server: Server;
   readonly #name: string | undefined;
-  readonly #check: ArgumentCheck;
+  readonly #since: string | undefined;
+  readonly #key: string | null | undefined;
   readonly #signal: AbortSignal;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   /** Without a grant all apps may be looked at. */
-  constructor(
-    server: Server,
-    grant: string | undefined,
-    check: ArgumentCheck,
-    signal: AbortSignal,
-  ) {
+  constructor(server: Server, grant: Grant | undefined, signal: AbortSignal) {
     this.#server = server;
-    this.#name = grant;
-    this.#check = check;
+    this.#name = grant?.name;
+    this.#since = grant?.since;
+    this.#key = grant?.key;
     this.#signal = signal;
   }
 
-  /** As it is now: it may have been removed since the session began. Throws `grant_invalid`. */
+  /** As it is now: its level may have changed. Throws `grant_invalid` if it is another, or was removed. */
   #grant(): Grant | undefined {
-    return this.#name === undefined ? undefined : readGrant(this.#server.io.env, this.#name);
+    if (this.#name === undefined) return undefined;
+    const now = readGrant(this.#server.io.env, this.#name);
+    if (now.since === this.#since && now.key === this.#key) return now;
+    throw new Failure('grant_invalid', `the grant '${this.#name}' of this session was removed`);
   }
 
   /** Throws `grant_invalid`. */
@@ -101,7 +98,7 @@ export class AgentSession {
     try {
       const tool = this.tools().find((each) => each.name === name);
       if (!tool) throw new Failure('usage', 'there is no tool of this name');
-      const wrong = this.#check(schemaOf(tool), args);
+      const wrong = wrongIn(tool, args);
       if (wrong !== undefined) throw new Failure('usage', `these arguments are refused: ${wrong}`);
       const { text, outcome } = await this.#run(tool, args as ToolArguments, subject);
       return { text: marked(redact(text)), outcome, subject };
@@ -119,7 +116,8 @@ export class AgentSession {
     const isOwn = (name: string) => grant === undefined || grant.apps.includes(name);
     if (id !== undefined) {
       const { plan } = readPlan(paths, String(id));
-      if (plan.grant === this.#name && isOwn(plan.app)) return { app: plan.app, plan: plan.id };
+      if ((!grant || isOfGrant(grant, plan)) && isOwn(plan.app))
+        return { app: plan.app, plan: plan.id };
       throw new Failure('plan_not_found', `there is no plan '${id}' of yours`);
     }
     if (app === undefined) return { app: '-' };

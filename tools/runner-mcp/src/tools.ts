@@ -1,9 +1,22 @@
 /** What an agent may call: names, descriptions and schemas, and the executables that answer. */
-import type { JsonObject } from '@runner/common/text/json';
+import { isObject, type JsonObject } from '@runner/common/text/json';
 import { GRANT_LEVELS, type Grant } from '@runner/deploy/approval/grants';
 
 /** Arguments that match the schema of their tool. */
 export type ToolArguments = Readonly<Record<string, string | number | undefined>>;
+
+/** An argument: its schema, and its form in words that follow `must be`. */
+interface Property {
+  readonly schema: {
+    readonly type: 'string' | 'integer';
+    readonly description?: string;
+    readonly pattern?: string;
+    readonly enum?: readonly string[];
+    readonly minimum?: number;
+    readonly maximum?: number;
+  };
+  readonly form: string;
+}
 
 /** One tool of the protocol. */
 export interface AgentTool {
@@ -11,7 +24,7 @@ export interface AgentTool {
   readonly description: string;
   /** The lowest level that has it. */
   readonly level: Grant['level'];
-  readonly properties: Readonly<Record<string, object>>;
+  readonly properties: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
   /** The executable and its arguments, without `--json`. */
   argv(args: ToolArguments): readonly [tool: string, ...args: string[]];
@@ -19,12 +32,22 @@ export interface AgentTool {
   shape?(line: JsonObject): unknown;
 }
 
-const text = (description: string, pattern: string) => ({ type: 'string', description, pattern });
-const app = text('Name of the app', '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$');
-const ref = (what: string) => text(what, '^[^\\s\\x00-\\x1f-][^\\s\\x00-\\x1f]{0,199}$');
-const count = (description: string, maximum: number) => {
-  return { type: 'integer', description, minimum: 1, maximum };
+const text = (description: string, pattern: string, form: string): Property => {
+  return { schema: { type: 'string', description, pattern }, form };
 };
+const NAME = 'a name of letters, digits, ., _ and -, at most 63';
+const app = text('Name of the app', '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$', NAME);
+const ref = (what: string) =>
+  text(
+    what,
+    '^[^\\s\\x00-\\x1f-][^\\s\\x00-\\x1f]{0,199}$',
+    'one word that does not begin with -, at most 200 characters',
+  );
+const count = (description: string, maximum: number): Property => {
+  const schema = { type: 'integer', description, minimum: 1, maximum } as const;
+  return { schema, form: `a whole number from 1 to ${maximum}` };
+};
+const VERBS = ['deploy', 'rollback', 'restart', 'start', 'stop'];
 const given = (name: string, value: string | number | undefined) =>
   value === undefined ? [] : [`--${name}=${value}`];
 const words = (...values: (string | number | undefined)[]) =>
@@ -86,7 +109,11 @@ export const TOOLS: readonly AgentTool[] = [
     properties: {
       app,
       lines: count('How many [60]', 200),
-      deploy: text('deploy_id of explain or history', '^\\w[\\w-]{7}$'),
+      deploy: text(
+        'deploy_id of explain or history',
+        '^\\w[\\w-]{7}$',
+        'the deploy_id of a deploy',
+      ),
     },
     required: ['app'],
     argv: ({ app: name, lines = 60, deploy }) =>
@@ -112,10 +139,10 @@ export const TOOLS: readonly AgentTool[] = [
     level: 'propose',
     properties: {
       app,
-      verb: { type: 'string', enum: ['deploy', 'rollback', 'restart', 'start', 'stop'] },
+      verb: { schema: { type: 'string', enum: VERBS }, form: `one of ${VERBS.join(', ')}` },
       ref: ref('deploy: branch, tag or commit'),
       to: ref('rollback: the version'),
-      instance: text('Only this instance', '^[A-Za-z0-9][\\w.-]{0,62}$'),
+      instance: text('Only this instance', '^[A-Za-z0-9][\\w.-]{0,62}$', NAME),
     },
     required: ['app', 'verb'],
     argv: ({ app: name, verb, ref: wanted, to, instance }) => [
@@ -128,7 +155,7 @@ export const TOOLS: readonly AgentTool[] = [
     name: 'apply',
     description: 'Carries out a plan of yours that is approved, once, or says what became of it.',
     level: 'propose',
-    properties: { plan: text('id of plan', '^p-[0-9a-f]{8}$') },
+    properties: { plan: text('id of plan', '^p-[0-9a-f]{8}$', 'an id such as p-1a2b3c4d') },
     required: ['plan'],
     argv: ({ plan }) => ['runner-apply', String(plan)],
   },
@@ -143,8 +170,35 @@ export function toolsOf(level: Grant['level']): AgentTool[] {
 export function schemaOf({ properties, required }: AgentTool) {
   return {
     type: 'object' as const,
-    properties: { ...properties },
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, { schema }]) => [name, schema]),
+    ),
     required: [...required],
     additionalProperties: false,
   };
+}
+
+/** What is wrong with the arguments of a call, in words; undefined: nothing. */
+export function wrongIn(
+  { name, properties, required }: AgentTool,
+  args: unknown,
+): string | undefined {
+  if (!isObject(args)) return 'they are not an object';
+  const unknown = Object.keys(args).find((each) => !Object.hasOwn(properties, each));
+  const known = Object.keys(properties).join(', ');
+  if (unknown !== undefined) return `${name} has no '${unknown.slice(0, 40)}', but ${known}`;
+  const missing = required.find((each) => !Object.hasOwn(args, each));
+  if (missing !== undefined) return `'${missing}' is missing`;
+  const wrong = Object.entries(properties).find(
+    ([each, property]) => Object.hasOwn(args, each) && !fits(property, args[each]),
+  );
+  return wrong && `'${wrong[0]}' must be ${wrong[1].form}`;
+}
+
+function fits({ schema }: Property, value: unknown): boolean {
+  const { type, pattern = '', enum: choices, minimum = 0, maximum = 0 } = schema;
+  if (type === 'integer')
+    return Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
+  if (typeof value !== 'string') return false;
+  return choices ? choices.includes(value) : new RegExp(pattern, 'u').test(value);
 }

@@ -8,6 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { processIo } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
+import { readGrant } from '@runner/deploy/approval/grants';
 import { randomOf } from '@runner/testing/random';
 import { distFolder, run } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
@@ -131,7 +132,7 @@ test('hostile calls have no effect without an approval, and no answer holds a se
     };
     const inProcess = async (grant: string, count: number) => {
       const [ours, theirs] = InMemoryTransport.createLinkedPair();
-      const served = serve({ io, paths: pathsOf(root) }, grant, theirs);
+      const served = serve({ io, paths: pathsOf(root) }, readGrant(io.env, grant), theirs);
       const client = new Client({ name: 'x', version: '1' });
       await client.connect(ours);
       for (let done = 0; done < count; done += 1)

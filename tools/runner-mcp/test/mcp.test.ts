@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
@@ -107,6 +108,37 @@ test('apps that are not of the grant do not exist, whatever the arguments are', 
   });
 });
 
+test('a refused call names the argument, and what it may be', async ({ world: { root }, etc }) => {
+  if (!isRoot) return;
+  await withAgent({ root, etc, grant: 'propose' }, async ({ call, client }) => {
+    const says = async (tool: string, args: object) =>
+      dataOf((await call(tool, args)).text).replace('usage: these arguments are refused: ', '');
+    assert.equal(
+      [
+        await says('status', { application: 'shop' }),
+        await says('plan', { app: 'shop', verb: 'destroy' }),
+        await says('plan', { app: 'shop' }),
+        await says('explain', { app: '../shop' }),
+        await says('logs', { app: 'shop', lines: 1.5 }),
+      ],
+      [
+        "status has no 'application', but app",
+        "'verb' must be one of deploy, rollback, restart, start, stop",
+        "'verb' is missing",
+        "'app' must be a name of letters, digits, ., _ and -, at most 63",
+        "'lines' must be a whole number from 1 to 200",
+      ],
+    );
+    const params = { name: 'status', arguments: 'abc' };
+    const raw = await client.request(
+      { method: 'tools/call', params } as never,
+      CallToolResultSchema,
+    );
+    const [{ text }] = raw.content as unknown as [{ text: string }];
+    assert.is(dataOf(text), 'usage: these arguments are refused: they are not an object');
+  });
+});
+
 test('what an agent proposes is done after a person approved it; restarts have a rate', async ({
   world,
   etc,
@@ -147,6 +179,40 @@ test('what an agent proposes is done after a person approved it; restarts have a
     }
     assert.equal(outcomes, ['done', 'rate_limited']);
   });
+});
+
+test('a session and plans are of the grant that they began with, not of the next of its name', async ({
+  world: { root },
+  etc,
+}) => {
+  if (!isRoot) return;
+  const env = { RUNNER_ETC: etc };
+  await addGrant({ root, etc }, 'changing', 'propose', 'shop');
+  let id = '';
+  await withAgent({ root, etc, grant: 'changing' }, async (agent) => {
+    const planned = await agent.call('plan', { app: 'shop', verb: 'restart' });
+    ({ id } = JSON.parse(dataOf(planned.text)));
+    await run('runner-approve', [id, '--no-apply'], { root, env });
+    // Another level is not another grant.
+    await addGrant({ root, etc }, 'changing', 'operate', 'shop');
+    assert.not.ok((await agent.call('status', { app: 'shop' })).isError);
+    await run('runner-grant', ['remove', 'changing'], { root, env });
+    await addGrant({ root, etc }, 'changing', 'operate', 'shop');
+    const refused = await agent.call('status', { app: 'shop' });
+    assert.is(
+      dataOf(refused.text),
+      "grant_invalid: the grant 'changing' of this session was removed",
+    );
+  });
+  await withAgent({ root, etc, grant: 'changing' }, async (agent) => {
+    const foreign = await agent.call('apply', { plan: id });
+    assert.is(dataOf(foreign.text), `plan_not_found: there is no plan '${id}' of yours`);
+  });
+  const direct = await run('runner-apply', [id], {
+    root,
+    env: { ...env, RUNNER_GRANT: 'changing' },
+  });
+  assert.match(direct.stderr, `${id} was not made by the grant changing`);
 });
 
 test('a session that is dropped in a call leaves no process, and its rate stays', async ({

@@ -18,7 +18,7 @@ import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { Operation } from '../journal/operation.ts';
 import { changedFacts, factsOf } from './facts.ts';
-import { leastApprovals, readGrant } from './grants.ts';
+import { isOfGrant, leastApprovals, readGrant } from './grants.ts';
 import type { ApprovalChoice } from './options.ts';
 
 type Admitting = Server & Pick<Operation, 'redact'>;
@@ -97,7 +97,7 @@ function ready(
   if (problem) throw new Failure('plan_changed', `${plan.id} ${problem}`);
   const { grant } = plan;
   const own = server.io.env.RUNNER_GRANT;
-  if (own !== undefined && own !== grant)
+  if (own !== undefined && !isOfGrant(readGrant(server.io.env, own), plan))
     throw new Failure('approval_required', `${plan.id} was not made by the grant ${own}`);
   // A grant may have lost its level since: then someone has to approve what it planned.
   const needed = Math.max(plan.needs.count, grant === null ? 0 : leastOf(server, grant, plan.verb));

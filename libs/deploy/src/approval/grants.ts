@@ -21,6 +21,7 @@ export interface Grant {
   key: string | null;
   /** Whose agent it is: with `not_author`, their approval of its plans does not count. */
   user: string | null;
+  /** Since when this key has it, whatever its level was. */
   since: string;
   by: string;
 }
@@ -63,6 +64,14 @@ export function requireProposer(env: Env, name: string, app: string): Grant {
   const grant = readGrant(env, name);
   if (grant.level !== 'look' && grant.apps.includes(app)) return grant;
   throw new Failure('grant_invalid', `the grant '${name}' may not plan anything for '${app}'`);
+}
+
+/** Whether a plan was made under this grant, not an earlier one of its name. */
+export function isOfGrant(
+  { name, since }: Grant,
+  { grant, made }: Pick<CommandPlan, 'grant' | 'made'>,
+): boolean {
+  return grant === name && made >= since;
 }
 
 /** Approvals that a plan of an agent needs at least. */

@@ -14,6 +14,7 @@ import {
   type Grant,
   grantKey,
   isGrantName,
+  listGrants,
 } from '@runner/deploy/approval/grants';
 import { requireRoot } from '../root.ts';
 
@@ -63,6 +64,8 @@ export const add = command({
     };
     for (const each of grant.apps) requireApp(paths, each);
     if (user !== null) requireUser(paths, grant.apps, user);
+    const known = listGrants(io.env).find((each) => each.name === name);
+    if (known?.key === grant.key) grant.since = known.since;
     changeGrants(io, name, grant);
     return { value: grant };
   },

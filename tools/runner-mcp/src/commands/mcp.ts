@@ -16,8 +16,8 @@ export const mcp = command({
   },
   examples: ['runner mcp --grant claude'],
   async run({ io, paths, options }) {
-    if (options.grant !== undefined) readGrant(io.env, options.grant);
-    await serve({ io, paths }, options.grant);
+    const { grant } = options;
+    await serve({ io, paths }, grant === undefined ? undefined : readGrant(io.env, grant));
     return {};
   },
 });

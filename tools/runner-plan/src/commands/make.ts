@@ -4,7 +4,12 @@ import { personOf } from '@runner/common/files/person';
 import { EXIT, Failure, invalidValue } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { durationOf } from '@runner/common/text/time';
-import { leastApprovals, requireProposer } from '@runner/deploy/approval/grants';
+import {
+  type Grant,
+  isOfGrant,
+  leastApprovals,
+  requireProposer,
+} from '@runner/deploy/approval/grants';
 import { ANSWER_OPTIONS, answersOf } from '@runner/deploy/approval/options';
 import { announceWanted } from '@runner/deploy/plan/announce';
 import { makePlan } from '@runner/deploy/plan/make';
@@ -79,7 +84,7 @@ export const planning = (verb: PlannedVerb) =>
       );
       try {
         const { reporter } = progress;
-        if (grant) refuseMany({ io, paths }, grant.name);
+        if (grant) refuseMany({ io, paths }, grant);
         const request = {
           io,
           paths,
@@ -115,12 +120,15 @@ export const planning = (verb: PlannedVerb) =>
 const OPEN_MAX = 10;
 
 /** Throws `rate_limited`. */
-function refuseMany({ io, paths }: Server, grant: string): void {
+function refuseMany({ io, paths }: Server, grant: Grant): void {
   const open = listPlans(paths).filter(
-    (each) => each.plan.grant === grant && isOpen(each, io.now()),
+    (each) => isOfGrant(grant, each.plan) && isOpen(each, io.now()),
   );
   if (open.length >= OPEN_MAX)
-    throw new Failure('rate_limited', `${OPEN_MAX} plans of the grant '${grant}' are open already`);
+    throw new Failure(
+      'rate_limited',
+      `${OPEN_MAX} plans of the grant '${grant.name}' are open already`,
+    );
 }
 
 /** In ms. Throws `usage`. */
