@@ -28,7 +28,9 @@ test('a plan whose deploy was killed is not applied again, and goes with its app
     held.open();
     const early = await run('runner-apply', [id], { root });
     assert.is(early.status, 1);
-    assert.match(early.stderr, 'it runs, or was killed and the next command cleans up');
+    const stands = 'it was killed: the next command of the app cleans up';
+    assert.match(early.stderr, stands);
+    assert.match((await run('runner-plan', ['list'], { root })).stdout, stands);
     const fetched = JSON.parse(
       (await run('runner-fetch', ['--deploy', '--json'], { root })).stdout,
     );
@@ -40,7 +42,11 @@ test('a plan whose deploy was killed is not applied again, and goes with its app
     assert.equal([failure?.plan, failure?.approved_by], [id, ['root']]);
     const late = await run('runner-apply', [id], { root });
     assert.is(late.status, 1);
-    assert.match(late.stderr, 'it failed: ');
+    const [why = ''] = /the deploy of v2 failed: .*(?= \(plan_ended\))/.exec(late.stderr) ?? [];
+    assert.is.not(why, '', late.stderr);
+    assert.ok((await run('runner-plan', ['list'], { root })).stdout.includes(why));
+    const shown = await run('runner-plan', ['show', id, '--json'], { root });
+    assert.equal(JSON.parse(shown.stdout).ended.why, why);
     assert.is(await world.page(), 'v1');
     assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
     assert.not.ok(existsSync(join(root, 'plans', `${id}.json`)));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inWorld } from '../deploys/world.ts';
+import { inWorld, TOKEN } from '../deploys/world.ts';
 
 const test = suite('what waits');
 
@@ -75,6 +75,57 @@ test('a plan with a problem says so wherever it waits, and cannot be approved', 
     const wanted = await runner('audit', 'list', '--event', 'ApprovalWanted', '--json');
     assert.match(wanted.stdout, 'it has a problem');
     assert.is(wanted.stdout.trim().split('\n').length, 1);
+  }));
+
+test('a plan of a paused app cannot be approved, and what takes a plan back is what works', () =>
+  inWorld(async ({ root, push, deploy, events, git }) => {
+    const runner = async (tool: string, ...args: string[]) => {
+      const { status, stdout, stderr } = await run(`runner-${tool}`, args, { root });
+      return `${stdout}${stderr}${status}`;
+    };
+    const idIn = (text: string) => /p-[0-9a-f]{8}/.exec(text)?.[0] ?? '';
+    for (const version of ['v1', 'v2']) {
+      await push(version);
+      assert.is((await deploy()).status, 0);
+    }
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { deploy: 1, by: [root] } }\n',
+    );
+    assert.match(await runner('plan', 'deploy', 'shop'), /undo: +runner rollback shop\n/);
+    await runner('stop', 'shop');
+    const restart = await runner('plan', 'restart', 'shop');
+    assert.match(restart, /default: +stopped -> v2\n/);
+    assert.match(restart, /gap: +none: it is stopped, and this starts it\n/);
+    assert.match(restart, /undo: +runner stop shop\n/);
+    await runner('start', 'shop');
+    await push('v3');
+    await runner('pause', 'shop');
+    const paused = await runner('plan', 'deploy', 'shop');
+    assert.match(paused, /problem: +shop is paused by root: runner resume shop first\n[\s\S]*1$/);
+    assert.match(
+      await runner('approve', idIn(paused)),
+      /has a problem: .*runner resume shop first/,
+    );
+    await runner('resume', 'shop');
+    // One that is outdated is not one to approve.
+    const old = idIn(await runner('plan', 'deploy', 'shop'));
+    await run('runner-env', ['set', 'shop', 'A', '--file', '-'], { root, stdin: 'x1y2z3' });
+    assert.match(
+      await runner('apply', old),
+      `${old} no longer applies: secret A was set; run runner plan deploy shop (plan_changed)`,
+    );
+    // What does not come to its commit is a failure of its plan, which can be applied later.
+    const ready = idIn(await runner('plan', 'deploy', 'shop'));
+    await runner('approve', ready, '--no-apply');
+    git.revoke(TOKEN);
+    await runner('apply', ready);
+    const failure = events().findLast(({ event_type: kind }) => kind === 'DeployFailure');
+    assert.equal(
+      [failure?.version, failure?.plan, failure?.approved_by, failure?.stage],
+      ['v3', ready, ['root'], 'fetch'],
+    );
+    assert.match(await runner('plan', 'list'), `ready: runner apply ${ready}`);
   }));
 
 test('restarts, removals and boots need the approvals of restart, stop and start', () =>

@@ -154,13 +154,13 @@ test('what an agent proposes is done after a person approved it; restarts have a
     const approved = await run('runner-approve', [id, '--no-apply'], { root, env });
     assert.is(approved.status, 0, approved.stderr);
     assert.not.ok((await agent.call('apply', { plan: id })).isError);
-    assert.match(dataOf((await agent.call('apply', { plan: id })).text), /^plan_ended: /);
+    assert.match(dataOf((await agent.call('apply', { plan: id })).text), /"result":"shop was re/);
   });
   // Before its effect, and before its answer.
   const applied = world.events().filter(({ tool }) => tool === 'apply');
   assert.equal(
     applied.map(({ outcome, plan }) => [outcome, plan]),
-    ['begun', 'approval_required', 'begun', 'done', 'begun', 'plan_ended'].map((how) => [how, id]),
+    ['begun', 'approval_required', 'begun', 'done', 'begun', 'done'].map((how) => [how, id]),
   );
   const turns = Array(5).fill(Date.now());
   mkdirSync(join(root, 'spool/agents'), { recursive: true });

@@ -17,22 +17,26 @@ import { redactorForAny } from '@runner/common/redaction/redact';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { utcText } from '@runner/common/text/time';
 import { changesSince } from '@runner/deploy/approval/facts';
+import { becameOf } from '@runner/deploy/plan/became';
 
 /** What `--json` prints: the plan, and what has become of it. */
 export type PlanView = CommandPlan &
   Pick<StoredPlan, 'approvals' | 'applied' | 'ended'> & {
     /** What has changed since, so that it can no longer be applied; null: nothing that is known, or it ended. */
     outdated: string | null;
+    /** Of one that is being applied or was killed, how that stands, in words; else null. */
+    stands: string | null;
   };
 
 export function newPlanView({ plan, approvals, applied, ended }: StoredPlan): PlanView {
-  return { ...plan, approvals, applied, ended, outdated: null };
+  return { ...plan, approvals, applied, ended, outdated: null, stands: null };
 }
 
-export async function viewOf(server: Server, stored: StoredPlan): Promise<PlanView> {
+export async function viewOf(server: Server, found: StoredPlan): Promise<PlanView> {
   const { io, paths } = server;
+  const { stored, stands } = becameOf(paths, found);
   const app = unlessFailure(() => findApp(paths, stored.plan.app), undefined);
-  const view = newPlanView(stored);
+  const view = { ...newPlanView(stored), stands };
   if (!app || !isOpen(stored, io.now())) return view;
   const changed = unlessFailure(() => changesSince(server, app, stored.plan), []);
   if (changed.length === 0) return view;
@@ -42,12 +46,12 @@ export async function viewOf(server: Server, stored: StoredPlan): Promise<PlanVi
 
 /** What it waits for, or how it ended. */
 export function stateWords(
-  { approvals, applied, ended, outdated, ...plan }: PlanView,
+  { approvals, applied, ended, outdated, stands, ...plan }: PlanView,
   now: Date,
 ): string {
   const stored = { plan, text: '', approvals, applied, ended };
   if (ended) return ended.why;
-  if (applied) return `applied by ${applied.by} as ${applied.deploy_id}`;
+  if (applied) return `applied by ${applied.by} as ${applied.deploy_id}: ${stands}`;
   if (!isOpen(stored, now)) return `expired at ${utcText(plan.expires)}`;
   if (outdated !== null) return `outdated: ${outdated}`;
   if (plan.summary.problems.length > 0) return 'cannot be applied: it has a problem';
@@ -65,7 +69,7 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
   const moves = summary.moves.map(
     ({ instance, from, to }): PlanRow => [
       `${instance}:`,
-      `${from ?? 'nothing'} -> ${to ?? 'stopped'}`,
+      `${from ?? (view.verb === 'deploy' ? 'nothing' : 'stopped')} -> ${to ?? 'stopped'}`,
     ],
   );
   const rows: PlanRow[] = [

@@ -8,6 +8,7 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
 import { type Announcing, announceChanges } from './announce.ts';
 import { withCause } from './changes.ts';
+import type { AlertEvent } from './observed.ts';
 
 /** Limit of an error in the state, in code points. */
 const MESSAGE_MAX = 500;
@@ -40,6 +41,8 @@ interface UnfetchedDeploy extends Announcing {
   readonly app: string;
   readonly trigger: string;
   readonly deployId?: string | undefined;
+  /** The plan that it was to apply, with its version. */
+  readonly about: Partial<AlertEvent>;
 }
 
 /**
@@ -50,7 +53,7 @@ export async function announceUnfetched(
   request: UnfetchedDeploy,
   { code, message: text, facts }: Failure,
 ): Promise<void> {
-  const { io, paths, reporter, app: name, trigger, deployId } = request;
+  const { io, paths, reporter, app: name, trigger, deployId, about } = request;
   const now = io.now().toISOString();
   const checked = (app: AppState) =>
     checkFailed(app, { error: code, text, commit: facts.commit }, now);
@@ -72,6 +75,7 @@ export async function announceUnfetched(
         trigger,
         user: initiatorOf(io, trigger),
         ...(deployId && { deploy_id: deployId }),
+        ...about,
       };
       const failure = { event_type: 'DeployFailure', stage: 'fetch', error, ...deploy } as const;
       await announceChanges(request, [{ app, change: failure }]);

@@ -14,7 +14,7 @@ import { readConfig } from '@runner/common/config/file';
 import { isRoots } from '@runner/common/files/person';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, invalidValue } from '@runner/common/foundation/failure';
-import type { Server } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import type { Operation } from '../journal/operation.ts';
 import { changedFacts, factsOf } from './facts.ts';
@@ -99,6 +99,9 @@ function ready(
   const own = server.io.env.RUNNER_GRANT;
   if (own !== undefined && !isOfGrant(readGrant(server.io.env, own), plan))
     throw new Failure('approval_required', `${plan.id} was not made by the grant ${own}`);
+  const facts = { ...factsOf(server, app, plan.verb), ...command.goals };
+  const changed = changedFacts(plan.facts, facts).map(server.redact);
+  if (changed.length > 0) throw changedPlan(plan, changed);
   // A grant may have lost its level since: then someone has to approve what it planned.
   const needed = Math.max(plan.needs.count, grant === null ? 0 : leastOf(server, grant, plan.verb));
   const has = countingOf(approvals).length;
@@ -108,9 +111,6 @@ function ready(
       'approval_required',
       `${plan.id} has ${has} of ${needed} approvals: run runner approve ${plan.id}${lapsed.join('')}`,
     );
-  const facts = { ...factsOf(server, app, plan.verb), ...command.goals };
-  const changed = changedFacts(plan.facts, facts).map(server.redact);
-  if (changed.length > 0) throw changedPlan(plan, changed);
   return stored;
 }
 
@@ -168,6 +168,15 @@ export function orGiveBack<T>(op: Operation, stored: StoredPlan | undefined, sta
 export function approvalFields({ plan, approvals }: StoredPlan): Operation['approval'] {
   const approved_by = countingOf(approvals).map(({ by }) => by);
   return { plan: plan.id, ...(approved_by.length > 0 && { approved_by }) };
+}
+
+/** The same with its version, for a deploy that did not come to its commit; empty without a plan. */
+export function planFields(
+  paths: Paths,
+  id: string | undefined,
+): Partial<Pick<CommandPlan, 'version'>> & Operation['approval'] {
+  const stored = id === undefined ? undefined : unlessFailure(() => readPlan(paths, id), undefined);
+  return stored ? { version: stored.plan.version, ...approvalFields(stored) } : {};
 }
 
 /** Writes what applying it did. A kill before leaves the answer to the records. */

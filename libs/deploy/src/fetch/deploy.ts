@@ -102,7 +102,7 @@ async function attempt(
   } catch (error) {
     if (error instanceof Overtaken) return { result: error.result };
     const { code, message, commit: refused = commit } = asFailure(request, error);
-    const about = { commit: refused, version, refusal };
+    const about = { commit: refused, version, refusal, ...(what.plan && { plan: what.plan }) };
     if (code === 'locked') return { result: skipped(paths, app, about) };
     // Announced once: each fetch looks again, and deploys as soon as the server is ready.
     if (code === 'not_ready')

@@ -18,8 +18,10 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { AppChange } from '../alerts/announce.ts';
 import { behindSince } from '../alerts/behind.ts';
 import { changesOf } from '../alerts/changes.ts';
+import type { AlertEvent } from '../alerts/observed.ts';
 import { tokenChanges } from '../alerts/token.ts';
 import { checkFailed, isRefusal } from '../alerts/unfetched.ts';
+import { planFields } from '../approval/admit.ts';
 import { whatRuns } from '../instances/running.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
@@ -46,7 +48,13 @@ export async function recordResults(
       const seen = { notify, deploys, check, summary, waits, tag, now: view.now, head: result };
       const restarts = (instance: string) => view.restarts?.(app.app, instance);
       const found = changesOf(app, { ...seen, restarts });
-      changes.push(...found.changes.map((change) => ({ app, change })));
+      const isOurs = (change: AlertEvent) => change.event_type === 'DeployFailure';
+      const planned = planFields(paths, result.plan);
+      changes.push(
+        ...found.changes.map((change) => {
+          return { app, change: isOurs(change) ? { ...change, ...planned } : change };
+        }),
+      );
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');
       writeApp(paths, {

@@ -3,6 +3,7 @@ import { namesIn } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, type FailureCode, systemFailure } from '@runner/common/foundation/failure';
 import { announceUnfetched } from '../alerts/unfetched.ts';
+import { planFields } from '../approval/admit.ts';
 import type { DeployRequest } from './begin.ts';
 import { deploy } from './deploy.ts';
 import type { DeployOutcome } from './outcome.ts';
@@ -39,7 +40,10 @@ export async function deployByHand(request: DeployRequest): Promise<DeployOutcom
     // Who may not read the states can record nothing.
     const mayRecord = unlessFailure(() => namesIn(request.paths.stateDir) !== undefined, false);
     if (failure instanceof Failure && mayRecord && !REFUSALS.has(failure.code))
-      await announceUnfetched(request, failure);
+      await announceUnfetched(
+        { ...request, about: planFields(request.paths, request.plan) },
+        failure,
+      );
     throw error;
   }
 }

@@ -85,13 +85,18 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
       unready,
       migrated: request.migrated,
     });
-    end(op, done.result === 'deployed', `${done.version} was ${done.result.replace('_', ' ')}`);
+    end(op, done.result === 'deployed', endedWords(done));
     return done;
   });
   await lookForAllJobs(request, [name]);
   if (await startWatcher(request, name))
     request.reporter.note(`the release is being watched: runner watch ${name}`);
   return lostAfterAll(outcome, lost);
+}
+
+function endedWords({ version, result, stage }: DeployOutcome): string {
+  if (result === 'failed') return `the deploy of ${version} failed at ${stage}`;
+  return `${version} was ${result.replace('_', ' ')}`;
 }
 
 /** Says at the first deploy of an app what it may be missing: a sandbox, a .deploy.yml. */

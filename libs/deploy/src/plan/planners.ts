@@ -1,4 +1,6 @@
 /** What a plan of each verb would do. */
+
+import { isStopped, pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { CommandPlan, PlanSummary } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { approvalRuleOf } from '@runner/common/config/approval';
@@ -6,10 +8,12 @@ import { channelsIn } from '@runner/common/config/channels';
 import { readConfig } from '@runner/common/config/file';
 import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import type { DeployFile } from '@runner/common/deploy-file/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
 import { word } from '@runner/common/text/shell';
 import { refuseAnswer, undecided } from '../database/killed.ts';
 import { requireBackup } from '../database/restore.ts';
+import type { MigratedApp } from '../database/way-back.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { chosenInstances } from '../lifecycle/chosen.ts';
 import { activeCommit, type DeployRequest, networkAdded } from '../pipeline/begin.ts';
@@ -59,9 +63,15 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
   const { plan, source, file, packages } = await inspect(request, app);
   const { commit, version, warnings } = plan;
   const question = undecided({ paths }, app, file, migrated);
-  const problems = [...plan.problems, ...(question ? [question.message] : [])];
+  const pause = pauseOf(app, request.io.now());
+  const name = word(app.app);
+  const problems = [
+    ...(pause ? [`${app.app} is ${pauseWords(pause)}: runner resume ${name} first`] : []),
+    ...plan.problems,
+    ...(question ? [question.message] : []),
+  ];
   const brought = await broughtCommits(source, activeCommit(app, instance), commit);
-  const { notAuthor } = approvalRuleOf(readConfig(request.paths), app.app);
+  const { notAuthor } = approvalRuleOf(readConfig(paths), app.app);
   const known = notAuthor
     ? await authorsOf(source, activeCommits(app, instance), commit)
     : { authors: [], count: null };
@@ -88,26 +98,32 @@ async function deployPlan(request: PlanRequest, app: AppState): Promise<Planned>
       changes: {
         ...withAuthors(brought.changes, known),
         ...packages,
-        ...networkAdded({ paths: request.paths, app }, file),
+        ...networkAdded({ paths: paths, app }, file),
       },
       ...(plan.signed_by && { signed_by: plan.signed_by }),
       files: brought.files,
       database: migrate ? `runs ${migrate.run}, ${tried}${kept}` : 'not changed',
-      contract: contractMayFollow(request.paths, app, file),
+      contract: contractMayFollow(paths, app, file),
       undo: moves.some(({ from }) => from !== null)
-        ? undoWords({ paths: request.paths, app }, backFrom(app))
-        : `runner stop ${word(app.app)}`,
+        ? undoOf({ paths, app }, commit)
+        : `runner stop ${name}`,
       problems,
       warnings: warnings.filter((each) => !each.startsWith('approval: ')),
     },
   };
 }
 
-/** Where a rollback goes once a deploy has succeeded. */
-const backFrom = ({ instances }: AppState) =>
-  Object.entries(instances).flatMap(([instance, { current: to }]) =>
-    to ? [{ instance, from: { ...to, release: '' }, to }] : [],
-  );
+/** What takes a deploy back: of the active commit, a rollback goes further back than that. */
+function undoOf(own: MigratedApp, commit: string): string {
+  const { app, paths } = own;
+  const all = { to: undefined, instance: undefined };
+  const now = unlessFailure(() => planRollback(paths, app, all).moves, []);
+  const moves = Object.entries(app.instances).flatMap(([instance, { current: to }]) => {
+    if (to?.commit === commit) return now.filter((move) => move.instance === instance);
+    return to ? [{ instance, from: { ...to, release: '' }, to }] : [];
+  });
+  return moves.length === 0 ? 'no earlier version is kept' : undoWords(own, moves);
+}
 
 async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> {
   const { io, paths, verb, to, instance, database } = request;
@@ -126,7 +142,10 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
   const file = goal && fileOfRelease(paths, app.app, goal);
   const met = rollback ? metSchemas({ io, paths, app }, rollback.moves, request) : [];
   const backup = database === undefined ? undefined : requireBackup(paths, app, database);
-  const back = { start: 'stop', stop: 'start', restart: 'restart' };
+  const off = moves.filter((each) => verb !== 'stop' && isStopped(app, each.instance));
+  const isStart = verb === 'start' || (verb === 'restart' && off.length > 0);
+  const back = isStart ? 'stop' : verb === 'stop' ? 'start' : 'restart';
+  const only = off.length > 0 && off.length < moves.length ? off : [undefined];
   return {
     commit: goal?.commit ?? null,
     version: goal?.version ?? '',
@@ -136,11 +155,12 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       ...common(request, file),
       moves: moves.map((each) => ({
         instance: each.instance,
-        from: each.from.version,
+        from: off.includes(each) ? null : each.from.version,
         to: verb === 'stop' ? null : each.to.version,
       })),
       changes: null,
       files: null,
+      ...(off.length > 0 && { gap: 'none: it is stopped, and this starts it' }),
       ...(backup && { gap: 'from the stop of all instances until the new one answers' }),
       database:
         [
@@ -156,7 +176,10 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
         ? 'the command that its answer ends with'
         : verb === 'rollback'
           ? `runner deploy ${word(app.app)} --ref ${first?.from.commit}`
-          : `runner ${back[verb as keyof typeof back]} ${word(app.app)}`,
+          : only
+              .map((each) => (each ? ` --instance ${word(each.instance)}` : ''))
+              .map((where) => `runner ${back} ${word(app.app)}${where}`)
+              .join('; '),
       problems: met
         .filter(({ verdict, isAccepted }) => verdict === 'broken' && !isAccepted)
         .map(({ refusal }) => refusal),

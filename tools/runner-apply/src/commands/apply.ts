@@ -2,18 +2,28 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { type CommandPlan, isOpen, readPlan } from '@runner/common/apps/plans';
-import { findApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { endWords } from '@runner/deploy/approval/admit';
-import { recordedEnd } from '@runner/deploy/journal/given-id';
+import { becameOf } from '@runner/deploy/plan/became';
+
+/** What is printed of a plan that was applied before. */
+interface AppliedPlan {
+  plan: string;
+  app: string;
+  version: string;
+  deploy_id: string;
+  /** In words. */
+  result: string;
+}
 
 export const apply = command({
   about: 'Do what an approved plan says',
   details:
     'Runs the command that was planned, if nothing that the plan is bound to has changed and it has its\n' +
-    'approvals; else each change is one sentence. A plan is applied once: afterwards this says what\n' +
-    'became of it. The output and the exit status are those of the command.',
+    'approvals; else each change is one sentence. The output and the exit status are those of the command.\n' +
+    'A plan is applied once: afterwards this prints the result, and is refused if it failed.',
   positionals: { id: { required: true, about: 'Id of the plan', listedBy: 'runner plan list' } },
   exits: [
     [3, 'It failed, and so did its rollback'],
@@ -21,10 +31,15 @@ export const apply = command({
   ],
   examples: ['runner apply p-1a2b3c4d'],
   async run({ io, paths, args, format }) {
-    const stored = readPlan(paths, args.id);
-    const { plan } = stored;
-    if (!isOpen(stored, io.now()))
-      throw new Failure('plan_ended', becameOf(paths, stored), { plan: plan.id });
+    const { stored, stands } = becameOf(paths, readPlan(paths, args.id));
+    const { plan, applied, ended } = stored;
+    const { id, app, version } = plan;
+    if (applied && ended?.how === 'done')
+      return { value: { plan: id, app, version, deploy_id: applied.deploy_id, result: ended.why } };
+    if (!isOpen(stored, io.now())) {
+      const more = stands === null ? '' : `; ${stands}`;
+      throw new Failure('plan_ended', `${endWords(stored)}${more}`, { plan: id });
+    }
     const program = join(dirname(io.program), `runner-${plan.verb}`);
     const given = [
       ...argumentsOf(plan),
@@ -48,6 +63,7 @@ export const apply = command({
     remove();
     return { status: status ?? (signal ? signalStatus(signal) : EXIT.failed) };
   },
+  human: ({ plan, result }: AppliedPlan) => `${plan} was applied: ${harmlessLine(result)}\n`,
 });
 
 function argumentsOf({ app, verb, commit, to, instance, reason, ...more }: CommandPlan): string[] {
@@ -63,21 +79,4 @@ function argumentsOf({ app, verb, commit, to, instance, reason, ...more }: Comma
     ...(more.accept_rewrite ? ['--accept-rewrite'] : []),
     ...(verb === 'stop' ? option('reason', reason) : []),
   ];
-}
-
-/** The end in the log, where a kill left none in the plan. */
-function becameOf(
-  paths: Parameters<typeof findApp>[0],
-  stored: ReturnType<typeof readPlan>,
-): string {
-  const { plan, applied, ended } = stored;
-  const words = endWords(stored);
-  if (!applied || ended) return words;
-  const isRunning = findApp(paths, plan.app)?.deploying?.deploy_id === applied.deploy_id;
-  if (isRunning) return `${words}; it runs, or was killed and the next command cleans up`;
-  if (plan.verb !== 'deploy' && plan.verb !== 'rollback') return `${words}; it was interrupted`;
-  const kind = plan.verb === 'deploy' ? 'DeploySuccess' : 'RollbackSuccess';
-  const end = recordedEnd(paths, plan.app, applied.deploy_id, kind);
-  if (!end) return `${words}; it was killed before anything was changed`;
-  return `${words}; ${end.isSuccess ? 'it succeeded' : `it failed: ${end.error.split('\n')[0]}`}`;
 }
