@@ -98,6 +98,11 @@ test('a contract runs once, when no version from before is kept', async ({ world
     /to restore what was before the contract: runner rollback shop --to v3 --database [0-9a-f]{8}-contract\n/,
   );
   assert.is(columns(), 'id,total');
+  const ran = () => world.events().filter(({ event_type: kind }) => kind === 'ContractRun');
+  assert.equal(
+    ran().map(({ version, deploy_id }) => [version, deploy_id]),
+    [['v2', null]],
+  );
   const back = await rollback(world);
   assert.is(back.status, 0, back.stderr);
   // That of v2, which is kept, has run.
@@ -137,6 +142,26 @@ test('a contract runs once, when no version from before is kept', async ({ world
     [nothing.status, nothing.stdout],
     [0, 'Nothing to do for shop: the contract of v5 waits until v4 is not kept any more\n'],
   );
+  const last = ran().at(-1);
+  assert.equal([last?.version, last?.plan, last?.approved_by], ['v4', id, ['root']]);
+  // A backup from after it has it, one from before has it not.
+  const backups = /--database (\S+)-contract/.exec(applied.stdout)?.[1];
+  const restored = await rollback(world, '--to', 'v4', '--database', `${backups}-contract`);
+  assert.is(restored.status, 0, restored.stderr);
+  assert.is(columns(), 'id,total,note');
+  const [, after = ''] =
+    /runner rollback shop --to v5 --database (\S+)/.exec(restored.stdout) ?? [];
+  const again = await rollback(world, '--to', 'v5', '--database', after);
+  assert.is(again.status, 0, `${again.stderr}${restored.stdout}${restored.stderr}`);
+  const waits = await run('runner-contract', ['shop'], { root });
+  assert.match(waits.stdout, 'Nothing to do for shop: the contract of v5 waits until v4');
+  // An emergency is not one for what cannot be taken back.
+  const deploy = deployFile(world.port, `keep: 2\nmigrate: { run: sh migrate.sh${more} }\n`);
+  const of = deploy.replace('env: { ', `env: { DATABASE_URL: "sqlite:${database}", `);
+  await world.push('v6', { deploy: of });
+  const urgent = await world.deploy(['--emergency', 'it burns']);
+  assert.is(urgent.status, 0, urgent.stderr);
+  assert.match(urgent.stderr, 'contract of v5 waits for an approval: runner plan contract shop');
 });
 
 test('a deploy that fails after its migration names the way back to what still runs', async ({

@@ -188,7 +188,7 @@ for (const [args, sentence] of [
   ],
   [
     ['Party', ...SHOP],
-    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved]",
+    "invalid value 'Party' for '[EVENT]' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, ContractRun, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved]",
   ],
   [
     ['DeployStarted', '--project', '../x', '--version', 'v1'],

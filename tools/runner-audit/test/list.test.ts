@@ -146,7 +146,7 @@ for (const [args, sentence] of [
   ],
   [
     ['--event', 'DeploySuccess,Party'],
-    "invalid value 'Party' for '--event <EVENT>' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved, GuardBypassed, AgentCall]",
+    "invalid value 'Party' for '--event <EVENT>' [possible values: DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, ContractRun, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved, GuardBypassed, AgentCall]",
   ],
   [['shop'], "unexpected argument 'shop' found"],
 ] as const) {

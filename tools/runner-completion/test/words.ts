@@ -102,6 +102,7 @@ export const CASES: readonly (readonly [
       'AppStarted',
       'AppStopped',
       'AppRestarted',
+      'ContractRun',
       'TrafficHeld',
       'TrafficReleased',
       'PreviewReady',

@@ -53,6 +53,8 @@ export interface DatabaseBackup {
   ms: number;
   /** The migrations that were in, also those of other apps, by their deploys. */
   migrations: string[];
+  /** Of each app, the deploy whose `contract` had run last; absent in older ones. */
+  contracted?: Record<string, string>;
 }
 
 /**

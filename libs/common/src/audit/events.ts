@@ -48,6 +48,7 @@ export const OPERATOR_EVENTS = [
   'AppStarted',
   'AppStopped',
   'AppRestarted',
+  'ContractRun',
   'TrafficHeld',
   'TrafficReleased',
   'PreviewReady',

@@ -94,7 +94,7 @@ test('times of any zone become UTC with milliseconds', () => {
 });
 
 const TYPES =
-  'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved';
+  'DeployStarted, DeploySuccess, DeployFailure, RollbackSuccess, AppDown, AppUp, ApprovalWanted, CertEnding, CheckRecovered, DeployWaiting, HeadBehind, JobFailed, JobMissed, JobRecovered, JobSlow, PlanApproved, PlanExpired, TagChanged, TokenEnding, TokenRenewed, WatchEnded, WatchFailed, WatchPassed, AppStarted, AppStopped, AppRestarted, ContractRun, TrafficHeld, TrafficReleased, PreviewReady, PreviewFailed, PreviewRemoved';
 const BAD: readonly (readonly [input: unknown, why: string])[] = [
   [null, 'is not a JSON object'],
   [undefined, 'is not a JSON object'],

@@ -11,6 +11,7 @@ import { writeStream } from '@runner/backup/backup';
 import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
 import type { DatabaseBackup } from '@runner/common/apps/database';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
+import { allNames, listApps } from '@runner/common/apps/store';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
@@ -55,6 +56,11 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
     migrations: migrationsOn({ paths, app: { ...app, database: address.fingerprint } })
       .filter(({ gone }) => !gone)
       .map((each) => each.deploy_id),
+    contracted: Object.fromEntries(
+      listApps(paths, allNames(paths)).apps.flatMap((each) =>
+        each.contracted ? [[each.app, each.contracted]] : [],
+      ),
+    ),
   };
   changeOwnState(op, (now) => {
     const kept = (now.database_backups ?? []).filter(

@@ -12,6 +12,7 @@ import { readConfig } from '@runner/common/config/file';
 import type { Paths } from '@runner/common/foundation/paths';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { keptTarget } from '../instances/target.ts';
+import { eventsOf, recordAnyway } from '../journal/events.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { type Deploy, type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
@@ -57,7 +58,8 @@ export async function contractIfDue(op: Deploy): Promise<void> {
   const due = dueContract(op.paths, app);
   if ('why' in due || app.contract_failed === due.of.deploy_id) return;
   const needed = approvalRuleOf(readConfig(op.paths), app.app).counts.contract ?? 0;
-  if ((op.approval?.approved_by?.length ?? 0) < needed && op.approval?.emergency === undefined) {
+  // The reason of an emergency is one for the deploy.
+  if ((op.approval?.approved_by?.length ?? 0) < needed) {
     op.reporter.note(
       `contract of ${due.of.version} waits for an approval: runner plan contract ${app.app}`,
     );
@@ -68,6 +70,14 @@ export async function contractIfDue(op: Deploy): Promise<void> {
   } catch (error) {
     op.reporter.note(`the deploy succeeded, but ${asStepFailure(error, 'migrate').message}`);
   }
+}
+
+/** Not of the deploy after which it runs, which is about another commit. */
+function recordContract(op: Operation & Pick<Deploy, 'commit'>, version: string): void {
+  const { io, app, redact, deployId, trigger, user, approval, commit } = op;
+  const origin = { io, app, redact, deployId, trigger, user, approval, commit, version };
+  const instances = Object.keys(app.instances).slice(0, 1);
+  recordAnyway(op, eventsOf({ origin, kind: 'ContractRun', instances }, { deploy_id: null }));
 }
 
 /** Runs it after a backup. Resolves the line that restores what was before. Throws a StepFailure. */
@@ -110,6 +120,7 @@ async function contract(
         migrating: null,
         ...(isDone ? { contracted: deploy_id } : { contract_failed: deploy_id }),
       }));
+      if (isDone) recordContract(op, version);
       if (!isDone)
         throw new StepFailure('migrate', `${title} ${describeExit(exit, rules.timeout)}`);
     });

@@ -127,7 +127,7 @@ async function replace(
   const { io, paths } = op;
   const after = (app: AppState, migrations = app.migrations ?? []): AppState => ({
     ...app,
-    contracted: null,
+    contracted: backup.contracted?.[app.app] ?? null,
     migrations: migrations.map((each) =>
       (each.database ?? database) === database ? restoredMigration(each, backup, at) : each,
     ),
