@@ -23,8 +23,9 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
         stdin: `${key} helper@laptop\n`,
       });
     await run('runner-add', ['--repo', 'acme/blog', '--branch', 'main', '--public'], { root });
-    for (const level of ['look', 'propose', 'operate'])
-      assert.is((await add(`by-${level}`, level)).status, 0);
+    for (const level of ['look', 'propose']) assert.is((await add(`by-${level}`, level)).status, 0);
+    const held = signingKey().line;
+    assert.is((await add('by-operate', 'operate', 'shop', held)).status, 0);
     assert.is((await add('other', 'operate', 'blog')).status, 0);
     const shared = signingKey().line;
     assert.is((await add('first', 'look', 'shop', shared)).status, 0);
@@ -69,7 +70,7 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
       [operated.id, 'grant by-operate'],
     );
     const demoted = JSON.parse((await plan('by-operate', 'restart')).stdout);
-    assert.is((await add('by-operate', 'propose')).status, 0);
+    assert.is((await add('by-operate', 'propose', 'shop', held)).status, 0);
     const late = await run('runner-apply', [demoted.id], as('by-operate'));
     assert.is(late.status, 1);
     assert.match(late.stderr, 'has 0 of 1 approvals');
