@@ -26,6 +26,9 @@ test('a plan binds the backup that is restored, and one over a broken migration 
     run('runner-plan', ['rollback', 'shop', '--to', 'v1', ...args], { root });
   const idOf = (text: string) => /\[(p-[0-9a-f]{8})\]/.exec(text)?.[1] ?? '';
   const approve = (id: string) => run('runner-approve', [id, '--no-apply'], { root });
+  // Of the active commit, a rollback goes further back.
+  const same = await run('runner-plan', ['deploy', 'shop'], { root });
+  assert.match(same.stdout, /undo: +runner rollback shop, but v1 does not work with/);
   const useless = await plan();
   assert.is(useless.status, 1);
   const [, backup = ''] =
@@ -35,7 +38,7 @@ test('a plan binds the backup that is restored, and one over a broken migration 
   assert.is.not(backup, '', useless.stdout);
   assert.match(useless.stdout, /\ncannot be applied: it has a problem\n/);
   await approve(idOf(useless.stdout));
-  assert.not.match((await run('runner-plan', ['list'], { root })).stdout, /ready/);
+  assert.not.match((await run('runner-plan', ['list'], { root })).stdout, /rollback .*ready/);
   for (const other of [
     ['--database', backup],
     ['--accept-schema', 'v1'],
