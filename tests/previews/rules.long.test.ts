@@ -33,8 +33,9 @@ for (const type of ['github', 'gitlab', 'gitea'] as const)
     assert.is(await listed(world), 'pr-9 waiting', 'someone else labelled it');
     later(5);
     pulls.label(9, 'preview', writer);
-    const made = await world.sync();
-    assert.is(await world.page('pr-9'), 'hostile', made.stdout + made.stderr);
+    await world.sync();
+    const why = await world.runner('why', 'shop--pr-9');
+    assert.is(await world.page('pr-9'), 'hostile', why.stdout + why.stderr);
     later(5);
     await world.push(9, 'worse', { isForced: true });
     // In the second of the push the host cannot say which came first.
