@@ -75,6 +75,10 @@ test('a member sees apps, deploys and failures', async ({ world }) => {
   const changes = await as(world, GROUP, 'runner-changes', 'shop');
   assert.is(changes.status, 1);
   assert.match(changes.stderr, /^runner changes: .*use: sudo runner changes shop.*\n$/);
+  assert.is((await run('runner-plan', ['restart', 'shop'], { root: world.root })).status, 0);
+  const plans = await as(world, GROUP, 'runner-plan', 'list');
+  assert.equal([plans.status, plans.stdout], [1, '']);
+  assert.match(plans.stderr, /sudo runner plan list/, JSON.stringify(plans));
   const deploy = await as(world, GROUP, 'runner-deploy', 'shop');
   assert.is(deploy.status, 1);
   assert.match(deploy.stderr, /^runner deploy: .*use: sudo runner deploy shop.*\n$/);

@@ -117,6 +117,9 @@ test('a preview whose drop was begun finishes it before it is made again, with i
   await world.push(5, 'again', { more });
   const failed = await world.sync();
   assert.match(failed.stdout, /shop--pr-5 is not wholly removed: its database was not dropped: /);
+  const opened = await world.runner('preview', 'open', 'shop', '5');
+  assert.equal([opened.status, opened.stdout], [1, '']);
+  assert.match(opened.stderr, /pr-5 has no preview: it is being removed: its database was not/);
   assert.equal(world.processes(), []);
   writeFileSync(join(file, '..', 'allow'), '');
   const made = await world.sync();

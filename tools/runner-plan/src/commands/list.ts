@@ -2,6 +2,7 @@ import { listPlans } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
+import { namesIn } from '@runner/common/files/read';
 import { type PlanView, stateWords, viewOf } from '../text.ts';
 
 export const list = command({
@@ -11,6 +12,8 @@ export const list = command({
   positionals: { app: { about: 'Only of this app [default: all]' } },
   async run({ io, paths, args }) {
     const app = args.app === undefined ? undefined : requireApp(paths, args.app).app;
+    // Who may not read them is not told that there are none.
+    namesIn(paths.plansDir);
     const plans: PlanView[] = [];
     for (const each of listPlans(paths, app)) plans.push(await viewOf({ io, paths }, each));
     return { value: { plans } };

@@ -3,6 +3,7 @@ import {
   branchKey,
   type PreviewMark,
   removalOf,
+  removalWords,
   type SeenPreview,
 } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
@@ -124,8 +125,11 @@ async function syncFor(context: PreviewContext, app: string, key: string): Promi
   if (!isSeen()) await syncLocked(context, app);
   note(context, app, key, { opened: context.io.now().toISOString() });
   const { waiting, problems } = await syncLocked(context, app);
-  const why = waiting.find((each) => each.key === key)?.why ?? problems[0];
-  if (findApp(context.paths, nameOf({ of: app, key }))?.preview?.outcome) return;
+  const mark = findApp(context.paths, nameOf({ of: app, key }))?.preview;
+  const isGone = mark !== undefined && removalOf({ preview: mark }) !== undefined;
+  if (mark?.outcome && !isGone) return;
+  const gone = isGone ? `it ${removalWords(mark)}` : undefined;
+  const why = waiting.find((each) => each.key === key)?.why ?? gone ?? problems[0];
   throw new Failure('not_ready', `${key} has no preview: ${why ?? 'it is not open'}`);
 }
 
