@@ -86,8 +86,12 @@ test(`${COUNT} forged, foreign, torn and late approvals have no effect`, () =>
       () => by('bob', 0, { RUNNER_GRANT: 'helper' }),
       () => async () => {
         const text = bytes.toString('utf8');
-        const torn =
-          random() < 0.5 ? text.slice(0, Math.floor(random() * text.length)) : flip(text);
+        const changed = [
+          text.slice(0, Math.floor(random() * text.length)),
+          flip(text),
+          text.replace('"approvals":', '"approval":'),
+        ];
+        const torn = changed[Math.floor(random() * changed.length)] as string;
         if (torn.trimEnd() === text.trimEnd()) throw new Failure('plan_invalid', 'the same');
         writeFileSync(path, torn);
         try {

@@ -114,8 +114,7 @@ export const isPlanId = (text: string) => /^p-[0-9a-f]{8}$/.test(text);
 /** The bytes of its file, with a sum over them: what was torn or changed is refused. */
 function fileOf({ text, approvals, applied, ended }: StoredPlan): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
-  const given = approvals.map(({ lapsed: _, ...approval }) => approval);
-  const held = { text, approvals: given, applied, ended };
+  const held = { text, approvals, applied, ended };
   const sum = createHash('sha256').update(JSON.stringify(held)).digest('hex');
   return `${JSON.stringify({ sum, ...held })}\n`;
 }
@@ -229,6 +228,8 @@ function underPlansLock<T>({ io, paths }: Server, work: () => T): T {
 }
 
 function write(paths: Paths, stored: StoredPlan): StoredPlan {
-  writeWhole(paths.plan(stored.plan.id), fileOf(stored), 0o600);
+  // Whether one counts is found at each reading.
+  const approvals = stored.approvals.map(({ lapsed: _, ...approval }) => approval);
+  writeWhole(paths.plan(stored.plan.id), fileOf({ ...stored, approvals }), 0o600);
   return stored;
 }

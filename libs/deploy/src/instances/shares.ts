@@ -50,7 +50,7 @@ export interface CanaryPlan {
   readonly for_ms: number;
   /** The instances whose requests it gets. */
   readonly instances: readonly string[];
-  /** Why there is none, or what it lacks; null: nothing. */
+  /** Why there is no canary, or what is missing for it; null otherwise. */
   readonly note: string | null;
 }
 
