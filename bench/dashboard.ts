@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Dashboard, startDashboard, view } from '../tests/eyes/dashboard.ts';
 import { logLine, makeEyesRoot } from '../tests/eyes/root.ts';
+import { printRows, verdict } from './harness/measure.ts';
+import { printSetting } from './harness/setting.ts';
 
 const APPS = 10;
 /** Budgets: part of a core, MB more than without viewers, and ms from an event to the screen. */
@@ -57,14 +59,22 @@ async function main(): Promise<void> {
   const core = (ended.ticks - begun.ticks) / Number(values.seconds);
   const memory = ended.memory - without.memory;
   const latency = Math.max(...delays);
-  console.log(
-    `${values.viewers} viewers of ${APPS} apps: ${core.toFixed(2)} % of a core (budget ${CORE})`,
-  );
-  console.log(
-    `${memory.toFixed(1)} MB more than one viewer (budget ${MEMORY}); ${busy.memory.toFixed(1)} MB in all while a log grows`,
-  );
-  console.log(
-    `from a line of a log to ${values.viewers} screens: longest ${latency} ms of ${TIMES} (budget ${LATENCY})`,
+  const row = (what: string, [value, budget]: [number, number], unit: string) => [
+    what,
+    `${value.toFixed(unit === 'ms' ? 0 : 2)} ${unit}`,
+    `${budget} ${unit}`,
+    verdict(value <= budget),
+  ];
+  printSetting('The dashboard', 1);
+  printRows(
+    `${values.viewers} viewers of ${APPS} apps`,
+    ['what', 'measured', 'budget', ''],
+    [
+      row('processor', [core, CORE], '% of a core'),
+      row('memory, more than for one viewer', [memory, MEMORY], 'MB'),
+      row('from a line of a log to all screens, the longest', [latency, LATENCY], 'ms'),
+      ['memory in all, while a log grows', `${busy.memory.toFixed(2)} MB`, '', ''],
+    ],
   );
   for (const viewer of [first, ...viewers]) viewer.close();
   served.child.kill();

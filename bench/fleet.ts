@@ -146,7 +146,7 @@ async function collect(stage: Stage, server: string): Promise<void> {
 
 async function main(): Promise<void> {
   const rounds = roundsWanted(5);
-  printSetting('several servers', rounds);
+  printSetting('Several servers', rounds);
   if (!hasBroker()) return void process.stdout.write('\nskipped: nats-server is not installed\n');
   const servers = Array.from({ length: COUNT }, (_, index) => `web${index + 1}`);
   const stage = await makeStage(servers);

@@ -42,7 +42,7 @@ const COPY_BUDGET = 1.4;
 
 async function main(): Promise<void> {
   const rounds = roundsWanted(10);
-  printSetting('the network of a build', rounds);
+  printSetting('The network of a build', rounds);
   const root = mkdtempSync(join(tmpdir(), 'runner-bench-'));
   const paths = pathsOf(root);
   const app = paths.app('a');

@@ -22,7 +22,7 @@ const project = at === -1 ? undefined : process.argv[at + 1];
 
 const rounds = roundsWanted(20);
 const found = bubblewrap(process.env);
-printSetting('the sandbox', rounds);
+printSetting('The sandbox', rounds);
 if ('problem' in found) {
   process.stdout.write(`\nskipped: ${found.problem}\n`);
 } else {
