@@ -42,7 +42,8 @@ export async function contractNow(
     const { version } = due.of;
     try {
       const restore = (await runContract(op, due)) ?? null;
-      end(op, true, `the contract of ${version} has run`);
+      const back = restore === null ? '' : `; to restore what was before it: ${restore}`;
+      end(op, true, `the contract of ${version} has run${back}`);
       return { ...nothing, result: 'contracted', version, restore };
     } catch (error) {
       const { message, output } = asStepFailure(error, 'migrate');
