@@ -1,5 +1,5 @@
 /** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import * as assert from 'uvu/assert';
@@ -198,6 +198,43 @@ test('a deploy that fails after its migration names the way back to what still r
   const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
   assert.match(fetched.stdout, 'shop: on hold: v2 was rolled back');
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v1', '1|first|10']);
+});
+
+test('a clock that was set back changes nothing of what a rollback meets', async ({
+  world,
+  database,
+}) => {
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  // Its clock was an hour fast.
+  const path = join(world.root, 'state/shop.json');
+  const state = JSON.parse(readFileSync(path, 'utf8'));
+  const { current } = state.instances.default;
+  const fast = Date.now() + 3_600_000;
+  Object.assign(current, { deployed_at: new Date(fast).toISOString(), order: fast });
+  writeFileSync(path, JSON.stringify(state), { mode: 0o600 });
+  const migrations = { '001': 'alter table orders drop column note;' };
+  const done = await ship({ world, database, version: 'v2', migrations, more });
+  assert.is(done.status, 0, done.stderr);
+  const refused = await rollback(world);
+  assert.is(refused.status, 1);
+  const [, id = ''] =
+    /v1 does not work with the database that v2 has changed: .*--to v1 --database ([0-9a-f]{8})/.exec(
+      refused.stderr,
+    ) ?? [];
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+  assert.is(sql(database, 'select * from orders'), '1|first|10');
+  assert.match((await rollback(world, '--to', 'v2')).stderr, /v2 needs the migration of v2/);
+});
+
+test('the backup of a first deploy that failed is kept', async ({ world, database }) => {
+  const migrations = { '001': 'alter table orders drop column note;\nselect * from nothing;' };
+  const more = ', backup: auto, rehearse: false';
+  const failed = await ship({ world, database, version: 'v1', migrations, more });
+  assert.is(failed.status, 1);
+  assert.match(failed.stderr, /ok +back up the database/);
+  assert.is(readdirSync(join(world.root, 'apps/shop/database')).length, 1);
 });
 
 own.run();

@@ -35,8 +35,10 @@ export interface Migration extends RanVersion {
   otherwise?: SchemaWay;
   /** There was no version before it. */
   first?: true;
-  /** When a restore took it away, in ISO 8601. */
+  /** When a restore took it away, in ISO 8601, and the place of that: order.ts. */
   gone?: string;
+  gone_order?: number;
+  order?: number;
 }
 
 /** A sealed copy of a database, made before a migration or a restore. */
@@ -55,6 +57,7 @@ export interface DatabaseBackup {
   migrations: string[];
   /** Of each app, the deploy whose `contract` had run last; absent in older ones. */
   contracted?: Record<string, string>;
+  order?: number;
 }
 
 /**

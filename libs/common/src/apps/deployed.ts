@@ -30,6 +30,8 @@ export interface Deployed {
   deploy_id: string;
   /** Order among the deploys of its instance, whatever the clock did; absent in states written by 0.1.0. */
   sequence?: number;
+  /** Its place among the migrations and backups of the app: order.ts. */
+  order?: number;
   /** What it brought; absent as of 0.1.0. */
   changes?: ChangeSummary;
   /** `start.type` of its `.deploy.yml`; absent as of 0.1.0. */

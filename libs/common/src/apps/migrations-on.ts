@@ -1,16 +1,20 @@
 /** The migrations that are in the database of an app, also those of other apps that use it. */
 import type { Paths } from '../foundation/paths.ts';
 import type { DatabaseBackup, Migration } from './database.ts';
+import { nextOrder, orderOf } from './order.ts';
 import type { AppState } from './state.ts';
 import { allNames, listApps } from './store.ts';
 
 /** What a restore makes of a migration: one that was not in when the backup was made is gone. */
 export function restoredMigration(
-  { gone, ...each }: Migration,
+  { gone, gone_order, ...each }: Migration,
   { migrations: known }: Pick<DatabaseBackup, 'migrations'>,
-  at: string,
+  { at, order }: { readonly at: string; readonly order: number },
 ): Migration {
-  return known.includes(each.deploy_id) ? each : { ...each, gone: gone ?? at };
+  if (known.includes(each.deploy_id)) return each;
+  return gone === undefined
+    ? { ...each, gone: at, gone_order: order }
+    : { ...each, gone, ...(gone_order !== undefined && { gone_order }) };
 }
 
 /**
@@ -21,8 +25,11 @@ export function migrationsOn(
   { paths, app }: { readonly paths: Paths; readonly app: AppState },
   backup?: DatabaseBackup,
 ): Migration[] {
-  const at = new Date().toISOString();
-  const then = (each: Migration) => (backup ? restoredMigration(each, backup, at) : each);
+  const now = new Date();
+  const then = (each: Migration) =>
+    backup
+      ? restoredMigration(each, backup, { at: now.toISOString(), order: nextOrder(app, now) })
+      : each;
   const { database } = app;
   const others = database === undefined ? [] : listApps(paths, allNames(paths)).apps;
   const theirs = others.flatMap(({ app: name, migrations = [] }) =>
@@ -35,5 +42,5 @@ export function migrationsOn(
         version: `${each.version} of ${name}`,
       })),
   );
-  return [...(app.migrations ?? []).map(then), ...theirs].sort((a, b) => (a.at < b.at ? -1 : 1));
+  return [...(app.migrations ?? []).map(then), ...theirs].sort((a, b) => orderOf(a) - orderOf(b));
 }

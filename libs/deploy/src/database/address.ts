@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hashOf } from '@runner/common/audit/chain';
 import { Failure } from '@runner/common/foundation/failure';
+import type { Confinement } from '../sandbox/sandbox.ts';
 
 /** A database that is known by its URL. */
 export interface DatabaseAddress {
@@ -13,7 +14,12 @@ export interface DatabaseAddress {
   readonly name: string;
   /** 16 hex digits of a hash of kind, host, port and name. */
   readonly fingerprint: string;
+  /** How its tools run: as the commands of its app, which decides what is in it. Absent where none runs. */
+  readonly confine?: Confine | undefined;
 }
+
+/** `copy`: a folder below the releases in which a tool may write, too. */
+type Confine = (copy?: string) => Confinement | undefined;
 
 export interface DatabaseServer {
   readonly user: string;
@@ -96,27 +102,29 @@ function plainPath(path: string): string {
 }
 
 /** Reads a URL; a relative file is one in `cwd`. Throws `config_invalid`, without the URL. */
-export function databaseAddress(url: string, cwd: string): DatabaseAddress {
+export function databaseAddress(url: string, cwd: string, confine?: Confine): DatabaseAddress {
   const scheme = /^([a-z\d]+)(?:\+[a-z\d_]+)?:/i.exec(url)?.[1]?.toLowerCase() ?? '';
   const kind = Object.hasOwn(KINDS, scheme) ? KINDS[scheme] : undefined;
   if (!kind) throw invalid('does not begin with postgres:, mysql:, mariadb:, sqlite: or file:');
   const server = kind === 'sqlite' ? undefined : serverOf(url, kind);
   const name = server?.name ?? fileOf(url, cwd);
   const place = [kind, server?.host ?? '', server?.port ?? '', server ? name : plainPath(name)];
-  return { kind, url, name, fingerprint: hashOf(place.join('\0')).slice(0, 16) };
+  return { kind, url, name, fingerprint: hashOf(place.join('\0')).slice(0, 16), confine };
 }
 
-/** The same server with another database, or SQLite with another file, in the form of the URL. */
+/** The same server with another database, or SQLite with another file, a copy, in the form of the URL. */
 export function otherDatabase(address: DatabaseAddress, name: string): DatabaseAddress {
+  const { confine } = address;
   const [, scheme = '', rest = ''] = /^([^:]+:)(.*)$/s.exec(address.url) ?? [];
   const query = /\?.*$/s.exec(rest)?.[0] ?? '';
   if (address.kind === 'sqlite') {
     const isRelative = /^\/\/\/[^/]/.test(rest) && !rest.startsWith(`//${address.name}`);
     const slashes = /^\/\/(?:\/\/)?/.exec(rest)?.[0] ?? '';
     const lead = isRelative ? '///' : slashes === '////' ? '///' : slashes;
-    return databaseAddress(`${scheme}${lead}${name}${query}`, '/');
+    const inFolder = (copy = dirname(name)) => confine?.(copy);
+    return databaseAddress(`${scheme}${lead}${name}${query}`, '/', inFolder);
   }
   const place = /^\/\/[^/?]*/.exec(rest)?.[0] ?? '';
   const settings = query.replace(/([?&])dbname=[^&]*&?/, '$1');
-  return databaseAddress(`${scheme}${place}/${encodeURIComponent(name)}${settings}`, '/');
+  return databaseAddress(`${scheme}${place}/${encodeURIComponent(name)}${settings}`, '/', confine);
 }

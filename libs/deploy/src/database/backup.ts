@@ -3,7 +3,8 @@
  * written: of PostgreSQL an archive of pg_dump, of MySQL the text of its dump, of SQLite the file.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, rmSync } from 'node:fs';
+import { constants, createReadStream, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip, createGzip } from 'node:zlib';
 import { decrypted, encryptedFor, newIdentity } from '@runner/backup/age';
@@ -11,8 +12,10 @@ import { writeStream } from '@runner/backup/backup';
 import { keepDatabaseKey, openDatabaseKey } from '@runner/common/app-secrets/database-key';
 import type { DatabaseBackup } from '@runner/common/apps/database';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
+import { nextOrder } from '@runner/common/apps/order';
 import { allNames, listApps } from '@runner/common/apps/store';
 import { isThere, makeFolder } from '@runner/common/files/read';
+import { removeTree } from '@runner/common/files/tree-change';
 import { Failure } from '@runner/common/foundation/failure';
 import { Secret } from '@runner/common/secrets/secret';
 import { changeOwnState } from '../journal/journal.ts';
@@ -43,6 +46,7 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
   requireSpace(own.databaseBackups, size);
   const began = op.io.elapsed();
   const at = op.io.now().toISOString();
+  const order = nextOrder(app, op.io.now());
   say(op, `a backup of the database: ${words}`);
   const bytes = await reported(op.reporter, 'back up the database', () => write(op, source));
   const backup: DatabaseBackup = {
@@ -66,7 +70,8 @@ export async function makeBackup(op: Operation, source: BackupSource): Promise<D
     const kept = (now.database_backups ?? []).filter(
       (each) => each.deploy_id !== deploy_id && isThere(own.databaseBackup(each.deploy_id)),
     );
-    return { ...now, database_backups: [...kept, backup].slice(-REMEMBERED) };
+    const made = { ...backup, order };
+    return { ...now, database_backups: [...kept, made].slice(-REMEMBERED) };
   });
   return backup;
 }
@@ -86,7 +91,7 @@ async function write(op: Operation, { address, timeout }: BackupSource): Promise
     });
   };
   try {
-    await dumpTo(address, { signal: op.signal, timeout, output: save }, `${path}.${io.pid}.tmp`);
+    await dumpTo(op, address, { signal: op.signal, timeout, output: save });
     const read = createHash('sha256');
     for await (const _ of hashing(openBackup(op, address, deployId), read));
     if (written.digest('hex') !== read.digest('hex'))
@@ -105,7 +110,7 @@ type DumpLimits = Required<Pick<Parameters<typeof runTool>[3] & object, 'output'
   readonly signal: AbortSignal;
 };
 
-async function dumpTo(address: DatabaseAddress, limits: DumpLimits, path: string): Promise<void> {
+async function dumpTo(op: Operation, address: DatabaseAddress, limits: DumpLimits): Promise<void> {
   const { kind } = address;
   if (kind === 'postgres') {
     const args = ['-Fc', '-Z1', '-w', '--lock-wait-timeout=5s'];
@@ -119,15 +124,26 @@ async function dumpTo(address: DatabaseAddress, limits: DumpLimits, path: string
     await runTool(address, 'dump', { args: [...loose, ...all, ...how] }, limits);
     return;
   }
-  const copy = `${path}.sqlite`;
+  const { output, ...rest } = limits;
+  await inTemporary(op, async (temporary) => {
+    const copy = join(temporary, 'copy.sqlite');
+    await query(address, `VACUUM INTO '${copy.replaceAll("'", "''")}'`, { ...rest, temporary });
+    // The commit decides what the tool does: it could put a link there, or a pipe.
+    const fd = openSync(copy, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await output(createReadStream('', { fd }));
+  });
+}
+
+/** Gives a folder of its own in which tools may write; what a kill leaves, the next deploy removes. */
+export async function inTemporary<T>(
+  { paths, app }: Pick<Operation, 'paths' | 'app'>,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(paths.app(app.app).releases, '.tmp-database-'));
   try {
-    await query(address, `VACUUM INTO '${copy.replaceAll("'", "''")}'`, {
-      signal: limits.signal,
-      timeout: limits.timeout,
-    });
-    await limits.output(createReadStream(copy));
+    return await work(folder);
   } finally {
-    rmSync(copy, { force: true });
+    removeTree(folder);
   }
 }
 

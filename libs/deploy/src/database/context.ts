@@ -4,7 +4,7 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { hookEnvironment } from '../instances/hooks.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
 import { shellStep } from '../run/step.ts';
-import type { DatabaseAddress } from './address.ts';
+import { type DatabaseAddress, databaseAddress } from './address.ts';
 
 /** What a migration has at hand. */
 export interface MigrationContext {
@@ -12,6 +12,11 @@ export interface MigrationContext {
   readonly target: Target;
   readonly rules: MigrationRules;
   readonly address: DatabaseAddress;
+}
+
+/** The database whose URL a variable of an instance has. Throws `config_invalid`, without the URL. */
+export function addressOf({ env, release, confine }: Target, variable: string): DatabaseAddress {
+  return databaseAddress(env[variable] ?? '', release, (copy) => confine('hook', undefined, copy));
 }
 
 /** What runs now in the instance whose release migrates. */

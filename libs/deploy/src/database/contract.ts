@@ -18,8 +18,7 @@ import { type Deploy, type Operation, say } from '../journal/operation.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { asStepFailure, StepFailure, tryStep } from '../run/step.ts';
-import { databaseAddress } from './address.ts';
-import { type MigrationContext, stepFor } from './context.ts';
+import { addressOf, type MigrationContext, stepFor } from './context.ts';
 import { keptVersions } from './kept.ts';
 import { isEnded, leftElsewhere, notedEnd } from './killed.ts';
 import { keepLook } from './last-look.ts';
@@ -89,7 +88,7 @@ export async function runContract(op: Operation, due: DueContract): Promise<stri
   const target = keptTarget(own, name, due.of);
   const rules = target?.file.migrate;
   if (!target || !rules) throw new StepFailure('migrate', `${version} is not kept any more`);
-  const address = databaseAddress(target.env[rules.database] ?? '', target.release);
+  const address = addressOf(target, rules.database);
   return contract({ op: own, target, rules, address }, due);
 }
 

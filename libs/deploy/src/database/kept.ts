@@ -1,6 +1,7 @@
 /** Which backups of a database may go: those that no kept version is from before. */
 import { join } from 'node:path';
 import type { Deployed } from '@runner/common/apps/deployed';
+import { orderOf } from '@runner/common/apps/order';
 import type { AppState } from '@runner/common/apps/state';
 import { isThere, namesIn } from '@runner/common/files/read';
 import type { AppPaths } from '@runner/common/foundation/paths';
@@ -10,15 +11,15 @@ export function keptVersions(paths: AppPaths, { instances }: AppState): Deployed
   return Object.values(instances)
     .flatMap(({ current, previous }) => [current ?? [], previous].flat())
     .filter(({ release }) => isThere(paths.release(release)))
-    .sort((a, b) => (a.deployed_at < b.deployed_at ? -1 : 1));
+    .sort((a, b) => orderOf(a) - orderOf(b));
 }
 
-/** Paths of backups that nothing needs, and of what killed commands left. Under the app's lock. */
+/** Paths of backups that nothing needs, and of what killed commands left; the newest stays until a version is kept. Under the app's lock. */
 export function unneededBackups(paths: AppPaths, app: AppState): string[] {
   const { database_backups: backups = [] } = app;
   const [oldest] = keptVersions(paths, app);
   const needed = backups
-    .filter(({ at }) => oldest && oldest.deployed_at < at)
+    .filter((each) => (oldest ? orderOf(oldest) < orderOf(each) : each === backups.at(-1)))
     .map(({ deploy_id }) => paths.databaseBackup(deploy_id));
   const all = namesIn(paths.databaseBackups).map((name) => join(paths.databaseBackups, name));
   return all.filter((path) => !needed.includes(path));

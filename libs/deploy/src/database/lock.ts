@@ -8,6 +8,8 @@ import { openSession } from './session-lock.ts';
 
 /** Between two attempts, in ms. */
 const POLL = 300;
+/** A server that does not answer counts as one that has it, after this many ms. */
+const SILENCE = 2_000;
 
 /** Waits for at most `patience` ms. Throws a StepFailure. */
 export async function lockDatabase(
@@ -38,7 +40,13 @@ export async function lockDatabase(
       await polled(
         op,
         until,
-        async () => ((await session.isTaken()) ? undefined : true),
+        async () => {
+          const isTaken = await Promise.race([
+            session.isTaken(),
+            sleep(SILENCE, true, { ref: false }),
+          ]);
+          return isTaken ? undefined : true;
+        },
         () => 'another server, or another app with another URL of it',
       );
   } catch (error) {

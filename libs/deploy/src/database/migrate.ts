@@ -5,6 +5,7 @@
  */
 
 import type { Migration } from '@runner/common/apps/database';
+import { nextOrder } from '@runner/common/apps/order';
 import { migrationWords } from '@runner/common/apps/schema-way';
 import { requireApp } from '@runner/common/apps/store';
 import type { MigrationRules } from '@runner/common/deploy-file/migrate';
@@ -16,9 +17,9 @@ import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
 import { describeExit, succeeded } from '../run/child.ts';
 import { runStep, StepFailure, tryStep } from '../run/step.ts';
-import { databaseAddress } from './address.ts';
 import { makeBackup } from './backup.ts';
 import {
+  addressOf,
   commandOf,
   currentOf,
   hasVersion,
@@ -63,7 +64,7 @@ async function migrate(
   rules: MigrationRules,
   answer: KilledAnswer | undefined,
 ): Promise<void> {
-  const address = databaseAddress(target.env[rules.database] ?? '', target.release);
+  const address = addressOf(target, rules.database);
   const context = { op, target, rules, address };
   const lock = await lockDatabase(op, address, rules.timeout);
   try {
@@ -201,7 +202,10 @@ function remember(
     ...(seen !== undefined && { database_seen: seen }),
     ...(isIn && app.migrating?.first && { first_run: deploy_id }),
     ...(!isSame && {
-      migrations: [...(app.migrations ?? []), migration].slice(-REMEMBERED),
+      migrations: [
+        ...(app.migrations ?? []),
+        { ...migration, order: nextOrder(app, op.io.now()) },
+      ].slice(-REMEMBERED),
     }),
   }));
 }

@@ -6,7 +6,7 @@ import { namesIn } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Operation } from '../journal/operation.ts';
 import { type DatabaseAddress, otherDatabase } from './address.ts';
-import { type BackupSource, openBackup } from './backup.ts';
+import { type BackupSource, inTemporary, openBackup } from './backup.ts';
 import { query } from './query.ts';
 import { settingsOf } from './scratch.ts';
 import { quoted } from './seed.ts';
@@ -51,10 +51,14 @@ const STAYING =
   /^\d+; \d+ \d+ (?:COMMENT - EXTENSION |(?:SCHEMA - |COMMENT - SCHEMA |ACL - SCHEMA )(\S+) )/;
 
 /** One transaction: an input that ends early is undone. */
-async function intoPostgres(op: Operation, source: BackupSource, id: string): Promise<void> {
-  const { address, timeout } = source;
+async function intoPostgres(
+  op: Operation,
+  { address, timeout }: BackupSource,
+  id: string,
+  temporary: string,
+): Promise<void> {
   const kept = (await query(address, KEPT_SCHEMAS)).map(([name]) => name);
-  const limits = { timeout };
+  const limits = { timeout, temporary };
   const all = await runTool(
     address,
     'archive',
@@ -65,7 +69,7 @@ async function intoPostgres(op: Operation, source: BackupSource, id: string): Pr
     const [whole, schema] = STAYING.exec(line) ?? [];
     return whole === undefined || (schema !== undefined && !kept.includes(schema));
   });
-  const list = `${op.paths.app(op.app.app).databaseBackup(id)}.list`;
+  const list = join(temporary, 'list');
   writeFileSync(list, entries.join('\n'), { mode: 0o600 });
   async function* statements() {
     yield `\\set ON_ERROR_STOP 1\nBEGIN;\nSET LOCAL lock_timeout = 5000;\n${DROP_ALL}`;
@@ -74,11 +78,7 @@ async function intoPostgres(op: Operation, source: BackupSource, id: string): Pr
     yield '\nCOMMIT;\n';
   }
   const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];
-  try {
-    await runTool(address, 'client', { args, input: statements() }, limits);
-  } finally {
-    rmSync(list, { force: true });
-  }
+  await runTool(address, 'client', { args, input: statements() }, limits);
 }
 
 /** MySQL has no transactions for tables: what is ended half way has to be done once more. */
@@ -94,21 +94,19 @@ async function intoMysql(op: Operation, { address, timeout }: BackupSource, id: 
 }
 
 /** The file stays the one that it is: what has it open sees the change. */
-async function intoSqlite(op: Operation, { address, timeout }: BackupSource, id: string) {
-  const path = `${op.paths.app(op.app.app).databaseBackup(id)}.sqlite`;
-  const limits = { timeout };
-  try {
-    await writeStream(path, op.io.pid, openBackup(op, address, id), () => {});
-    const [[found] = []] = await query(
-      otherDatabase(address, path),
-      'PRAGMA integrity_check',
-      limits,
-    );
-    if (found !== 'ok') throw new Failure('backup_unreadable', `it is damaged: ${found}`);
-    await query(address, `.restore '${path.replaceAll("'", "''")}'`, limits);
-  } finally {
-    rmSync(path, { force: true });
-  }
+async function intoSqlite(
+  op: Operation,
+  { address, timeout }: BackupSource,
+  id: string,
+  temporary: string,
+) {
+  const path = join(temporary, 'copy.sqlite');
+  const limits = { timeout, temporary };
+  await writeStream(path, op.io.pid, openBackup(op, address, id), () => {});
+  const copy = otherDatabase(address, path);
+  const [[found] = []] = await query(copy, 'PRAGMA integrity_check', limits);
+  if (found !== 'ok') throw new Failure('backup_unreadable', `it is damaged: ${found}`);
+  await query(address, `.restore '${path.replaceAll("'", "''")}'`, limits);
 }
 
 const INTO: Readonly<Record<DatabaseAddress['kind'], typeof intoPostgres>> = {
@@ -123,5 +121,5 @@ export function putBack(op: Operation, source: BackupSource, id: string): Promis
   // What a kill left there is not encrypted.
   for (const name of namesIn(folder).filter((each) => !each.endsWith('.age')))
     rmSync(join(folder, name), { force: true });
-  return INTO[source.address.kind](op, source, id);
+  return inTemporary(op, (folder) => INTO[source.address.kind](op, source, id, folder));
 }

@@ -1,8 +1,8 @@
 /** A rollback that brings the database back, too: everything stops, and the backup takes its place. */
-import { writeFileSync } from 'node:fs';
 import { changeApp } from '@runner/common/apps/change';
-import type { DatabaseBackup } from '@runner/common/apps/database';
+import type { DatabaseBackup, Migration } from '@runner/common/apps/database';
 import { restoredMigration } from '@runner/common/apps/migrations-on';
+import { nextOrder } from '@runner/common/apps/order';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { isThere } from '@runner/common/files/read';
@@ -22,9 +22,9 @@ import {
 } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
-import { StepFailure } from '../run/step.ts';
-import { databaseAddress } from './address.ts';
+import { runStep, StepFailure, shellStep } from '../run/step.ts';
 import { type BackupSource, makeBackup } from './backup.ts';
+import { addressOf } from './context.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
 import { putBack } from './put-back.ts';
@@ -66,9 +66,19 @@ async function restore(
 ): Promise<void> {
   await onDatabase(op, target, backup, async (source) => {
     refuseInUse(op, op.app.app, backup.database);
-    // A file that was lost is made again.
-    if (isUnmade(source.address))
-      writeFileSync(source.address.name, '', { mode: 0o640, flag: 'a' });
+    // A file that was lost is made again, where the app may make one.
+    if (isUnmade(source.address)) {
+      const { outerEnv, release: cwd, confine } = target;
+      const command = 'umask 027; : >> "$RUNNER_DATABASE"';
+      const env = { ...outerEnv, RUNNER_DATABASE: source.address.name };
+      const how = {
+        stage: 'migrate' as const,
+        cwd,
+        timeout: PATIENCE,
+        confinement: confine('hook'),
+      };
+      await runStep(op.log, op.signal, shellStep({ ...how, command, env }));
+    }
     await makeBackup(op, source);
     noteRestore(op, backup.deploy_id);
     await replace(op, source, { to, backup });
@@ -93,7 +103,7 @@ async function onDatabase(
   { variable, database }: DatabaseBackup,
   body: (source: BackupSource) => Promise<void>,
 ): Promise<void> {
-  const address = databaseAddress(target.env[variable] ?? '', target.release);
+  const address = addressOf(target, variable);
   if (address.fingerprint !== database)
     throw new StepFailure('migrate', `migrate: ${variable} leads to another database now`, {
       blame: 'operator',
@@ -125,13 +135,13 @@ async function replace(
     throw new StepFailure('migrate', words, { blame: 'server' });
   }
   const { io, paths } = op;
-  const after = (app: AppState, migrations = app.migrations ?? []): AppState => ({
-    ...app,
-    contracted: backup.contracted?.[app.app] ?? null,
-    migrations: migrations.map((each) =>
-      (each.database ?? database) === database ? restoredMigration(each, backup, at) : each,
-    ),
-  });
+  const after = (app: AppState): AppState => {
+    const when = { at, order: nextOrder(app, io.now()) };
+    const then = (each: Migration) =>
+      (each.database ?? database) === database ? restoredMigration(each, backup, when) : each;
+    const contracted = backup.contracted?.[app.app] ?? null;
+    return { ...app, contracted, migrations: (app.migrations ?? []).map(then) };
+  };
   for (const app of sharingApps(op, op.app.app, database)) {
     forgetLook({ paths, app });
     const now = changeApp({ io, paths, command: 'rollback', app: app.app }, after);

@@ -1,5 +1,6 @@
 /** A lock in the database itself, for the deploys of other servers: held by a session until it ends. */
 import { createInterface } from 'node:readline';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { DatabaseAddress } from './address.ts';
 import { startTool } from './tools.ts';
 
@@ -15,7 +16,7 @@ const KEY = 7_214_091_836;
 const WORDS = {
   // For the time of a transaction: a pool of connections keeps what a session has taken.
   postgres: {
-    args: ['-X', '-q', '-A', '-t', '-w', '-f', '-'],
+    args: ['-X', '-q', '-A', '-t', '-w', '-v', 'ON_ERROR_STOP=1', '-f', '-'],
     // Without a snapshot: CREATE INDEX CONCURRENTLY waits for those that are held.
     first:
       'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0;\n',
@@ -36,7 +37,9 @@ export function openSession(address: DatabaseAddress): SessionLock | undefined {
   const { kind } = address;
   if (kind === 'sqlite') return undefined;
   const { args, first, ask, yes } = WORDS[kind];
-  const { child } = startTool(address, 'client', { args });
+  const started = unlessFailure(() => startTool(address, 'client', { args }), undefined);
+  if (!started) return undefined;
+  const { child } = started;
   let isOver = false;
   let answer: ((isTaken: boolean) => void) | undefined;
   const end = () => {

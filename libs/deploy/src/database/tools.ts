@@ -1,4 +1,7 @@
-/** A database's own command line tools. A password is in their environment, never in an argument. */
+/**
+ * A database's own command line tools. A password is in their environment, never in an argument. What a
+ * commit puts into a database can make them run programs: they are confined as its own commands are.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,6 +11,8 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
+import { startCutOff } from '../run/outside.ts';
+import type { Confinement } from '../sandbox/sandbox.ts';
 import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
 
 /** Longest answer of a tool, in bytes, and longest time, in ms. */
@@ -24,6 +29,8 @@ export interface ToolLimits {
   readonly timeout?: number | undefined;
   /** Statements after one that failed still run. */
   readonly isForced?: boolean;
+  /** A folder below the releases in which it may write, too. */
+  readonly temporary?: string | undefined;
   /** Takes what the tool prints, instead of an answer. */
   output?(bytes: AsyncIterable<Uint8Array>): Promise<void>;
 }
@@ -113,11 +120,18 @@ async function feed({ stdin }: ChildProcess, input: ToolWords['input']): Promise
   stdin.end();
 }
 
+/** A tool that was started. */
+interface StartedTool {
+  readonly child: ChildProcess;
+  readonly file: string;
+  readonly secret: string;
+  readonly confinement: Confinement | undefined;
+}
+
 function collected(
-  child: ChildProcess,
+  { child, file, confinement }: StartedTool,
   input: ToolWords['input'],
   limits: ToolLimits,
-  file: string,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let [size, errors] = [0, ''];
@@ -142,11 +156,13 @@ function collected(
     errors = (errors + chunk.toString('utf8')).slice(0, 65_536);
   });
   return new Promise<Buffer>((resolve, reject) => {
-    child.once('error', () => reject(new Failure('program_not_found', `${file} is not installed`)));
+    child.once('error', () => reject(new Failure('setup_failed', `${file} could not be started`)));
     child.once('close', async (code) => {
       await Promise.all([taken, fed]);
       if (ended !== undefined && typeof ended !== 'string') return reject(ended);
-      const words = ended ? `${file} ${ended}` : `${file}: ${sentenceIn(errors)}`;
+      const doubt = ended ? undefined : confinement?.explain(errors);
+      const why = `${sentenceIn(errors)}${doubt ? `; ${doubt}` : ''}`;
+      const words = ended ? `${file} ${ended}` : `${file}: ${why}`;
       if (code === 0 || (limits.isForced && !ended)) resolve(Buffer.concat(chunks));
       else reject(new Failure(limits.signal?.aborted ? 'interrupted' : 'setup_failed', words));
     });
@@ -164,29 +180,40 @@ function sentenceIn(errors: string): string {
   return harmlessLine(words.trim());
 }
 
-/** Starts a tool on a database, with all three pipes. */
+/** Starts a tool on a database, with all three pipes. Throws `program_not_found`, and what confines it. */
 export function startTool(
   address: DatabaseAddress,
   tool: DatabaseTool,
   { args, after = [] }: ToolWords,
-): { readonly child: ChildProcess; readonly file: string; readonly secret: string } {
+  temporary?: string,
+): StartedTool {
   const { kind, name } = address;
   const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
   const programs = PROGRAMS[`${kind} ${tool}`] ?? [];
   const { PATH = '' } = process.env;
-  const file = programs.find((each) => onPath(each, { PATH })) ?? programs[0] ?? '';
+  const file = programs.find((each) => onPath(each, { PATH }));
+  if (file === undefined) throw new Failure('program_not_found', `${programs[0]} is not installed`);
   const own = kind === 'mysql' && server ? mysqlArgs(server) : [];
   const last = kind === 'postgres' ? [] : [name];
-  const child = spawn(file, [...own, ...args, ...last, ...after], {
+  const call = {
+    file,
+    args: [...own, ...args, ...last, ...after],
     cwd: '/',
     env: {
       PATH,
       LC_ALL: 'C.UTF-8',
       ...(server && kind !== 'sqlite' ? environmentOf(kind, server) : {}),
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  return { child, file, secret: server?.password ?? '' };
+  };
+  const confinement = address.confine?.(temporary);
+  const child = startCutOff(call, confinement, (command, descriptors) =>
+    spawn(command.file, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
+    }),
+  );
+  return { child, file, confinement, secret: server?.password ?? '' };
 }
 
 /** Whether it is a file of SQLite that is not there: only the app, or its migration, makes it. */
@@ -202,9 +229,10 @@ export async function runTool(
   // The tool would make it.
   if (isUnmade(address))
     throw new Failure('not_configured', `there is no file ${basename(address.name)}`);
-  const { child, file, secret } = startTool(address, tool, words);
+  const started = startTool(address, tool, words, limits.temporary);
+  const { secret } = started;
   try {
-    return (await collected(child, words.input, limits, file)).toString('utf8');
+    return (await collected(started, words.input, limits)).toString('utf8');
   } catch (error) {
     const isShown = error instanceof Failure && secret !== '' && error.message.includes(secret);
     throw isShown ? new Failure(error.code, error.message.replaceAll(secret, '***')) : error;

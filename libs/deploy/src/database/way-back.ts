@@ -3,6 +3,7 @@
 import type { Migration, SchemaWay } from '@runner/common/apps/database';
 import type { Deployed } from '@runner/common/apps/deployed';
 import { migrationsOn } from '@runner/common/apps/migrations-on';
+import { orderOf } from '@runner/common/apps/order';
 import { restoreLine } from '@runner/common/apps/schema-way';
 import type { AppState } from '@runner/common/apps/state';
 import { versionArgument } from '@runner/common/apps/versions';
@@ -99,7 +100,7 @@ const WORDS: Readonly<Record<SchemaWay, (version: string, since: string) => stri
 /** The migrations since a version was deployed, the newest first, and what each means for it. */
 function crossedBy(all: readonly Migration[], to: Deployed): Migration[] {
   return all
-    .filter(({ at, gone }) => !gone && at > to.deployed_at)
+    .filter((each) => !each.gone && orderOf(each) > orderOf(to))
     .map((each) =>
       each.tried === to.commit ? each : { ...each, verdict: each.otherwise ?? each.verdict },
     )
@@ -108,7 +109,11 @@ function crossedBy(all: readonly Migration[], to: Deployed): Migration[] {
 
 /** A migration that was in when the version was deployed. */
 function lackedBy(all: readonly Migration[], to: Deployed): Migration | undefined {
-  return all.find(({ at, gone }) => gone && at <= to.deployed_at && to.deployed_at < gone);
+  const place = orderOf(to);
+  return all.find((each) => {
+    const { gone, gone_order: end = Date.parse(gone ?? '') } = each;
+    return gone !== undefined && orderOf(each) <= place && place < end;
+  });
 }
 
 /** The way to the database as it was before the oldest of them. */

@@ -1,6 +1,7 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
 import { fingerprintsOf } from '@runner/common/app-secrets/open';
 import type { ChangeSummary, Deployed } from '@runner/common/apps/deployed';
+import { nextOrder } from '@runner/common/apps/order';
 import { findApp } from '@runner/common/apps/store';
 import type { ProxyMark } from '@runner/common/apps/watch';
 import type { DeployEvent } from '@runner/common/audit/events';
@@ -71,7 +72,8 @@ export function deploySucceeded(
     state(app, deployed_at) {
       const { type: start } = file.start;
       const { ref, isOperators } = op;
-      const what = { version, commit, release, deployed_at, deploy_id, changes, start };
+      const order = nextOrder(app, op.io.now());
+      const what = { version, commit, release, deployed_at, order, deploy_id, changes, start };
       const deployed: Deployed = {
         ...what,
         ...(ref !== undefined && { ref }),
