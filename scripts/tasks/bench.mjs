@@ -9,21 +9,28 @@ const ELSEWHERE = 'extract';
 /** Takes an hour: only by its name. */
 const LONG = 'zero-drop';
 
-/** What the programs printed stands between the marks of the page; our headings are its second level. */
-function writePage(printed) {
-  const marks = /(<!-- figures -->\n)[\s\S]*(<!-- end of figures -->)/;
+/** What the programs printed stands between the marks of the page, each under its heading of the second level. */
+function writePage(printed, isWhole) {
+  const marks = /(<!-- figures -->\n)([\s\S]*)(<!-- end of figures -->)/;
   const page = readFileSync(PAGE, 'utf8');
   if (!marks.test(page)) throw new Error(`${PAGE} has no place for the figures`);
-  const text = printed.map((each) => each.trim()).join('\n\n');
+  const sectionsOf = (text) => text.trim().split(/\n+(?=## )/);
+  const fresh = printed.flatMap(sectionsOf);
+  const titleOf = (section) => section.split('\n', 1)[0];
+  const sections = (old) =>
+    sectionsOf(old).map((each) => fresh.find((one) => titleOf(one) === titleOf(each)) ?? each);
   writeFileSync(
     PAGE,
-    page.replace(marks, (_all, start, end) => `${start}\n${text}\n\n${end}`),
+    page.replace(marks, (_all, start, old, end) => {
+      const text = (isWhole ? fresh : sections(old)).join('\n\n');
+      return `${start}\n${text}\n\n${end}`;
+    }),
   );
 }
 
 /**
  * `npm run bench -- deploy` runs bench/deploy.ts; without a name, all of them in turn. With `--write`
- * what they print becomes the tables of bench/figures.md. `--nodes` or `--nodes 20,24,packaged` runs it on each of
+ * what they print becomes the tables of bench/figures.md, or of its own section there. `--nodes` or `--nodes 20,24,packaged` runs it on each of
  * these versions of Node. Resolves the worst exit status.
  */
 export async function runBenches(args) {
@@ -44,10 +51,6 @@ export async function runBenches(args) {
     say(`bench: nothing is called '${wanted}' in bench/`);
     return 1;
   }
-  if (write && !all) {
-    say('bench: --write needs all of them: the page has one setting');
-    return 2;
-  }
   const options = all && wanted !== undefined ? [wanted, ...rest] : rest;
   const nodes = options.indexOf('--nodes');
   if (nodes >= 0) return runOnNodes(names, options, nodes);
@@ -62,7 +65,7 @@ export async function runBenches(args) {
     printed.push(output);
     worst = Math.max(worst, status);
   }
-  if (write) writePage(printed);
+  if (write) writePage(printed, all);
   return worst;
 }
 
