@@ -1,14 +1,16 @@
 /** Root in the root of another user: every command leaves it as it is, and runs nothing that was planted there. */
+
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
 import { RECIPIENT } from '@runner/testing/age-key';
 import { asNobody, run, shell } from '@runner/testing/run';
-import { temporaryFolder } from '@runner/testing/temp';
+import { temporaryFolder, tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { foreign, OTHER, test } from './foreign-root.ts';
 
-test('the command to type repeats the app and the flags, and no value', async () => {
+test('the command to type repeats what was typed, without secrets', async () => {
   const root = temporaryFolder('foreign');
   chownSync(root, OTHER, OTHER);
   const told = async (tool: string, ...args: string[]) =>
@@ -19,6 +21,34 @@ test('the command to type repeats the app and the flags, and no value', async ()
   assert.is(await told('runner-fetch', '--deploy'), `${owner} fetch --deploy ${end}`);
   const token = ['--token', 'ghx_abcdefghijkl'];
   assert.is(await told('runner-edit', 'shop', ...token), `${owner} edit shop ${end}`);
+  const odd = ['set', 'shop', 'A', '--file', "it's here"];
+  assert.is(
+    await told('runner-env', ...odd),
+    `${owner} env set shop A --file 'it'\\''s here' ${end}`,
+  );
+  assert.is(
+    await told('runner-exec', 'shop', '--', 'sh', '-c', 'id; ls'),
+    `${owner} exec shop sh --root ${word(root)} -- -c 'id; ls' (guard_tripped)\n`,
+  );
+  assert.is(await told('runner-agent', 'init', 'web1'), `${owner} agent init web1 ${end}`);
+  rmSync(root, { recursive: true });
+});
+
+test('a bypass of guards that only the owner could record is refused, and leaves no folder', async () => {
+  const root = temporaryFolder('foreign');
+  const add = ['--repo', 'acme/shop', '--branch', 'main', '--public'];
+  assert.is((await run('runner-add', add, { root })).status, 0);
+  assert.is(spawnSync('chown', ['-R', String(OTHER), root]).status, 0);
+  const before = tree(root);
+  const asked = await run('runner-debug', ['last-error', 'shop', '--insecure'], { root });
+  assert.equal([asked.status, asked.stdout], [1, '']);
+  assert.match(
+    asked.stderr,
+    `--insecure is refused because it cannot be recorded: cannot append to the audit log ${join(root, 'logs/deploy-events.jsonl')}: only user ${OTHER} may make ${join(root, 'logs')} (audit_unwritable)`,
+  );
+  const isLock = ([path]: [string, unknown]) => path.endsWith('.audit.lock') || path === 'locks';
+  const rest = (all: object) => Object.entries(all).filter((each) => !isLock(each));
+  assert.equal(rest(tree(root)), rest(before));
   rmSync(root, { recursive: true });
 });
 

@@ -81,7 +81,7 @@ export async function restore(
   const isNew = !isThere(paths.root);
   // Of an empty folder the owner becomes that of the root; a link, and what is above, stays another user's.
   if (isNew || lstatSync(paths.root).isSymbolicLink())
-    refuseForeignRoot(io, paths, 'runner restore …');
+    refuseForeignRoot(io, paths, { line: 'runner restore …' });
   // A root that is refused stays as it is, without our lock.
   if (!isNew)
     inFolder(Folder.open(paths.root), (root) => isInterrupted(root) || requireUnused(root, paths));

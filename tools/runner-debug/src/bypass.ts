@@ -44,9 +44,9 @@ export function bypassGuards(
 }
 
 function record(paths: Paths, event: DeployEvent): void {
-  const failure = failureIn(() => appendEvents(paths, [event]));
+  const busy = failureIn(() => appendEvents(paths, [event]));
+  const failure = busy?.code === 'audit_busy' ? failureIn(() => keepForLater(paths, event)) : busy;
   if (!failure) return;
-  if (failure.code === 'audit_busy') return void keepForLater(paths, event);
   const words = `--insecure is refused because it cannot be recorded: ${failure.message}`;
   throw new Failure(failure.code, words);
 }

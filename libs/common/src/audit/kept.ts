@@ -1,15 +1,9 @@
 /** Events that wait in `spool/audit/` until they can be appended. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { makeLogFolder } from '../files/foreign-root.ts';
 import { LINE_MAX } from '../files/lines-backward.ts';
-import {
-  isClosed,
-  isThere,
-  makeFolder,
-  namesIn,
-  readTextIfThere,
-  removeIfThere,
-} from '../files/read.ts';
+import { isClosed, isThere, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -29,7 +23,7 @@ const NAME_MAX = 100;
  * does so; `late: true` explains why it follows newer ones. Throws if the spool is not writable either.
  */
 export function keepForLater(paths: Paths, event: DeployEvent): DeployEvent {
-  makeFolder(paths.auditSpool, 0o700);
+  makeLogFolder(paths, paths.auditSpool, 0o700);
   const time = event.timestamp.replace(/[^0-9]/g, '');
   const instance = encodeURIComponent(event.instance).slice(0, NAME_MAX);
   const owner = event.deploy_id ?? event.project;

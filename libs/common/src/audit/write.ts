@@ -1,8 +1,9 @@
 /** Writes to the audit log: one writer at a time, each record linked to the previous one. */
 import { closeSync, constants, fdatasyncSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeLogFolder } from '../files/foreign-root.ts';
 import { liveHolder, takeLock } from '../files/lock.ts';
-import { makeFolder, readRange } from '../files/read.ts';
+import { readRange } from '../files/read.ts';
 import { giveToOwnerOf, syncFolder, writeFully } from '../files/write.ts';
 import { Failure, systemCode, systemWords } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -31,7 +32,10 @@ export interface LockedLog {
 export function withLog<T>(paths: Paths, use: (log: LockedLog) => T, wait = WAIT): T {
   // No app's name begins with a dot.
   const path = join(paths.locksDir, '.audit.lock');
-  const lock = unlessRefused(paths, () => takeLock(path, wait, { pid: process.pid }));
+  const lock = unlessRefused(paths, () => {
+    makeLogFolder(paths, paths.locksDir);
+    return takeLock(path, wait, { pid: process.pid });
+  });
   if (!lock) {
     const { pid } = liveHolder(path) ?? {};
     throw new Failure('audit_busy', `the audit log is busy${pid ? `: process ${pid} writes` : ''}`);
@@ -58,7 +62,7 @@ function unlessRefused<T>(paths: Paths, action: () => T): T {
 function append(paths: Paths, records: readonly string[]): readonly string[] {
   if (records.length === 0) return [];
   const path = paths.auditLog;
-  const fd = openToAppend(path);
+  const fd = openToAppend(paths);
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw new Failure('audit_unwritable', 'it is not a regular file');
@@ -77,13 +81,14 @@ function append(paths: Paths, records: readonly string[]): readonly string[] {
   }
 }
 
-function openToAppend(path: string): number {
+function openToAppend(paths: Paths): number {
+  const path = paths.auditLog;
   const open = () => openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o640);
   try {
     return open();
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
-    makeFolder(dirname(path));
+    makeLogFolder(paths, dirname(path));
     syncFolder(dirname(dirname(path)));
     return open();
   }

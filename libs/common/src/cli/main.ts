@@ -1,6 +1,6 @@
 /** Runs a tool: parse, run, render, exit status. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { refuseForeignRoot } from '../files/foreign-root.ts';
+import { refuseForeignRoot, type TypedLine } from '../files/foreign-root.ts';
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo, type Sink } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
@@ -10,6 +10,7 @@ import { word } from '../text/shell.ts';
 import { type Command, type Context, optionsOf, type Tool, titleOf } from './command.ts';
 import { enableCompileCache } from './compile-cache.ts';
 import { commandHelp, toolHelp, usageLine } from './help.ts';
+import type { Value } from './option.ts';
 import { type ColourWhen, type Format, PLAIN, styleFor, yamlText } from './output.ts';
 import { type ParsedCommandLine, parse } from './parse.ts';
 
@@ -91,12 +92,21 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   return answer.status ?? EXIT.ok;
 }
 
-/** The command with its app and flags: what else was typed may be secret. */
-function typedLine({ options = {} }: Command, { title, args, options: given }: Context): string {
+/** The command as it was typed, without a secret and `--root`: words with a dash come last, after `--`. */
+function typedLine(definition: Command, { title, args, options: given }: Context): TypedLine {
   const values: Readonly<Record<string, unknown>> = given;
-  const flags = Object.keys(options).filter((name) => values[name] === true);
-  const apps = [args.app ?? args.apps ?? []].flat().map(word);
-  return [title, ...apps, ...flags.map((name) => `--${name}`)].join(' ');
+  const options = Object.entries(optionsOf(definition)).flatMap(([name, option]) => {
+    const value = values[name];
+    if (value === true) return [`--${name}`];
+    const { default: usual, secret } = option as Value;
+    if (typeof value !== 'string' || value === usual || secret || name === 'root') return [];
+    return /^-./.test(value) ? [`--${name}=${word(value)}`] : [`--${name}`, word(value)];
+  });
+  const words = Object.values(args).flatMap((each) => each ?? []);
+  const dashed = words.findIndex((each) => /^-./.test(each));
+  const [first, last] = dashed < 0 ? [words, []] : [words.slice(0, dashed), words.slice(dashed)];
+  const tail = last.length === 0 ? '' : ` -- ${last.map(word).join(' ')}`;
+  return { line: [title, ...first.map(word), ...options].join(' '), tail };
 }
 
 /** Finds the command named by the first word; the only command of a tool has no name. */

@@ -79,7 +79,7 @@ async function answer(
     return { app: app.app, instances, differing };
   }
   // Git writes what it fetches.
-  refuseForeignRoot(io, paths, `${title} ${app.app} --last ${lastOf(last)}`);
+  refuseForeignRoot(io, paths, { line: `${title} ${app.app} --last ${lastOf(last)}` });
   return verifyCommits({ io, paths, signal }, app, lastOf(last));
 }
 
