@@ -112,10 +112,10 @@ test('fields that are not known are kept', async () => {
   assert.match((await emit(newRoot(), [], { stdin: proto })).stdout, '"__proto__":{"x":1}');
 });
 
-test('long integers stay as they are: on disk, echoed, listed, and as YAML', async () => {
+test('numbers that JavaScript would change stay as they are: on disk, echoed, listed, and as YAML', async () => {
   const root = newRoot();
   const ids =
-    '"run_id":9007199254740993,"all":[-12345678901234567890,1],"text":"x: 9007199254740993"';
+    '"run_id":9007199254740993,"all":[-12345678901234567890,1e400,1.000000000000000000001],"text":"x: 9007199254740993"';
   const stdin = `{"event":"DeployStarted","app":"shop","version":"v1",${ids}}\n`;
   const { stdout } = await emit(root, [], { stdin });
   assert.match(stdout, ids);

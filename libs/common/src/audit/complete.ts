@@ -1,7 +1,7 @@
 /** An event as it is written: checked strictly, and completed. */
 import { Failure } from '../foundation/failure.ts';
 import { isAppName, isJobName } from '../foundation/names.ts';
-import { isObject } from '../text/json.ts';
+import { isObject, rounded } from '../text/json.ts';
 import { isUsualTime, timeOfIso } from '../text/time.ts';
 import {
   type DeployEvent,
@@ -84,7 +84,8 @@ export function completeEvent(input: unknown, completion: RecordDefaults): Deplo
     const value = done[field];
     if (value !== undefined && typeof value !== 'string') throw invalid(`needs a text in ${field}`);
   }
-  const took = done.duration_ms;
+  const took = rounded(done.duration_ms);
+  if (took !== undefined) done.duration_ms = took;
   if (took !== undefined && !(typeof took === 'number' && Number.isFinite(took) && took >= 0)) {
     throw invalid('needs a number of milliseconds in duration_ms');
   }

@@ -1,5 +1,5 @@
 /** Foreign text made harmless before it reaches a terminal. */
-import { withLongIntegers } from './json.ts';
+import { withExactNumbers } from './json.ts';
 
 /**
  * Characters that could control the terminal or reorder text: C0 except newline and tab, DEL, C1,
@@ -35,5 +35,5 @@ export function jsonEscapes(text: string): string {
 
 /** A value as one line of JSON that is safe for a terminal. */
 export function jsonLine(value: unknown): string {
-  return jsonEscapes(withLongIntegers(JSON.stringify(value)));
+  return jsonEscapes(withExactNumbers(JSON.stringify(value)));
 }

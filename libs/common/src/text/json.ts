@@ -8,13 +8,19 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Before the digits of an integer, in a text that stands for it; no other text can have it. */
-const MARK = `integer ${Math.random().toString(36).slice(2)} `;
-const MARKED = new RegExp(`^${MARK}-?\\d+$`);
-/** Outside of a text: digits enough for an integer that a number of JavaScript may change. */
-const LONG_NUMBER = /(?:^|[\s:,[])-?\d{16}/;
-/** Texts, which stay as they are, and long integers. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/** Before a number, in a text that stands for it; no other text can have it. */
+const MARK = `number ${Math.random().toString(36).slice(2)} `;
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const MARKED = new RegExp(`^${MARK}${NUMBER}$`);
+/** Outside of a text: a number that those of JavaScript may change, as it is long or has a large exponent. */
+const ODD_NUMBER = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
+/** Texts, which stay as they are, and numbers that are no part of something else. */
+const TOKENS = new RegExp(
+  String.raw`"(?:[^"\\]|\\.)*"?|(?<![\w.+-])${NUMBER}(?=\s*(?:[,\]}]|$))`,
+  'g',
+);
+/** A longer number stays as it was written, in any case. */
+const NUMBER_MAX = 40;
 
 /** Levels of arrays and objects; a record of runner has three. Deeper ones could exhaust the stack of what walks them. */
 const DEPTH_MAX = 100;
@@ -33,49 +39,72 @@ function isDeep(value: unknown): boolean {
   return false;
 }
 
-/** An integer over 2^53 or under -2^53, as it was written. */
-class LongInteger {
-  readonly digits: string;
+/** A number that those of JavaScript would change, as it was written. */
+class ExactNumber {
+  readonly written: string;
 
-  constructor(digits: string) {
-    this.digits = digits;
+  constructor(written: string) {
+    this.written = written;
   }
 
   toJSON(): string {
-    return `${MARK}${this.digits}`;
+    return `${MARK}${this.written}`;
   }
 }
 
+/** A number kept as it was written becomes one of JavaScript, which may be another. */
+export function rounded<T>(value: T): T | number {
+  return value instanceof ExactNumber ? Number(value.written) : value;
+}
+
+/** Whether JavaScript prints the same number, if perhaps in another way. */
+function isKept(number: string): boolean {
+  return number.length <= NUMBER_MAX && canonical(String(Number(number))) === canonical(number);
+}
+
+/** The same for each way to write a number: `-12e-1` of `-1.20`; undefined of `Infinity`. */
+function canonical(number: string): string | undefined {
+  const parts = /^(-?)(\d+)\.?(\d*)(?:[eE]\+?(-?\d+))?$/.exec(number);
+  if (!parts) return undefined;
+  const [, sign, whole, fraction = '', power = '0'] = parts;
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const short = digits.replace(/0+$/, '');
+  const exponent = Number(power) - fraction.length + digits.length - short.length;
+  return short === '' ? '0' : `${sign}${short}e${exponent}`;
+}
+
 /**
- * Reads JSON, with integers of any length; `withLongIntegers` writes them. Throws a SyntaxError, and a
+ * Reads JSON, with numbers of any length and size; `withExactNumbers` writes them. Throws a SyntaxError, and a
  * RangeError if it is nested deeper than 100 levels.
  */
 export function parseJson(text: string): unknown {
   if (MANY_BRACKETS.test(text) && isDeep(JSON.parse(text)))
     throw new RangeError(`it is nested deeper than ${DEPTH_MAX} levels`);
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+  if (!ODD_NUMBER.test(text)) return JSON.parse(text);
   const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || Number.isSafeInteger(Number(token)) ? token : `"${MARK}${token}"`,
+    token.startsWith('"') || isKept(token) ? token : `"${MARK}${token}"`,
   );
   return JSON.parse(marked, (_, value) =>
     typeof value === 'string' && value.startsWith(MARK)
-      ? new LongInteger(value.slice(MARK.length))
+      ? new ExactNumber(value.slice(MARK.length))
       : value,
   );
 }
 
-/** The output of JSON.stringify with long integers as they were read. */
-export function withLongIntegers(json: string): string {
+/** The output of JSON.stringify with numbers as they were read. */
+export function withExactNumbers(json: string): string {
   if (!json.includes(MARK)) return json;
-  return json.replace(new RegExp(`"${MARK}(-?\\d+)"`, 'g'), '$1');
+  return json.replace(new RegExp(`"${MARK}(${NUMBER})"`, 'g'), '$1');
 }
 
-/** The output of JSON.stringify as plain data, with long integers as BigInt. */
+/** The output of JSON.stringify as plain data, with long integers as BigInt and other odd numbers as text. */
 export function plainData(json: string): unknown {
   if (!json.includes(MARK)) return JSON.parse(json);
-  return JSON.parse(json, (_, value) =>
-    typeof value === 'string' && MARKED.test(value) ? BigInt(value.slice(MARK.length)) : value,
-  );
+  return JSON.parse(json, (_, value) => {
+    if (typeof value !== 'string' || !MARKED.test(value)) return value;
+    const number = value.slice(MARK.length);
+    return /^-?\d+$/.test(number) ? BigInt(number) : number;
+  });
 }
 
 /** Undefined when the text is not a JSON object, or is nested deeper than 100 levels. */

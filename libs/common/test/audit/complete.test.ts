@@ -2,7 +2,7 @@ import { completeEvent, ERROR_MAX } from '@runner/common/audit/complete';
 import { newDeployId } from '@runner/common/audit/events';
 import { kindOf, projectOf, readRecord, textOf } from '@runner/common/audit/record';
 import { Failure } from '@runner/common/foundation/failure';
-import { withLongIntegers } from '@runner/common/text/json';
+import { withExactNumbers } from '@runner/common/text/json';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -235,9 +235,9 @@ test('any JSON value is completed or refused as an invalid event', () => {
       (input) => {
         try {
           const event = complete(input);
-          const text = withLongIntegers(JSON.stringify(event));
-          assert.is(withLongIntegers(JSON.stringify(complete(event))), text);
-          assert.is(withLongIntegers(JSON.stringify(readRecord(text))), text);
+          const text = withExactNumbers(JSON.stringify(event));
+          assert.is(withExactNumbers(JSON.stringify(complete(event))), text);
+          assert.is(withExactNumbers(JSON.stringify(readRecord(text))), text);
         } catch (error) {
           if (!(error instanceof Failure) || error.code !== 'event_invalid') throw error;
         }
@@ -245,6 +245,23 @@ test('any JSON value is completed or refused as an invalid event', () => {
     ),
     { numRuns: 300 },
   );
+});
+
+test('numbers that JavaScript would change stay as they were written, but for durations', () => {
+  const odd = '"a":1e400,"b":[1.000000000000000000001,-1E-400],"c":12345678901234567890';
+  const same = '"d":0.30000000000000004,"e":1e+21,"f":"x: 1e400, 1.000000000000000000001"';
+  const event = complete(readRecord(`{${JSON.stringify(LEAST).slice(1, -1)},${odd},${same}}`));
+  assert.match(withExactNumbers(JSON.stringify(event)), `${odd},${same}`);
+  const took = (written: string) =>
+    complete(readRecord(`{${JSON.stringify(LEAST).slice(1, -1)},"duration_ms":${written}}`));
+  assert.is(took('12.300000000000000710').duration_ms, 12.3);
+  assert.is(
+    told(() => took('1e400')),
+    'event_invalid: the event needs a number of milliseconds in duration_ms',
+  );
+  for (const bad of ['01234567890123456789', '1.2.12345678901234567890', '1"123456789012345678"'])
+    assert.is(readRecord(`{"a":${bad}}`), undefined);
+  assert.is(readRecord('{12345678901234567890:1}'), undefined);
 });
 
 test('a deploy_id is eight hexadecimal characters', () => {

@@ -4,7 +4,7 @@ import type { LogRecord } from '@runner/common/audit/record';
 import type { SplitLine } from '@runner/common/files/lines-forward';
 import { orElse } from '@runner/common/foundation/attempt';
 import { jsonEscapes } from '@runner/common/text/harmless';
-import { withLongIntegers } from '@runner/common/text/json';
+import { withExactNumbers } from '@runner/common/text/json';
 import type { LinePosition, ReportProblem } from './problems.ts';
 import { Since } from './since.ts';
 
@@ -148,7 +148,7 @@ export class ChainCheck {
 
 /** Whether a line is what a writer makes of its record. Older versions escaped fewer characters. */
 function isAsWritten(record: LogRecord, line: Buffer): boolean {
-  const written = orElse(() => withLongIntegers(JSON.stringify(record)), '');
+  const written = orElse(() => withExactNumbers(JSON.stringify(record)), '');
   if (Buffer.from(written).equals(line)) return true;
   const text = line.toString('utf8');
   return Buffer.from(text).equals(line) && jsonEscapes(written) === jsonEscapes(text);
