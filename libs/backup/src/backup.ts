@@ -14,14 +14,14 @@ import { createGzip } from 'node:zlib';
 import { requireReplaceable, syncFolder, writeFully } from '@runner/common/files/write';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths, Server } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { word } from '@runner/common/text/shell';
 import { encrypted } from './age.ts';
-import { coreOf, type EntryContent, unitsOf } from './contents.ts';
+import { coreOf, type EntryContent, type LeaveOut, unitsOf } from './contents.ts';
 import type { Key } from './key.ts';
 import { manifestEntry } from './manifest.ts';
-import { type Survey, sharedOf, surveyShared } from './shared.ts';
+import { sharedOf, surveyShared } from './shared.ts';
 import { END, headerOf, paddingOf, textOfBytes } from './tar.ts';
 import { localUsers } from './users.ts';
 
@@ -30,6 +30,9 @@ export interface BackedUp {
   readonly apps: readonly string[];
   readonly files: number;
   readonly bytes: number;
+  /** The first of what a backup cannot save. */
+  readonly not_saved: readonly { readonly path: string; readonly why: string }[];
+  readonly not_saved_count: number;
 }
 
 /** What is wanted of a backup. */
@@ -47,9 +50,17 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
   const { withShared, note } = rest;
   if (!statSync(paths.root, { throwIfNoEntry: false })?.isDirectory())
     throw new Failure('file_unreadable', `there is no root ${paths.root}`);
-  const own = [...coreOf(paths), ...unitsOf(note)];
+  const left: { path: string; why: string }[] = [];
+  const leaveOut: LeaveOut = (path, why) => {
+    left.push({ path, why });
+    if (left.length <= NAMED) note(`not saved: ${harmlessLine(path)}: ${why}`);
+  };
+  const own = [...coreOf(paths), ...unitsOf(leaveOut)];
   const apps = own.flatMap(({ entry }) => /^state\/(.+)\.json$/.exec(entry.path)?.[1] ?? []);
-  const survey = withShared ? surveyed(paths, note) : new Map<string, number>();
+  const survey = withShared
+    ? surveyShared(paths, (path, why) => leaveOut(textOfBytes(path), why))
+    : new Map<string, number>();
+  if (left.length > NAMED) note(`not saved: ${left.length - NAMED} more`);
   const counts = { files: 0, bytes: 0 };
   const owner = localUsers().find(({ uid }) => uid === statSync(paths.root).uid)?.name ?? '';
   const sizes = [...own.map(({ entry }) => entry.size), ...survey.values()];
@@ -75,21 +86,11 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
   await write(io, to, sealed, (length) => {
     counts.bytes += length;
   });
-  return { to, apps, ...counts };
+  return { to, apps, ...counts, not_saved: left.slice(0, LISTED), not_saved_count: left.length };
 }
 
-/** How many entries that are not saved are named. */
-const NAMED = 20;
-
-function surveyed(paths: Paths, note: (text: string) => void): Survey {
-  let left = 0;
-  const survey = surveyShared(paths, (path, why) => {
-    left += 1;
-    if (left <= NAMED) note(`not saved: ${harmlessLine(textOfBytes(path))}: ${why}`);
-  });
-  if (left > NAMED) note(`not saved: ${left - NAMED} more`);
-  return survey;
-}
+/** How many entries that are not saved are named, and listed in JSON. */
+const [NAMED, LISTED] = [20, 1_000];
 
 async function write(
   io: Io,

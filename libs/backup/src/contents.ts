@@ -1,15 +1,15 @@
 /** What a backup contains in addition to shared files. */
-import { closeSync, fstatSync, lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fstatSync, lstatSync, realpathSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { appNames } from '@runner/common/apps/store';
 import { logFiles, openLog } from '@runner/common/audit/files';
 import { appendKept } from '@runner/common/audit/kept';
 import { withLog } from '@runner/common/audit/write';
 import { requireLock } from '@runner/common/files/lock';
 import { namesIn, readIfThere, readRange, readTextIfThere } from '@runner/common/files/read';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { harmlessLine } from '@runner/common/text/harmless';
 import { byteString, type TarEntry } from './tar.ts';
 
 const BLOCK = 262_144;
@@ -20,6 +20,9 @@ const UNIT_FOLDERS = ['/etc/systemd/system', '/etc/systemd/user'];
 const UNIT_LIST = '/etc/runner/units';
 /** What `runner setup` made for each app, and the operator's choices. */
 const SETUP_RECORDS = '/etc/runner/setup';
+
+/** Gets what a backup cannot save, and why. */
+export type LeaveOut = (path: string, why: string) => void;
 
 /** An entry with its bytes. */
 export interface EntryContent {
@@ -99,8 +102,8 @@ export function* rangeOf(fd: number, size: number): Generator<Uint8Array> {
 /** Files of a listed unit: its own and, for an instance, that of its template. */
 const filesOfUnit = (unit: string) => [unit, unit.replace(/@[^/]*(\.[a-z]+)$/, '@$1')];
 
-/** The units of the apps, drop-ins for runner's own, and the records of setup, below `units/`. `note` gets what is not there. */
-export function unitsOf(note: (text: string) => void): EntryContent[] {
+/** The units of the apps, drop-ins for runner's own, and the records of setup, below `units/`. */
+export function unitsOf(leaveOut: LeaveOut): EntryContent[] {
   const lines = (readTextIfThere(UNIT_LIST, SMALL_MAX) ?? '').split('\n');
   const listed = lines.map((line) => line.trim()).filter((line) => line && !line.startsWith('#'));
   const wanted = new Set(listed.flatMap(filesOfUnit));
@@ -113,14 +116,26 @@ export function unitsOf(note: (text: string) => void): EntryContent[] {
   );
   const names = new Set(found.map(({ name }) => name));
   for (const unit of listed.filter((each) => !filesOfUnit(each).some((name) => names.has(name))))
-    note(`not saved: the unit ${harmlessLine(unit)}: it is not in ${UNIT_FOLDERS.join(' or ')}`);
+    leaveOut(unit, `the unit is not in ${UNIT_FOLDERS.join(' or ')}`);
   const files = found.flatMap(({ name, path }) =>
     name.endsWith('.d') ? namesIn(path).map((each) => join(path, each)) : [path],
   );
   const records = namesIn(SETUP_RECORDS)
     .filter((name) => name.endsWith('.json'))
     .map((name) => join(SETUP_RECORDS, name));
-  return [UNIT_LIST, ...records, ...files]
-    .filter((file) => lstatSync(file, { throwIfNoEntry: false })?.isFile())
-    .flatMap((file) => small(file, `units${file}`));
+  return [UNIT_LIST, ...records, ...files].flatMap((file) => {
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (!stat?.isSymbolicLink()) return stat?.isFile() ? small(file, `units${file}`) : [];
+    const saved = linkedUnit(file);
+    if (saved.length === 0) leaveOut(file, 'it is a link, but not to a unit file that can be read');
+    return saved;
+  });
+}
+
+/** What `systemctl link` has made, as the file that it leads to; a link to anything else may lead to a secret. */
+function linkedUnit(link: string): EntryContent[] {
+  const [file, suffix] = [orElse(() => realpathSync(link), link), extname(link)];
+  const isFile = lstatSync(file, { throwIfNoEntry: false })?.isFile();
+  const isUnit = isFile && suffix !== '' && extname(file) === suffix;
+  return isUnit ? unlessFailure(() => small(file, `units${link}`), []) : [];
 }

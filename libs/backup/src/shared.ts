@@ -9,7 +9,7 @@ import { DEPTH_MAX, Folder, type Name } from '@runner/common/files/tree';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { previewedApp } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
-import { type EntryContent, rangeOf } from './contents.ts';
+import { type EntryContent, type LeaveOut, rangeOf } from './contents.ts';
 import { byteString, type TarEntry, textOfBytes } from './tar.ts';
 import { type Group, localGroups, localUsers, type User } from './users.ts';
 
@@ -27,11 +27,11 @@ interface Walk {
   readonly groups: readonly Group[];
   /** Absent during the survey, which opens no file. */
   readonly survey?: Survey;
-  leaveOut(path: string, why: string): void;
+  readonly leaveOut: LeaveOut;
 }
 
 /** What the shared folders hold; `leaveOut` gets what a backup cannot save. */
-export function surveyShared(paths: Paths, leaveOut: Walk['leaveOut']): Survey {
+export function surveyShared(paths: Paths, leaveOut: LeaveOut): Survey {
   const walk = { users: [], groups: [], leaveOut };
   const sizes = new Map<string, number>();
   for (const { entry } of walked(paths, walk)) sizes.set(entry.path, entry.size);

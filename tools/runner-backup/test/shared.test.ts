@@ -20,7 +20,7 @@ test('files that cannot be saved are named on stderr, each on one escaped line',
   mkdirSync(deep, { recursive: true });
   writeFileSync(join(shared, 'file'), '');
   mkdirSync(join(root, 'apps/shop--pr-7/instances/default/shared'), { recursive: true });
-  const { status, stderr, to } = await backUp(root);
+  const { status, stdout, stderr, to } = await backUp(root, '--json');
   socket.close();
   assert.is(status, 0);
   const lines = stderr.trimEnd().split('\n');
@@ -30,6 +30,12 @@ test('files that cannot be saved are named on stderr, each on one escaped line',
   assert.match(lines[0] as string, /(\/d){186}: it is in more than 190 folders$/);
   assert.is(lines[1], said('pipe\\n\\x1b[31m', 'it is a named pipe'));
   assert.is(lines[2], said('socket', 'it is a socket'));
+  const { not_saved, not_saved_count } = JSON.parse(stdout);
+  assert.equal(not_saved.slice(1), [
+    { path: `${IN_ROOT}/pipe\n\x1b[31m`, why: 'it is a named pipe' },
+    { path: `${IN_ROOT}/socket`, why: 'it is a socket' },
+  ]);
+  assert.is(not_saved_count, 3);
   const fresh = join(root, '../fresh');
   assert.is((await run('runner-restore', [to, '--identity', identity], { root: fresh })).status, 0);
   assert.equal(readdirSync(join(fresh, IN_ROOT)), ['d', 'file']);

@@ -23,7 +23,8 @@ export async function makeRoot(): Promise<{ root: string; shared: string }> {
   return { root, shared };
 }
 
-export async function backUp(root: string, to = join(root, '../backup.age')) {
-  const args = ['--to', to, '--recipient', RECIPIENT, '--with-shared'];
+export async function backUp(root: string, ...more: string[]) {
+  const to = join(root, '../backup.age');
+  const args = ['--to', to, '--recipient', RECIPIENT, '--with-shared', ...more];
   return { ...(await run('runner-backup', args, { root })), to };
 }
