@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
 import { fetched, lifeSuite, logged, stateOf, type } from './life.ts';
+import { deployFile } from './world.ts';
 
 const test = lifeSuite('the life of an app');
 
@@ -37,6 +38,17 @@ test('stop is remembered until start or deploy, and recorded with its user', asy
   assert.equal(kinds, ['AppStopped', 'AppStarted', 'AppRestarted']);
   assert.ok(world.events().at(-1)?.user);
   assert.is((await type(world, 'stop', 'shop')).status, 0);
+  await world.push('v3', { deploy: deployFile(world.port, 'build: exit 7') });
+  const failed = await world.deploy();
+  assert.match(
+    failed.stdout,
+    /^Failed shop v3 at build .* v1 is active, but stopped, as it was\.\n$/,
+  );
+  const { active_version, stopped: isStopped } = JSON.parse(
+    (await world.deploy(['--json'])).stdout.trim().split('\n').at(-1) ?? '',
+  );
+  assert.equal([active_version, isStopped], ['v1', true]);
+  await world.push('v4');
   assert.is((await world.deploy()).status, 0);
   assert.is((await stateOf(world)).state, 'ok');
   assert.is((await type(world, 'stop', 'shop', '--instance', 'web')).status, 1);

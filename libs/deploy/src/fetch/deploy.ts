@@ -1,4 +1,5 @@
 /** Deploying a new commit that `fetch` found. */
+import { isStopped } from '@runner/common/apps/operator';
 import { returnsOf } from '@runner/common/apps/restored';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
@@ -9,7 +10,7 @@ import type { ResolvedRef } from '../git/ref.ts';
 import type { GitSource } from '../git/source.ts';
 import type { DeployRequest } from '../pipeline/begin.ts';
 import { deploy } from '../pipeline/deploy.ts';
-import type { DeployOutcome } from '../pipeline/outcome.ts';
+import { activeWords, type DeployOutcome } from '../pipeline/outcome.ts';
 import { asFailure, check, skipped } from './check.ts';
 import { decide, decideRestored, type FetchResult, fetchResult } from './decide.ts';
 import { sameFor, whyKept } from './follow.ts';
@@ -132,12 +133,13 @@ function resultOf(paths: Paths, outcome: DeployOutcome): FetchResult {
 }
 
 /** What is active after a failed deploy; for each instance if there are several. */
-function whatRuns({ instances }: AppState, { active_version: active }: DeployOutcome): string {
-  const all = Object.entries(instances);
-  if (all.length < 2) return active ? `${active} is active` : 'nothing is active';
+function whatRuns(state: AppState, outcome: DeployOutcome): string {
+  const all = Object.entries(state.instances);
+  if (all.length < 2) return activeWords(outcome);
   return all
     .map(([name, { current, broken }]) => {
       if (broken) return `${name} is broken`;
+      if (isStopped(state, name)) return `${name} is stopped`;
       return `${name} runs ${current?.version ?? 'nothing'}`;
     })
     .join(', ');

@@ -69,12 +69,16 @@ export async function finishFailure(
   prune(op, { failed: isMade ? release : undefined });
   const problems = problemsOf(moves, 'rollback');
   const unfit = unfitNow(op);
-  const about = aboutDeploy(op, at === undefined ? op.instances : [at]);
+  const instances = at === undefined ? op.instances : [at];
+  const about = aboutDeploy(op, instances);
+  const active = problems.length > 0 ? null : about.previous_version;
+  const stopped = active !== null && instances.every((name) => isStopped(op.app, name));
   const isBack = moves.some(({ to }) => to) && problems.length === 0;
   return {
     ...about,
     result: isBack ? 'rolled_back' : 'failed',
-    active_version: problems.length > 0 ? null : about.previous_version,
+    active_version: active,
+    ...(stopped && { stopped }),
     stage: error.stage,
     error: text,
     ...(cause !== '' && { cause }),

@@ -1,5 +1,6 @@
 /** What the commands print of a deploy that ended. */
 import type { CanaryShare } from '@runner/common/audit/events';
+import { harmlessLine } from '@runner/common/text/harmless';
 import { previousOfAll } from '../instances/target.ts';
 import { type Deploy, type Operation, sharesOf } from '../journal/operation.ts';
 
@@ -16,6 +17,8 @@ export interface DeployOutcome {
   previous_version: string | null;
   /** What is active now; null if nothing is. */
   active_version: string | null;
+  /** The operator had stopped that version, and it is stopped still. */
+  stopped?: true;
   duration_ms: number;
   /** Where the instances are found, by their names; absent if nothing was deployed. */
   urls?: Record<string, string>;
@@ -39,6 +42,12 @@ export interface DeployOutcome {
   gap_ms?: number;
   /** How often it was asked. */
   probes?: number;
+}
+
+/** What is active now, in words. */
+export function activeWords({ active_version: active, stopped }: DeployOutcome): string {
+  if (active === null) return 'nothing is active';
+  return `${harmlessLine(active)} is active${stopped ? ', but stopped, as it was' : ''}`;
 }
 
 /** The outcome of a deploy whose version died while the one before drained, and serves again. */
