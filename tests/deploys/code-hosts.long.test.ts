@@ -1,5 +1,5 @@
 /** Apps on several code hosts at once: repositories in groups, user names, submodules across hosts. */
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { watchProcesses } from '@runner/testing/proc-watch';
 import { run } from '@runner/testing/run';
@@ -104,6 +104,12 @@ test('a submodule on another host gets the token of another app only where an op
   assert.is(done.status, 0, done.stderr);
   assert.is(at(root, 'site', 'sub/lib.txt'), 'lib\n');
   assert.not.ok(heard().some((text) => text.includes(GITLAB)));
+  // Taken back: what the token has fetched is not deployed again.
+  const config = join(root, 'config.yml');
+  writeFileSync(config, readFileSync(config, 'utf8').replace(/^submodules: .*\n/m, ''));
+  const again = await run('runner-deploy', ['site', '--ref', 'main', '--force'], { root });
+  assert.is(again.status, 1);
+  assert.ok(again.stderr.includes(sentence('acme/lib')), again.stderr);
 });
 
 test.run();

@@ -38,7 +38,8 @@ export function elsewhereFrom(home: Home): (address: string) => Elsewhere | unde
     const repo = repoName(place.repo, partsOf(host));
     const isOwn = host === own;
     const token = isOwn ? home.token : allowedToken(home, host, repo);
-    const folder = isOwn ? '' : `@${host.name}`;
+    // What a token has fetched is not for a commit that gets none any more.
+    const folder = isOwn ? '' : `${token ? '' : 'anonymous'}@${host.name}`;
     return { ...sourceLogin(io, host, token, repo), repo, folder };
   };
 }
