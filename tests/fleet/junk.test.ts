@@ -43,6 +43,8 @@ withBroker(
       /1100 messages in its mailbox were not orders/,
     );
     assert.match(agent.stderr(), /in the mailbox .* not an order.* \(order_invalid\)/);
+    for (const count of [1, 10, 100, 1_000])
+      assert.match(agent.stderr(), ` not an order, ${count} so far (order_invalid)\n`);
     assert.ok(agent.stderr().split('\n').length < 20, 'once a minute, not once for each');
   },
 );

@@ -14,10 +14,11 @@ export class Junk {
     this.io = io;
   }
 
-  /** Counts one more, and reports it unless the last report is recent. */
+  /** Counts one more, and reports it unless the last report is recent; each power of ten anyway. */
   add(): void {
     this.count += 1;
-    if (this.io.elapsed() - this.reported < REPORT) return;
+    const isRecent = this.io.elapsed() - this.reported < REPORT;
+    if (isRecent && !/^10*$/.test(String(this.count))) return;
     this.reported = this.io.elapsed();
     this.io.stderr.write(
       `discarded a message in the mailbox that is not an order, ${this.count} so far (order_invalid)\n`,
