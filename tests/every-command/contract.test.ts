@@ -22,6 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   backup_unreadable: 'tools/runner-restore/test/restore.long.test.ts',
   root_in_use: 'tools/runner-restore/test/restore.long.test.ts',
   broker_refused: 'tests/fleet',
+  broker_failed: 'tests/fleet',
   broker_unreachable: 'tests/fleet',
   broker_unsafe: 'tests/fleet',
   commit_disagrees: 'tests/fleet',

@@ -34,6 +34,7 @@ export const FAILURE_CODES = [
   'audit_unwritable',
   'backup_unreadable',
   'branch_not_found',
+  'broker_failed',
   'broker_refused',
   'broker_unreachable',
   'broker_unsafe',

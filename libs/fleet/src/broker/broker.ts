@@ -22,6 +22,10 @@ export interface Stored {
 
 /** Of each request, in ms. */
 export const TIMEOUT = 5_000;
+/** Bytes of a message that needs more than what is left of a block of a full disk. */
+const PROBE = 16_384;
+/** Characters of an error that it reports. */
+const ERROR_MAX = 200;
 /** In ns: an order is redelivered if it is neither acknowledged nor reported in progress for this long. */
 const ACK_WAIT = 15e9;
 
@@ -75,12 +79,15 @@ export class Broker {
   private async failure(error: unknown): Promise<unknown> {
     const host = this.connection.getServer();
     if (this.connection.isClosed()) return connectionFailure(error, host);
-    const streams = this.manager.streams.info('ORDERS');
-    const isMissing = await streams.then(
-      () => false,
-      (why) => why instanceof JetStreamApiError && why.code === NO_STREAM,
-    );
-    if (!isMissing) return connectionFailure(error, host);
+    if (error instanceof JetStreamApiError) {
+      const text = `${host} answers, but with an error: ${error.message.slice(0, ERROR_MAX)}; its disk may be full`;
+      return new Failure('broker_failed', text, {}, error);
+    }
+    const answer = await this.manager.streams.info('ORDERS').catch((why: unknown) => why);
+    const isMissing = answer instanceof JetStreamApiError && answer.code === NO_STREAM;
+    if (!isMissing && answer instanceof Error) return connectionFailure(error, host);
+    if (!isMissing)
+      return new Failure('broker_unreachable', `${host} did not confirm in time`, {}, error);
     const text = `${host} has no streams yet: run runner fleet broker check`;
     return new Failure('broker_unsafe', text);
   }
@@ -182,6 +189,15 @@ export class Broker {
         .update(stream.name, config)
         .catch(() => this.manager.streams.add(config));
     }
+  }
+
+  /** Throws unless the broker can store: with a full disk it still answers. */
+  async tryToStore(): Promise<void> {
+    // Not in a stream that keeps one message of a subject: nats-server 2.9 hangs there on a full disk.
+    const seq = await this.store(subjects.order('%'), ' '.repeat(PROBE));
+    await this.manager.streams.deleteMessage('ORDERS', Number(seq), false).catch(async (error) => {
+      throw await this.failure(error);
+    });
   }
 
   /** Creates a server's mailbox: a durable consumer of its orders. */

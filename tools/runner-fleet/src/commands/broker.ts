@@ -17,7 +17,7 @@ export const broker = command({
   details:
     'config prints the configuration of nats-server: one account per server, isolated from the others.\n' +
     'check compares the accounts of the running broker with this configuration, and creates the streams and\n' +
-    'the mailbox of each server.',
+    'the mailbox of each server, and stores a message to see whether its disk has space.',
   positionals: {
     what: { required: true, about: 'What to do', choices: ['config', 'check'] },
   },
@@ -101,6 +101,7 @@ async function checkBroker(context: BrokerContext): Promise<BrokerCheck> {
       );
     });
     for (const { server } of servers) await connection.createMailbox(server);
+    await connection.tryToStore();
     const { version } = connection;
     const parts = version.split('.').map(Number);
     const index = SAFE.findIndex((part, place) => parts[place] !== part);

@@ -26,7 +26,7 @@ type ServerRecord = LogRecord & { readonly server: string };
 /** Between two reads with --follow, in ms. */
 const LOOK = 1_000;
 /** Of a broker that is restarted, or was given an empty store. */
-const PASSING = new Set(['broker_unreachable', 'broker_unsafe']);
+const PASSING = new Set(['broker_unreachable', 'broker_unsafe', 'broker_failed']);
 /** Of standard input, in bytes. */
 const SHIPPED_MAX = 268_435_456;
 

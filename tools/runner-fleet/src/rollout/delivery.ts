@@ -103,7 +103,8 @@ async function storeOrder(
     try {
       await broker.store(subject, text);
     } catch (error) {
-      const isPassing = error instanceof Failure && error.code === 'broker_unreachable';
+      const isPassing =
+        error instanceof Failure && /^broker_(?:unreachable|failed)$/.test(error.code);
       if (signal.aborted) return;
       if (!isPassing || left === 0) throw error;
       await pause(RETRY);
