@@ -1,4 +1,6 @@
-import { shell, start } from '@runner/testing/run';
+import { join } from 'node:path';
+import { run, shell, start } from '@runner/testing/run';
+import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { event } from './chats.ts';
 import { chats, sendSuite } from './send.ts';
@@ -63,6 +65,29 @@ test('--strict makes an undelivered message a failure, and only then it is one',
     lenient.stdout,
     /^delivered {2}telegram .*\nrejected {3}discord {3}DeployStarted shop v1\.3\.0 \[a1b2c3d4\], Unknown Webhook\n$/,
   );
+});
+
+test('tokens and secrets of the app are redacted: in messages, in the queue and in previews', async () => {
+  const { root } = chats;
+  const secrets = ['our-own-t0ken-of-shop', 'correct-horse-battery-9'] as const;
+  const add = ['--repo', 'acme/shop', '--branch', 'main', '--token', '-'];
+  assert.is((await run('runner-add', add, { root, stdin: secrets[0] })).status, 0);
+  const set = ['set', 'shop', 'DB_PASS', '--file', '-'];
+  assert.is((await run('runner-env', set, { root, stdin: secrets[1] })).status, 0);
+  const failure = event('DeployFailure', { error: `login failed with ${secrets.join(' and ')}` });
+  const dry = await chats.send([failure], ['--dry-run', '--json']);
+  const stdin = `${JSON.stringify(failure)}\n`;
+  const previewed = await run('runner-notify', ['preview', '--json'], { root, stdin });
+  chats.bot.close();
+  const queued = await chats.send([failure], ['--channel', 'telegram', '--wait', '0']);
+  await chats.send([failure], ['--channel', 'discord']);
+  const spooled = Object.entries(tree(join(root, 'spool'))).filter(([path]) => /json$/.test(path));
+  const sent = JSON.stringify(chats.hook.messages);
+  for (const text of [dry.stdout, previewed.stdout, JSON.stringify(spooled), sent]) {
+    assert.match(text, 'login failed with [REDACTED] and [REDACTED]');
+    for (const secret of secrets) assert.not.match(text, secret);
+  }
+  assert.match(queued.stdout, /^queued/);
 });
 
 test.run();

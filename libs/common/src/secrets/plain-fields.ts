@@ -15,6 +15,8 @@ export const ORDINARY: ReadonlyMap<string, RegExp> = new Map([
   ['trigger', /^[a-z]{1,20}$/],
   ['tree', /^[0-9a-f]{64}$/],
   ['statement', /^[0-9a-f]{64}$/],
+  ['prev', /^[0-9a-f]{32}$/],
+  ['place', /^#\d{1,16}·[0-9a-f]{32}$/],
 ]);
 
 /** Shortest secret that is redacted; a shorter one would occur in ordinary text. */

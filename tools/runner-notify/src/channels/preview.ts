@@ -10,7 +10,13 @@ import {
   notifySettingsOf,
 } from '@runner/common/config/settings';
 import { type Notice, noticeOf } from '../message/notice.ts';
-import { type Announceable, type Chunks, chunksOf, linesOf } from '../message/records.ts';
+import {
+  type Announceable,
+  type Chunks,
+  chunksOf,
+  linesOf,
+  withoutSecrets,
+} from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
 import { redactorOf } from './credentials.ts';
 import { CHANNELS } from './index.ts';
@@ -49,7 +55,9 @@ export async function printPreviews(
   const redact = redactorOf(settings);
   const active = activeChannels(settings);
   const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;
-  const show = async (record: Announceable) => {
+  const clean = withoutSecrets(context);
+  const show = async (line: Announceable) => {
+    const record = await clean(line);
     const { verboseErrors } = settings;
     const notice = await noticeOf(record, { paths, redact, verboseErrors, random: io.random });
     for (const channel of channels) {

@@ -5,7 +5,7 @@ import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { commitMessage } from '../channels/code-host/message.ts';
 import type { NoticeSubject } from '../message/notice.ts';
-import { type Announceable, chunksOf, linesOf, PLACE } from '../message/records.ts';
+import { type Announceable, chunksOf, linesOf, PLACE, withoutSecrets } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
 import { type EntryResult, headOf, problemText, resultOf, type SendResult } from './result.ts';
@@ -132,6 +132,7 @@ export async function announceAll(
   let broken = false;
   // Results are printed in the order of the records, whichever channel is faster.
   let printed: Promise<void> = Promise.resolve();
+  const clean = withoutSecrets(context);
   for await (const line of linesOf(chunksOf(io.stdin))) {
     if ('problem' in line) {
       note(`line ${line.number}: ${line.problem}`);
@@ -140,7 +141,8 @@ export async function announceAll(
     }
     // Opened late: without a record an invalid config.yml does not matter.
     announcer ??= openAnnouncer({ io, paths, title, note, ...options });
-    printed = Promise.all([announcer.announce(line.record), printed]).then(async ([found]) => {
+    const record = await clean(line.record);
+    printed = Promise.all([announcer.announce(record), printed]).then(async ([found]) => {
       for (const result of found) {
         results.push(result.result);
         await context.print(result);

@@ -11,6 +11,8 @@ import {
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
 import { Failure, systemCode } from '@runner/common/foundation/failure';
 import type { InputStream } from '@runner/common/foundation/io';
+import type { Server } from '@runner/common/foundation/paths';
+import { RecordCleaner } from '@runner/common/redaction/redact';
 import { Joiner } from './joined.ts';
 
 /** Longest line, in bytes: far above what `runner-audit emit` writes (64 KiB of error, escaped). */
@@ -101,6 +103,25 @@ function placed(fields: LogRecord, line: string): LogRecord {
   if (!link) return fields;
   const logged = line.replace(/,"server":"[a-z0-9-]+"\}$/, '}');
   return { ...fields, [PLACE]: `#${headText({ seq: link.seq, hash: hashOf(logged) }, '·')}` };
+}
+
+/** How long secrets that were looked up are used: they may change while a stream runs. In ms. */
+const SECRETS_AGE = 1_000;
+
+/** Replaces the secrets of the server in records. */
+export function withoutSecrets({
+  io,
+  paths,
+}: Server): (record: Announceable) => Promise<Announceable> {
+  let cleaner: RecordCleaner | undefined;
+  let made = 0;
+  return async (record) => {
+    if (!cleaner || io.elapsed() - made > SECRETS_AGE) {
+      cleaner = new RecordCleaner({ paths, env: io.env });
+      made = io.elapsed();
+    }
+    return { ...record, fields: await cleaner.clean(record.fields) };
+  };
 }
 
 /** A record that is announced; undefined for another kind; else what is wrong with it. */
