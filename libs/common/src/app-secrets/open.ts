@@ -61,7 +61,15 @@ export function openSecrets(paths: Paths, env: Env, app: string): AppSecrets {
   }
 }
 
-function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
+/** As far as they can be opened: for redaction, since one that is damaged must not reveal the others. */
+export function openableSecrets(paths: Paths, env: Env, app: string): AppSecrets {
+  const all = unlessFailure(() => openSecrets(paths, env, app), undefined);
+  if (all) return all;
+  const file = readSecrets(paths, app);
+  return file ? opened(file, paths, env, true) : NO_SECRETS;
+}
+
+function opened(file: SecretsFile, paths: Paths, env: Env, isLenient = false): AppSecrets {
   const keyring = requireKeyring(paths, env);
   const values = new Map<string, Secret>();
   const openOne = ({ sealed, ...rest }: SealedSecret): AppSecret => {
@@ -72,16 +80,19 @@ function opened(file: SecretsFile, paths: Paths, env: Env): AppSecrets {
     values.set(key, value);
     return { ...rest, value };
   };
-  const all = file.secrets.map(openOne);
+  const openable = (secrets: readonly SealedSecret[]) =>
+    secrets.flatMap((each) => unlessFailure(() => [openOne(each)], []));
+  const openAll = isLenient ? openable : (secrets: SealedSecret[]) => secrets.map(openOne);
+  const all = openAll(file.secrets);
   const started = file.started.map(({ instance, secrets }) => ({
     instance,
-    secrets: secrets.map(openOne),
+    secrets: openAll(secrets),
   }));
   return {
     file,
     all,
-    former: (file.former ?? []).flatMap((each) => unlessFailure(() => [openOne(each)], [])),
-    today: (instance) => secretsFor(file.secrets, instance).map(openOne),
+    former: openable(file.former ?? []),
+    today: (instance) => openAll(secretsFor(file.secrets, instance)),
     started: (instance) => started.find((each) => each.instance === instance)?.secrets ?? [],
   };
 }

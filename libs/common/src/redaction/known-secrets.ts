@@ -1,5 +1,5 @@
 /** The secrets of this server that no shape reveals: tokens and secrets of apps, and the master keys. */
-import { openSecrets, secretsToRedact } from '../app-secrets/open.ts';
+import { openableSecrets, secretsToRedact } from '../app-secrets/open.ts';
 import { allNames } from '../apps/store.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import type { Env } from '../foundation/io.ts';
@@ -33,7 +33,7 @@ export function knownRedactor(
     unlessFailure(() => formsOf(openToken(paths, env, name)), []),
   );
   const secrets = apps.flatMap((name) =>
-    unlessFailure(() => secretsToRedact(openSecrets(paths, env, name), paths.root), []),
+    unlessFailure(() => secretsToRedact(openableSecrets(paths, env, name), paths.root), []),
   );
   return redactor([...others, ...keyLines(paths, env), ...tokens, ...secrets]);
 }

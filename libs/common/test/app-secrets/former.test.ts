@@ -3,6 +3,7 @@ import { resealSecrets, setSecrets, unsetSecrets } from '@runner/common/app-secr
 import { openSecrets, secretsToRedact } from '@runner/common/app-secrets/open';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
+import { knownRedactor } from '@runner/common/redaction/known-secrets';
 import { Secret } from '@runner/common/secrets/secret';
 import { addMasterKey, dropOldKeys } from '@runner/common/tokens/keyring';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -68,6 +69,17 @@ test('former values get the new master key, and one that is damaged hides no oth
   resealSecrets({ io, paths }, 'shop');
   set(value(3));
   assert.equal(redacted(), [3, 1].map(value));
+});
+
+test('the secrets beside one that is damaged are redacted', () => {
+  const { set, io, paths } = world();
+  set(value(1));
+  const other = { name: 'OTHER', instance: '*', plain: false, value: new Secret(value(2)) };
+  setSecrets({ io, paths }, 'shop', [other]);
+  const text = readFileSync(paths.secrets('shop'), 'utf8');
+  writeFileSync(paths.secrets('shop'), text.replace(/("OTHER"[^}]*"sealed": ".*)...",/, '$1AAA",'));
+  const redact = knownRedactor({ paths, env: {} }, 'shop', []);
+  assert.is(redact(`log: ${value(1)} ${value(2)}`), `log: [REDACTED] ${value(2)}`);
 });
 
 test.run();
