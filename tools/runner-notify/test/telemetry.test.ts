@@ -1,9 +1,16 @@
 /** Section `telemetry`: each deploy as a trace, an annotation and a release. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { emit, ended, flush, makeTelemetryWorld, type Span } from './telemetry-world.ts';
+import {
+  emit,
+  ended,
+  flush,
+  GRAFANA_TOKEN,
+  makeTelemetryWorld,
+  type Span,
+} from './telemetry-world.ts';
 
 const test = suite('telemetry');
 
@@ -87,6 +94,32 @@ test('mistakes in the section name file, line and key', async () => {
     assert.is(status, 1);
     assert.match(stderr, words);
   }
+  await world.close();
+});
+
+test('a record dated far in the future is sent, and so are those after it', async () => {
+  const world = await makeTelemetryWorld();
+  const { root, grafana } = world;
+  // OTLP has no such time.
+  const config = `telemetry: { grafana: { url: "${grafana.url}", token: ${GRAFANA_TOKEN} } }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  await emit(
+    root,
+    ended(1),
+    ended(2, 'DeploySuccess', { timestamp: '9999-12-31T23:00:00Z' }),
+    ended(3),
+  );
+  const cursor = join(root, 'spool/notify/telemetry.json');
+  assert.is((await flush(root)).status, 0);
+  // As an earlier version left it.
+  const stored = JSON.parse(readFileSync(cursor, 'utf8'));
+  writeFileSync(cursor, JSON.stringify({ ...stored, last: 253_402_297_200_000 }));
+  await emit(root, ended(4));
+  assert.is((await flush(root)).status, 0);
+  assert.equal(
+    grafana.annotations.map(({ text }) => text),
+    [1, 2, 3, 4].map((number) => `shop v${number}, 0.9 s`),
+  );
   await world.close();
 });
 

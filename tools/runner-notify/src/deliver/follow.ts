@@ -12,7 +12,7 @@ import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import { telemetryMessage } from '../channels/telemetry/telemetry.ts';
-import { linesOf, PLACE } from '../message/records.ts';
+import { linesOf, PLACE, withoutSecrets } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { entryName } from '../spool/names.ts';
 import { lockChannel } from '../spool/spool.ts';
@@ -20,6 +20,8 @@ import type { OpenChannels } from './channels.ts';
 
 /** Bytes; the file is shorter. */
 const CURSOR_MAX = 4_096;
+/** Milliseconds that the clock of a record's writer may be ahead. */
+const AHEAD_MAX = 86_400_000;
 
 /** Where the next run begins; times are milliseconds since 1970. */
 interface Cursor extends Partial<LogOffset> {
@@ -39,20 +41,23 @@ export async function follow(opened: OpenChannels, names: readonly TelemetryName
   if (!lock) return;
   try {
     const reader = new LogReader(paths);
+    const clean = withoutSecrets(options);
     let cursor = readCursor(paths);
     for (;;) {
       const { file, to = 0 } = cursor;
       const piece = reader.after(file === undefined ? undefined : { file, to });
       if (!piece) return;
-      let { last } = cursor;
+      // A name has no room for times after the year 5188, which an earlier version let in.
+      const latest = clock.now() + AHEAD_MAX;
+      let last = cursor.last > latest ? 0 : cursor.last;
       for await (const line of linesOf([piece.bytes])) {
         if (!('record' in line)) continue;
         const { record } = line;
         const time = Date.parse(textOf(record.fields, 'timestamp')) || 0;
         const wanted = names.filter((name) => telemetryMessage(name, record));
         if (wanted.length === 0 || time < cursor.since) continue;
-        last = Math.max(time, last + 1);
-        const event = storedEvent(record.fields, redact);
+        last = Math.max(time > latest ? clock.now() : time, last + 1);
+        const event = storedEvent((await clean(record)).fields, redact);
         const place = textOf(event, PLACE) || null;
         for (const name of wanted) {
           const entry = entryName(last, 0, name);
