@@ -165,6 +165,15 @@ test('an error of megabytes in a line is cut like any other', async () => {
   assert.ok(Buffer.byteLength(error) <= 65_536 && Buffer.byteLength(error) > 60_000);
 });
 
+test('a long integer beside a text of megabytes stays as it is', async () => {
+  for (const error of ['a'.repeat(12_000_000), '"'.repeat(7_000_000)]) {
+    const given = line(record('v1', { error })).replace('}\n', ',"ns":1700000000000000001}\n');
+    const { status, stdout, stderr } = await emit(newRoot(), [], { stdin: given });
+    assert.equal([status, stderr], [0, '']);
+    assert.match(stdout, '"ns":1700000000000000001');
+  }
+});
+
 test('-o yaml echoes a document for each event; the log is still JSON', async () => {
   const root = newRoot();
   const stdin = line(record('v1')) + line(record('v2'));

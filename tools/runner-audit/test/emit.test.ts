@@ -168,6 +168,16 @@ test('a line that is nested too deeply is a bad line, and the others are logged'
   assert.is(logOf(root), stdout);
 });
 
+test('a fraction or exponent with many digits beside a long integer is not one itself', async () => {
+  const numbers = '"ns":1700000000000000000,"ratio":0.9333333333333333,"all":[-0.9333333333333333]';
+  const texts = '"text":"x\\"1700000000000000000: 0.9333333333333333"';
+  const stdin = `{"event":"DeploySuccess","app":"shop","version":"v1",${numbers},${texts}}\n`;
+  const tiny = stdin.replace('}', ',"tiny":1e-1700000000000000000}');
+  const { status, stdout, stderr } = await emit(newRoot(), [], { stdin: stdin + tiny });
+  assert.equal([status, stderr], [0, '']);
+  assert.is(stdout.split(`${numbers},${texts}`).length, 3, stdout);
+});
+
 test('empty input is not a failure and writes no log', async () => {
   for (const stdin of ['', '\n', '\n \n\r\n']) {
     const root = newRoot();

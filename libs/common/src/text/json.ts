@@ -14,10 +14,10 @@ const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
 const MARKED = new RegExp(`^${MARK}${NUMBER}$`);
 /** Outside of a text: a number that those of JavaScript may change, as it is long or has a large exponent. */
 const ODD_NUMBER = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/;
-/** Texts, which stay as they are, and numbers that are no part of something else. */
+/** Quotes, escapes, and numbers that are no part of something else; no whole text, which may exhaust the engine's stack. */
 const TOKENS = new RegExp(
-  String.raw`"(?:[^"\\]|\\.)*"?|(?<![\w.+-])${NUMBER}(?=\s*(?:[,\]}]|$))`,
-  'g',
+  String.raw`(?:\\.){1,99}|"|(?<![\w.+-])${NUMBER}(?=\s*(?:[,\]}]|$))`,
+  'gs',
 );
 /** A longer number stays as it was written, in any case. */
 const NUMBER_MAX = 40;
@@ -81,9 +81,12 @@ export function parseJson(text: string): unknown {
   if (MANY_BRACKETS.test(text) && isDeep(JSON.parse(text)))
     throw new RangeError(`it is nested deeper than ${DEPTH_MAX} levels`);
   if (!ODD_NUMBER.test(text)) return JSON.parse(text);
-  const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || isKept(token) ? token : `"${MARK}${token}"`,
-  );
+  let isInText = false;
+  const marked = text.replace(TOKENS, (token) => {
+    if (token === '"') isInText = !isInText;
+    const isOdd = !isInText && /^-?\d/.test(token) && !isKept(token);
+    return isOdd ? `"${MARK}${token}"` : token;
+  });
   return JSON.parse(marked, (_, value) =>
     typeof value === 'string' && value.startsWith(MARK)
       ? new ExactNumber(value.slice(MARK.length))
