@@ -1,9 +1,12 @@
 /** The events of all servers in one place: exactly once, in order, byte by byte, whatever happens between. */
+import { randomBytes } from 'node:crypto';
 import {
   appendFileSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -22,7 +25,7 @@ import { openBroker } from '../../libs/fleet/src/broker/nats.ts';
 import { subjects } from '../../libs/fleet/src/broker/subjects.ts';
 import { openWay, type Way } from './cut.ts';
 import { lines, makeStage, type Stage } from './stage.ts';
-import { must } from './world.ts';
+import { makeOperator, must } from './world.ts';
 
 interface Scene extends Stage {
   way: Way;
@@ -114,6 +117,46 @@ withBroker('agent ship prints the log, without a broker', async (scene) => {
   const forged = shipped.stdout.replace('"server":"web1"', '"server":"web2"');
   const refused = await scene.operator.fleet(['events', '--stdin', '--raw'], { stdin: forged });
   assert.equal([refused.status, refused.stdout], [1, '']);
+});
+
+test('events that the output did not take are printed again with the same cursor', async () => {
+  const { fleet, enrol } = await makeOperator();
+  const root = temporaryFolder('web1');
+  await enrol('web1', root);
+  const emit = ['emit', 'DeployStarted', '--project', 'shop', '--version', 'v1'];
+  await must(run('runner-audit', emit, { root }));
+  const stdin = await must(run('runner-agent', ['ship'], { root }));
+  const events = ['events', '--stdin', '--json', '--cursor', join(root, 'cursor')];
+  const full = openSync('/dev/full', 'w');
+  const lost = await fleet(events, { stdin, fds: { 1: full } });
+  closeSync(full);
+  assert.match(lost.stderr, /output_failed/);
+  assert.is(lines(await must(fleet(events, { stdin }))).length, 1);
+  assert.is(await must(fleet(events, { stdin })), '');
+});
+
+test('long lines are shipped; one that no message can hold is a gap', async () => {
+  const { fleet, enrol } = await makeOperator();
+  const root = temporaryFolder('web1');
+  await enrol('web1', root);
+  const line = (version: string, note = '') =>
+    `${JSON.stringify({ event_type: 'DeployStarted', project: 'shop', version, note })}\n`;
+  const before = [line('v1', 'y'.repeat(750_000)), line('v2'), line('v3', 'z'.repeat(1_048_330))];
+  const after = [line('v5'), `${'x'.repeat(17_000_000)}\n`, line('v6')];
+  const long = line('v4', randomBytes(3_000_000).toString('base64'));
+  mkdirSync(join(root, 'logs'));
+  const log = join(root, 'logs/deploy-events.jsonl');
+  writeFileSync(log, [...before, long, ...after].join(''));
+  const shipped = async () => {
+    const stdin = await must(run('runner-agent', ['ship'], { root }));
+    return fleet(['events', '--stdin', '--raw'], { stdin });
+  };
+  const { stdout, stderr } = await shipped();
+  assert.ok(stdout === [...before, ...after].join(''), `${stdout.length} bytes: ${stderr}`);
+  assert.is(stderr.match(/events_gap/g)?.length, 1, stderr);
+  writeFileSync(log, long);
+  const alone = await shipped();
+  assert.equal([alone.stdout, alone.stderr.match(/events_gap/g)?.length], ['', 1]);
 });
 
 withBroker(

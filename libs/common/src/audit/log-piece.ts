@@ -1,5 +1,6 @@
 /** Reads the audit log in pieces, across rotations: a file is identified by its first line. */
 import { closeSync, fstatSync, type Stats, statSync } from 'node:fs';
+import { LINE_MAX } from '../files/lines-backward.ts';
 import { readRange } from '../files/read.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { hashOf } from './chain.ts';
@@ -7,13 +8,13 @@ import { logFiles, openLog } from './files.ts';
 
 /** Where in the log a piece ends. */
 export interface LogOffset {
-  /** First 32 hexadecimal digits of the hash of the file's first line: identifies it after rotation. */
+  /** First 32 hexadecimal digits of the hash of the file's first line, or its first 700,000 bytes: identifies it after rotation. */
   readonly file: string;
   /** Offset in bytes. */
   readonly to: number;
 }
 
-/** Complete lines of one file. */
+/** Complete lines of one file, or the beginning of one that is longer than `LINE_MAX`. */
 export interface LogPiece {
   readonly file: string;
   readonly from: number;
@@ -22,10 +23,10 @@ export interface LogPiece {
   readonly gap: boolean;
 }
 
-/** Bytes: of an ordinary first line; of a piece; of a line; of a compressed file. */
+/** Bytes: of an ordinary first line; of a piece; of a first line that identify a file; of a compressed file. */
 const HEAD = 4_096;
 const PIECE = 1_048_576;
-const LINE = 700_000;
+const FIRST = 700_000;
 const GZIP_MAX = 268_435_456;
 const NEWLINE = 0x0a;
 
@@ -93,20 +94,25 @@ export class LogReader {
   private idOf(path: string): string | undefined {
     if (path.endsWith('.gz')) {
       const key = keyOf(statSync(path, { throwIfNoEntry: false }));
-      const id = this.ids.get(key) ?? firstLine(this.bytesOf(path, 0, LINE));
+      const id = this.ids.get(key) ?? firstLine(this.bytesOf(path, 0, FIRST));
       if (id !== undefined) this.ids.set(key, id);
       return id;
     }
-    return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, LINE));
+    return firstLine(this.bytesOf(path, 0, HEAD)) ?? firstLine(this.bytesOf(path, 0, FIRST));
   }
 
   private read(path: string, from: number, gap: boolean): LogPiece | undefined {
     if (sizeOf(path) <= from && !path.endsWith('.gz')) return undefined;
     const file = this.idOf(path);
-    const bytes = this.bytesOf(path, from, PIECE);
-    const end = (bytes?.lastIndexOf(NEWLINE) ?? -1) + 1;
-    if (!bytes || file === undefined || end === 0) return undefined;
-    return { file, from, bytes: bytes.subarray(0, end), gap };
+    if (file === undefined) return undefined;
+    for (let length = PIECE; ; length *= 2) {
+      const bytes = this.bytesOf(path, from, length);
+      if (!bytes) return undefined;
+      const end = bytes.lastIndexOf(NEWLINE) + 1;
+      if (end > 0) return { file, from, bytes: bytes.subarray(0, end), gap };
+      if (bytes.length < length) return undefined;
+      if (length >= LINE_MAX) return { file, from, bytes, gap };
+    }
   }
 
   private bytesOf(path: string, from: number, length: number): Buffer | undefined {
@@ -138,8 +144,9 @@ const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size
 const keyOf = (stat: Stats | undefined) =>
   stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : '';
 
-/** Undefined unless there is a complete line. */
+/** Undefined unless there is a complete line, or enough of one. */
 function firstLine(head: Buffer | undefined): string | undefined {
-  const end = head?.indexOf(NEWLINE) ?? -1;
+  const found = head?.indexOf(NEWLINE) ?? -1;
+  const end = found < 0 && head?.length === FIRST ? FIRST : found;
   return head && end >= 0 ? hashOf(head.subarray(0, end)).slice(0, 32) : undefined;
 }

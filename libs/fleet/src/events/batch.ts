@@ -22,7 +22,7 @@ export interface Batch extends LogOffset {
   /** Digest of the text of the batch before; 32 zeros in the first. */
   readonly prev: string;
   readonly from: number;
-  /** Earlier lines were rotated away before they could be sent. */
+  /** Earlier lines were rotated away before they could be sent, or no message can hold the line before `from`. */
   readonly gap: boolean;
   /** The lines, or gzip of them in base64. */
   readonly lines?: string | undefined;
@@ -45,16 +45,18 @@ const NEWLINE = 0x0a;
 const LINES_MAX = 16_777_216;
 export const FIRST_PREV = '0'.repeat(32);
 
-/** The fields that hold lines: all, or the first of them if a message cannot hold all; and how many bytes they are. */
+/**
+ * The fields that hold lines: all, or the first of them if a message cannot hold all; and how many bytes they are.
+ * `lines` is empty if no message can hold the first.
+ */
 export function packed(bytes: Buffer): { size: number; fields: Pick<Batch, 'lines' | 'z'> } {
   const size = bytes.length;
   const lines = size < SMALL ? bytes.toString('utf8') : '';
   if (size < SMALL && Buffer.from(lines, 'utf8').equals(bytes)) return { size, fields: { lines } };
   const z = zlib().gzipSync(bytes, FAST).toString('base64');
-  const fitting = z.length <= PACKED_MAX ? 0 : bytes.lastIndexOf(NEWLINE, SAFE) + 1;
-  return fitting > 0 && fitting < size
-    ? packed(bytes.subarray(0, fitting))
-    : { size, fields: { z } };
+  if (z.length <= PACKED_MAX) return { size, fields: { z } };
+  const fitting = bytes.lastIndexOf(NEWLINE, SAFE) + 1 || bytes.indexOf(NEWLINE) + 1 || size;
+  return fitting < size ? packed(bytes.subarray(0, fitting)) : { size, fields: { lines: '' } };
 }
 
 const batchField: FieldReader<Batch> = object({

@@ -76,7 +76,9 @@ export class Shipper {
     const { size, fields } = packed(bytes);
     const n = (before?.batch.n ?? 0) + 1;
     const prev = before?.digest ?? FIRST_PREV;
-    const batch = { n, prev, file, from, to: from + size, gap };
+    const to = from + size;
+    const isLeftOut = fields.lines === '';
+    const batch = { n, prev, file, from: isLeftOut ? to : from, to, gap: gap || isLeftOut };
     const body = JSON.stringify({ ...batch, ...fields });
     const text = JSON.stringify(this.agent.seal('events', body));
     return { text, checked: { batch, digest: digestOf(body) } };

@@ -106,7 +106,8 @@ export const events = command({
       try {
         await show(context, source, sources, { raw: options.raw, most, isWanted });
       } finally {
-        if (cursor !== undefined) writeCursor(cursor, before, sources);
+        // What the output did not take is printed again.
+        if (cursor !== undefined && !io.stdout.closed) writeCursor(cursor, before, sources);
         for (const { problems } of sources) problems.splice(0).forEach(report);
       }
     };
