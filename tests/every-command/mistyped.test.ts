@@ -112,4 +112,12 @@ test('an executable without the rest of runner still reports errors, with the sa
   );
 });
 
+test('the report of a mistyped word with a quote is still JSON', async () => {
+  const root = temporaryFolder('mistyped');
+  const args = ['queue', 'drop', `"${TOKENS[0]}`, '--json'];
+  const { status, stdout, stderr } = await run('runner-notify', args, { root });
+  assert.equal([status, JSON.parse(stdout).error], [1, 'message_not_found'], stderr);
+  assert.not.ok((stdout + stderr).includes((TOKENS[0] as string).slice(-10)));
+});
+
 test.run();

@@ -1,6 +1,6 @@
 /** The registry: one state file per app. */
 
-import { isThere, makeFolder, readIfThere } from '../files/read.ts';
+import { isClosed, isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
 import { Failure } from '../foundation/failure.ts';
@@ -77,7 +77,7 @@ export function hintFor(paths: Paths, name: string): string {
 
 /** That the root does not exist, in words; undefined if it does. */
 export function missingRoot({ root }: Pick<Paths, 'root'>): string | undefined {
-  return isThere(root) ? undefined : `the root ${root} does not exist`;
+  return isThere(root) || isClosed(root) ? undefined : `the root ${root} does not exist`;
 }
 
 /** Names of all registered apps, sorted; without previews, which are listed where they are asked for. */

@@ -1,6 +1,7 @@
 /** Runs a tool: parse, run, render, exit status. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { refuseForeignRoot, type TypedLine } from '../files/foreign-root.ts';
+import { orFail } from '../foundation/attempt.ts';
 import { EXIT, Failure, usage } from '../foundation/failure.ts';
 import { type Io, processIo, type Sink } from '../foundation/io.ts';
 import { chooseRoot, pathsOf } from '../foundation/paths.ts';
@@ -83,7 +84,8 @@ async function run(tool: Tool, argv: readonly string[], io: Io): Promise<number>
   const { root } = context.paths;
   const { needsRoot = false } = definition;
   const isNeeded = typeof needsRoot === 'function' ? needsRoot(context.args) : needsRoot;
-  if (isNeeded && !existsSync(root))
+  const look = () => statSync(root, { throwIfNoEntry: false });
+  if (isNeeded && !orFail(look, `read ${root}`, 'file_unreadable'))
     throw new Failure('file_unreadable', `the root ${root} does not exist`);
   if (!definition.safeInForeignRoot)
     refuseForeignRoot(io, context.paths, typedLine(definition, context));

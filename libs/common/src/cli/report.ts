@@ -1,5 +1,6 @@
 /** How a tool reports that it failed. It is loaded only then: the redaction of text is large. */
 import { statSync } from 'node:fs';
+import { orElse } from '../foundation/attempt.ts';
 import { EXIT, Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
 import { chooseRoot } from '../foundation/paths.ts';
@@ -33,12 +34,15 @@ export async function report(
   const definition = tool.commands.find((each) => each.name === argv[0] || each.name === '');
   const title = titleOf(tool, definition);
   const args = definition?.name ? argv.slice(1) : argv;
-  const hint = sudoHint(io, title, args, error);
+  // The root may be out of reach, and the current folder deleted.
+  const hint = orElse(() => sudoHint(io, title, args, error), '');
   const clean = (text: string) => withoutTokens(text, argv, definition?.positionals);
   const message = harmlessLine(clean(redact(error.message + hint)));
   const line =
     error.code === 'usage' ? `error: ${message}` : `${title}: ${message} (${error.code})`;
-  const facts = JSON.parse(clean(JSON.stringify(error.facts ?? {}))) as object;
+  const facts = JSON.parse(JSON.stringify(error.facts ?? {}), (_, fact) =>
+    typeof fact === 'string' ? clean(fact) : fact,
+  ) as object;
   const value = { ...facts, error: error.code, message };
   try {
     io.stderr.write(`${line}\n`);

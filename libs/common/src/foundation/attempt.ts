@@ -1,5 +1,5 @@
 /** What may be missing or fail, without a try block. */
-import { Failure, systemFailure } from './failure.ts';
+import { Failure, type FailureCode, systemFailure } from './failure.ts';
 
 /** What `read` returns; `otherwise` if it throws anything. */
 export function orElse<T, U>(read: () => T, otherwise: U): T | U {
@@ -31,11 +31,11 @@ export function failureIn(action: () => void): Failure | undefined {
   }
 }
 
-/** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`. */
-export function orFail<T>(action: () => T, doing: string): T {
+/** What `action` returns; an operating-system error becomes the Failure `cannot <doing>: …`, as of `systemFailure`. */
+export function orFail<T>(action: () => T, doing: string, otherwise?: FailureCode): T {
   try {
     return action();
   } catch (error) {
-    throw systemFailure(error, doing);
+    throw systemFailure(error, doing, otherwise);
   }
 }
