@@ -6,7 +6,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { FleetServer } from '../../libs/fleet/src/files/operator.ts';
-import { makeOperator, must } from './world.ts';
+import { makeOperator, must, resultIn } from './world.ts';
 
 const GOOD = 'nats://127.0.0.1:4222';
 
@@ -78,6 +78,17 @@ test('a file without a key is named', async () => {
   const { status, stderr } = await run('runner-agent', ['keys'], { root });
   assert.is(status, 1);
   assert.is(stderr, `runner agent keys: ${file} does not hold a key (fleet_not_configured)\n`);
+});
+
+test('an order whose signature cannot be checked for want of a temporary folder has failed', async () => {
+  const { signed, enrol } = await makeOperator();
+  const root = temporaryFolder('web1');
+  await enrol('web1', root);
+  const env = { TMPDIR: '/nonexistent' };
+  const ended = await run('runner-agent', ['exec'], { root, stdin: signed('hold', 'shop'), env });
+  const { status, code, message } = resultIn(ended.stdout);
+  assert.equal([status, code], ['failed', 'not_writable'], ended.stderr);
+  assert.match(String(message), 'cannot verify the signature with a file in /nonexistent: it does');
 });
 
 test.run();

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Failure, systemCode } from '@runner/common/foundation/failure';
+import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { SealedOrder } from './order.ts';
 
 /** Namespace of the signature, so that one made for another purpose is not accepted. */
@@ -34,13 +34,14 @@ export interface SignatureVerdict {
   readonly fingerprint: string;
 }
 
-/** Verifies an order against an allowed_signers file. Throws `signing_failed`. */
+/** Verifies an order against an allowed_signers file. Throws `signing_failed`, `disk_full`, `not_writable`. */
 export async function verify(
   { by, sig, body }: SealedOrder,
   allowedSigners: string,
 ): Promise<SignatureVerdict> {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-sig-'));
+  let folder: string | undefined;
   try {
+    folder = mkdtempSync(join(tmpdir(), 'runner-sig-'));
     const file = join(folder, 'sig');
     writeFileSync(file, sig, { mode: 0o600 });
     const keygen = (...args: string[]) =>
@@ -50,8 +51,10 @@ export async function verify(
     const good = await keygen('check-novalidate');
     if (good === undefined) return { verdict: 'signature_invalid', fingerprint: '' };
     return { verdict: 'signer_unknown', fingerprint: /SHA256:\S+/.exec(good)?.[0] ?? '' };
+  } catch (error) {
+    throw systemFailure(error, `verify the signature with a file in ${tmpdir()}`);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder) rmSync(folder, { recursive: true, force: true });
   }
 }
 

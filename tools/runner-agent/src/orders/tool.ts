@@ -1,5 +1,6 @@
 /** Runs the executables in the same directory. */
 import { dirname, join } from 'node:path';
+import { systemFailure } from '@runner/common/foundation/failure';
 import { type JsonObject, jsonObject } from '@runner/common/text/json';
 import type { Agent } from './agent.ts';
 
@@ -29,7 +30,7 @@ export function runTool(
     }
   });
   return new Promise((resolve, reject) => {
-    child.on('error', reject);
+    child.on('error', (error) => reject(systemFailure(error, `run ${tool}`, 'file_unreadable')));
     child.on('close', (status) => resolve({ status, last: jsonObject(text) ?? last }));
   });
 }

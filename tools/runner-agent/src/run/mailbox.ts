@@ -1,6 +1,6 @@
 /** Receives orders from the broker: drains the mailbox, then carries out one order at a time per app. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '@runner/common/foundation/failure';
+import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { subjects } from '@runner/fleet/broker/subjects';
@@ -111,8 +111,9 @@ async function retried<T>({ io }: Agent, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      io.stderr.write(`${harmlessLine(error.message)} (${error.code}); trying again\n`);
+      const failure = systemFailure(error, 'carry out the order');
+      if (!(failure instanceof Failure)) throw error;
+      io.stderr.write(`${harmlessLine(failure.message)} (${failure.code}); trying again\n`);
       await pause(RETRY);
     }
   }
