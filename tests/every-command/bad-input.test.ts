@@ -1,7 +1,7 @@
 /** Wrong input, and outputs that take nothing, over all tools: one sentence, the right status. */
 import { chmodSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run, shell, shellWord } from '@runner/testing/run';
+import { asNobody, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -115,6 +115,58 @@ test('the environment can be empty and the current folder deleted', async () => 
   assert.equal([status, stderr], [0, '']);
   assert.match(stdout, /^APP /);
   chmodSync(join(root, 'state'), 0o700);
+});
+
+test('a root out of reach, also from a folder that is deleted, is reported', async () => {
+  if (process.getuid?.() !== 0) return;
+  const closed = temporaryFolder('closed');
+  mkdirSync(join(closed, 'root'));
+  chmodSync(closed, 0o700);
+  const root = join(closed, 'root');
+  for (const [tool, args] of [
+    ['runner-list', ''],
+    ['runner-status', 'shop --json'],
+    ['runner-tokens', 'list'],
+    ['runner-audit', 'tail'],
+    ['runner-history', ''],
+  ] as const) {
+    for (const place of ['cd /', 'cd "$(mktemp -d)" && rmdir "$PWD"']) {
+      const ended = await shell(`${place} && exec ${asNobody(tool)} ${args}`, { root });
+      const told = sentenceOf(ended, 1, tool);
+      assert.match(told, /cannot read .*: permission denied \(file_unreadable\)$/, tool);
+      if (args.includes('--json')) assert.is(JSON.parse(ended.stdout).error, 'file_unreadable');
+    }
+  }
+});
+
+test('what loops, is closed, or cannot be read or written is one sentence', async () => {
+  const folder = temporaryFolder('bad');
+  const [loop, file, page] = ['loop', 'file', 'page'].map((name) => join(folder, name));
+  symlinkSync('loop', loop as string);
+  for (const name of [file, page]) writeFileSync(name as string, 'a passphrase of ours\n');
+  const secret = ['--passphrase-file', page] as string[];
+  const made = join(folder, 'made');
+  const backup = ['--to', made, ...secret];
+  assert.is((await run('runner-backup', backup, { root: madeRoot() })).status, 0);
+  const refused = async (root: string, [tool = '', ...args]: string[], sentence: RegExp) => {
+    const ended = await run(tool, args, { root });
+    assert.match(sentenceOf(ended, 1, tool), sentence, tool);
+  };
+  const link = /: cannot \w+ .*: it is a symbolic link \(\w+\)$/;
+  const other = join(folder, 'other');
+  await refused(loop as string, ['runner-backup', '--to', other, ...secret], link);
+  await refused(loop as string, ['runner-restore', made, ...secret], link);
+  await refused(
+    file as string,
+    ['runner-restore', made, ...secret],
+    /: cannot restore into .*not a directory/,
+  );
+  await refused(folder, ['runner-init', loop as string], link);
+  const memory = await shell('runner-audit emit < /proc/self/mem', { root: folder });
+  assert.match(
+    sentenceOf(memory, 1, 'emit'),
+    /cannot read standard input: .* \(file_unreadable\)$/,
+  );
 });
 
 test.run();

@@ -12,6 +12,7 @@ import { dirname, resolve } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { requireReplaceable, syncFolder, writeFully } from '@runner/common/files/write';
+import { orFail } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
@@ -48,8 +49,12 @@ export interface BackupRequest extends Server {
 /** Writes a backup. Throws `usage`, `not_writable`, … */
 export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Promise<BackedUp> {
   const { withShared, note } = rest;
-  if (!statSync(paths.root, { throwIfNoEntry: false })?.isDirectory())
-    throw new Failure('file_unreadable', `there is no root ${paths.root}`);
+  const stat = orFail(
+    () => statSync(paths.root, { throwIfNoEntry: false }),
+    `read ${paths.root}`,
+    'file_unreadable',
+  );
+  if (!stat?.isDirectory()) throw new Failure('file_unreadable', `there is no root ${paths.root}`);
   const left: { path: string; why: string }[] = [];
   const leaveOut: LeaveOut = (path, why) => {
     left.push({ path, why });
@@ -62,7 +67,7 @@ export async function backUp({ io, paths, to, key, ...rest }: BackupRequest): Pr
     : new Map<string, number>();
   if (left.length > NAMED) note(`not saved: ${left.length - NAMED} more`);
   const counts = { files: 0, bytes: 0 };
-  const owner = localUsers().find(({ uid }) => uid === statSync(paths.root).uid)?.name ?? '';
+  const owner = localUsers().find(({ uid }) => uid === stat.uid)?.name ?? '';
   const sizes = [...own.map(({ entry }) => entry.size), ...survey.values()];
   const about = { created: io.now().toISOString(), root: paths.root, owner, apps };
   const limits = { bytes: sizes.reduce((sum, size) => sum + size, 0), entries: sizes.length };

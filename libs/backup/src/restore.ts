@@ -10,6 +10,7 @@ import { type Lock, requireLock } from '@runner/common/files/lock';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { Folder, inFolder, type Name } from '@runner/common/files/tree';
 import { removeTree } from '@runner/common/files/tree-change';
+import { orFail } from '@runner/common/foundation/attempt';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -79,14 +80,19 @@ export async function restore(
   // A wrong key changes nothing.
   const first = await plain.next();
   const isNew = !isThere(paths.root);
-  // Of an empty folder the owner becomes that of the root; a link, and what is above, stays another user's.
-  if (isNew || lstatSync(paths.root).isSymbolicLink())
-    refuseForeignRoot(io, paths, { line: 'runner restore …' });
-  // A root that is refused stays as it is, without our lock.
-  if (!isNew)
-    inFolder(Folder.open(paths.root), (root) => isInterrupted(root) || requireUnused(root, paths));
-  makeFolder(paths.root);
-  const root = Folder.open(paths.root);
+  const root = orFail(() => {
+    // Of an empty folder the owner becomes that of the root; a link, and what is above, stays another user's.
+    if (isNew || lstatSync(paths.root).isSymbolicLink())
+      refuseForeignRoot(io, paths, { line: 'runner restore …' });
+    // A root that is refused stays as it is, without our lock.
+    if (!isNew)
+      inFolder(
+        Folder.open(paths.root),
+        (found) => isInterrupted(found) || requireUnused(found, paths),
+      );
+    makeFolder(paths.root);
+    return Folder.open(paths.root);
+  }, `restore into ${paths.root}`);
   try {
     const lock = lockOf(root, paths, io.pid);
     try {

@@ -3,7 +3,7 @@
  * cli/main.ts, so that a test can pass its own.
  */
 import { fstatSync, readSync, realpathSync, writeSync } from 'node:fs';
-import { Failure, systemCode, systemWords } from './failure.ts';
+import { Failure, systemCode, systemFailure, systemWords } from './failure.ts';
 
 /** An output stream. Writes are synchronous: once `write` returns, the data has left the process. */
 export interface Sink {
@@ -136,7 +136,7 @@ export function openSource(fd: number, name = 'standard input'): InputStream {
           else if (code === 'EOF' || code === 'EBADF') return null;
           else if (code === 'EISDIR')
             throw new Failure('file_unreadable', `${name} is a directory`);
-          else throw error;
+          else throw systemFailure(error, `read ${name}`, 'file_unreadable');
         }
       }
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { readTrusted } from '@runner/common/files/trusted';
 import { writeWhole } from '@runner/common/files/write';
+import { orFail } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { durationOf } from '@runner/common/text/time';
@@ -160,7 +161,8 @@ export function writeServer(
 }
 
 export function removeServer(root: string, server: string): void {
-  renameSync(fileOf(root, server), removedFileOf(root, server));
+  const rename = () => renameSync(fileOf(root, server), removedFileOf(root, server));
+  orFail(rename, `rename ${fileOf(root, server)}`);
 }
 
 /** The named servers and members of named groups; all if `on` is undefined. Throws `server_unknown`. */

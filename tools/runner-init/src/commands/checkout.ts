@@ -7,6 +7,7 @@ import { requireApp } from '@runner/common/apps/store';
 import { DEPLOY_FILE, DEPLOY_FILE_MAX } from '@runner/common/deploy-file/read';
 import { makeFolder, readTextIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { orFail } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
@@ -45,7 +46,8 @@ const LEVELS = 40;
 /** The checkout around a folder. Throws `file_unreadable`. */
 export function checkoutAt(io: Io, given: string | undefined): Workplace {
   const path = resolve(io.cwd, given ?? '.');
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+  const look = () => statSync(path, { throwIfNoEntry: false });
+  if (!orFail(look, `read ${harmlessLine(path)}`, 'file_unreadable')?.isDirectory())
     throw new Failure('file_unreadable', `${harmlessLine(path)} is not a directory`);
   const folder = realpathSync(path);
   const top = topOf(folder, io.env.HOME) ?? folder;
