@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type InputLine, linesOf } from '../src/message/records.ts';
+import { Joiner } from '../src/message/joined.ts';
+import { type InputLine, linesOf, type RecordLine } from '../src/message/records.ts';
 
 /** Bytes in pieces of the given size. */
 function* piecesOf(bytes: Uint8Array, size = bytes.length || 1): Generator<Uint8Array> {
@@ -49,6 +50,31 @@ test('the last of the instances is announced, with what each of them ran', async
     );
   assert.equal(await shown(of('x', 'v1') + of('y', 'v2')), [['x,y', 'v1, v2']]);
   assert.equal(await shown(of('x', 'v1') + of('y', 'v1')), [['x,y', 'v1']]);
+});
+
+test('an event whose last listed record does not come is announced at the end', async () => {
+  const of = (instance: string, id: string, more = '') =>
+    `{"event":"DeployFailure","app":"a","deploy_id":"${id}","instance":"${instance}","instances":["x","y"]${more}}\n`;
+  const shown = (lines: readonly InputLine[]) =>
+    lines.map((line) => {
+      const { instance, domain, deploy_id } = 'record' in line ? line.record.fields : {};
+      return [line.number, deploy_id, instance, domain];
+    });
+  const [x, y] = [of('x', 'aaaaaaaa', ',"domain":"x.example"'), of('y', 'aaaaaaaa')];
+  const other = of('x', 'bbbbbbbb');
+  assert.equal(shown(await read(x)), [[1, 'aaaaaaaa', 'x,y', 'x.example']]);
+  assert.equal(shown(await read(other + x + y)), [
+    [3, 'aaaaaaaa', 'x,y', 'x.example'],
+    [1, 'bbbbbbbb', 'x,y', ''],
+  ]);
+  const many = Array.from({ length: 1_001 }, (_, at) => of('x', String(10_000_000 + at)));
+  const found = shown(await read(many.join('')));
+  assert.equal([found.length, found[0]?.[1]], [1_001, '10000000']);
+  const joiner = new Joiner<RecordLine>();
+  const pieces: InputLine[] = [];
+  for (const piece of [x, y])
+    for await (const line of linesOf([Buffer.from(piece)], joiner)) pieces.push(line);
+  assert.equal([shown(pieces), joiner.isOpen], [[[1, 'aaaaaaaa', 'x,y', 'x.example']], false]);
 });
 
 test('records of other kinds and empty lines are passed over, and lines keep their numbers', async () => {

@@ -75,6 +75,16 @@ test('a deploy is one trace with a span a step, one annotation, one release with
   await world.close();
 });
 
+test('an event of several instances is recorded once, also if the last one has no record', async () => {
+  const world = await makeTelemetryWorld();
+  const instances = ['web', 'api'];
+  await emit(world.root, ended(1, 'DeploySuccess', { instance: 'web', instances }));
+  await flush(world.root);
+  await flush(world.root);
+  assert.is(world.grafana.annotations.length, 1);
+  await world.close();
+});
+
 test('mistakes in the section name file, line and key', async () => {
   const world = await makeTelemetryWorld();
   for (const [text, words] of [

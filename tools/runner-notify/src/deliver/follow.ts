@@ -12,7 +12,8 @@ import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
 import { telemetryMessage } from '../channels/telemetry/telemetry.ts';
-import { linesOf, PLACE, withoutSecrets } from '../message/records.ts';
+import { Joiner } from '../message/joined.ts';
+import { linesOf, PLACE, type RecordLine, withoutSecrets } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
 import { entryName } from '../spool/names.ts';
 import { lockChannel } from '../spool/spool.ts';
@@ -42,15 +43,17 @@ export async function follow(opened: OpenChannels, names: readonly TelemetryName
   try {
     const reader = new LogReader(paths);
     const clean = withoutSecrets(options);
+    // An event may lie across pieces.
+    const joiner = new Joiner<RecordLine>();
     let cursor = readCursor(paths);
     for (;;) {
       const { file, to = 0 } = cursor;
       const piece = reader.after(file === undefined ? undefined : { file, to });
-      if (!piece) return;
+      if (!piece && !joiner.isOpen) return;
       // A name has no room for times after the year 5188, which an earlier version let in.
       const latest = clock.now() + AHEAD_MAX;
       let last = cursor.last > latest ? 0 : cursor.last;
-      for await (const line of linesOf([piece.bytes])) {
+      for await (const line of piece ? linesOf([piece.bytes], joiner) : joiner.rest()) {
         if (!('record' in line)) continue;
         const { record } = line;
         const time = Date.parse(textOf(record.fields, 'timestamp')) || 0;
@@ -65,7 +68,10 @@ export async function follow(opened: OpenChannels, names: readonly TelemetryName
           if (!known) spool.save(entry, newEntry(name, event, new Date(clock.now()), place));
         }
       }
-      cursor = { ...cursor, file: piece.file, to: piece.from + piece.bytes.length, last };
+      const offset = piece && { file: piece.file, to: piece.from + piece.bytes.length };
+      cursor = { ...cursor, ...offset, last };
+      // Killed before its event is whole, the next run reads this piece again.
+      if (joiner.isOpen) continue;
       makeFolder(paths.notifySpool, 0o700);
       writeWhole(cursorFile(paths), `${JSON.stringify(cursor)}\n`);
     }

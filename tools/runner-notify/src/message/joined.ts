@@ -1,37 +1,53 @@
 /** One message for an event that has a record for each instance. */
 import { instancesOf, type LogRecord, textOf } from '@runner/common/audit/record';
 
-/** Events whose records have not all arrived; the oldest are dropped beyond this. */
+/** Events whose records have not all arrived; the oldest are announced beyond this. */
 const OPEN_MAX = 1_000;
 
-interface EventRecord {
-  readonly kind: string;
-  readonly fields: LogRecord;
+interface EventLine {
+  readonly record: { readonly kind: string; readonly fields: LogRecord };
 }
 
-/** Takes the records of a stream: of several that belong together, the last listed is announced. */
-export class Joiner {
-  /** The record of each instance, by event. */
-  readonly #open = new Map<string, Map<string, LogRecord>>();
+/**
+ * Takes the records of a stream: of several that belong together, the last listed is announced, or the last that
+ * came.
+ */
+export class Joiner<T extends EventLine> {
+  /** The line of each instance, by event. */
+  readonly #open = new Map<string, Map<string, T>>();
 
-  /** The record as it is announced; undefined if another instance's follows. */
-  take<T extends EventRecord>(record: T): T | undefined {
-    const { fields, kind } = record;
+  /** Whether an event waits for records of other instances. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** The line as it is announced; undefined if another instance's follows. */
+  take(line: T): T | undefined {
+    const { fields, kind } = line.record;
     const names = instancesOf(fields);
-    if (names.length < 2 || !Array.isArray(fields.instances)) return record;
-    const key = [kind, textOf(fields, 'deploy_id'), ...names].join(' ');
-    const records = this.#open.get(key) ?? new Map<string, LogRecord>();
     const own = textOf(fields, 'instance');
-    records.set(own, fields);
-    if (own !== names.at(-1)) {
-      this.#keep(key, records);
-      return undefined;
-    }
+    if (names.length < 2 || !Array.isArray(fields.instances) || !names.includes(own)) return line;
+    const key = [kind, textOf(fields, 'deploy_id'), ...names].join(' ');
+    const lines = (this.#open.get(key) ?? new Map<string, T>()).set(own, line);
+    this.#open.set(key, lines);
+    if (own === names.at(-1)) return this.#announced(key, lines);
+    const [oldest] = this.#open;
+    return this.#open.size > OPEN_MAX && oldest ? this.#announced(...oldest) : undefined;
+  }
+
+  /** The events whose last listed record has not come, at the end of the stream. */
+  *rest(): Generator<T> {
+    for (const [key, lines] of this.#open) yield this.#announced(key, lines);
+  }
+
+  #announced(key: string, lines: ReadonlyMap<string, T>): T {
     this.#open.delete(key);
+    const line = [...lines.values()].at(-1) as T;
+    const { fields } = line.record;
     const failed = textOf(fields, 'failed_instance');
-    const shown = failed === '' ? names : [failed];
+    const shown = failed === '' ? instancesOf(fields) : [failed];
     const all = (field: string, between: string) => {
-      const values = shown.map((name) => textOf(records.get(name) ?? {}, field));
+      const values = shown.map((name) => textOf(lines.get(name)?.record.fields ?? {}, field));
       return [...new Set(values.filter(Boolean))].join(between);
     };
     const joined = {
@@ -39,12 +55,6 @@ export class Joiner {
       domain: all('domain', ','),
       previous_version: all('previous_version', ', '),
     };
-    return { ...record, fields: { ...fields, ...joined } };
-  }
-
-  #keep(key: string, records: Map<string, LogRecord>): void {
-    this.#open.set(key, records);
-    const [oldest] = this.#open.keys();
-    if (this.#open.size > OPEN_MAX && oldest !== undefined) this.#open.delete(oldest);
+    return { ...line, record: { ...line.record, fields: { ...fields, ...joined } } };
   }
 }

@@ -62,13 +62,18 @@ export type InputLine =
   | { readonly number: number; readonly record: Announceable }
   | { readonly number: number; readonly problem: string };
 
+export type RecordLine = Extract<InputLine, { readonly record: Announceable }>;
+
 /**
  * Reads records until the input ends; empty lines, records of other kinds, and all but the last of an
- * event's instances are passed over.
+ * event's instances are passed over. What an event lacks at the end stays in `kept`, or it is announced.
  */
-export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
+export async function* linesOf(
+  chunks: Chunks,
+  kept?: Joiner<RecordLine>,
+): AsyncGenerator<InputLine> {
   let number = 0;
-  const joiner = new Joiner();
+  const joiner = kept ?? new Joiner<RecordLine>();
   for await (const bytes of rawLines(chunks)) {
     number += 1;
     if (bytes === undefined) {
@@ -82,9 +87,10 @@ export async function* linesOf(chunks: Chunks): AsyncGenerator<InputLine> {
       yield { number, problem: found };
       continue;
     }
-    const record = found && joiner.take(found);
-    if (record) yield { number, record };
+    const line = found && joiner.take({ number, record: found });
+    if (line) yield line;
   }
+  if (!kept) yield* joiner.rest();
 }
 
 function announceable(text: string): Announceable | string | undefined {
