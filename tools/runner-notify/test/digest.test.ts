@@ -121,6 +121,15 @@ test('without a log and apps it says that nothing happened; a secret in a cause 
   assert.not.match(stdout, chats.hook.token);
 });
 
+test('a digest that cannot be queued is a failure', async () => {
+  mkdirSync(join(chats.root, 'spool'));
+  writeFileSync(join(chats.root, 'spool/notify'), '');
+  chats.hook.fail('html', 9);
+  const { status, stderr } = await digest(['--channel', 'discord']);
+  assert.is(status, 1);
+  assert.match(stderr, 'discord: Digest of all apps cannot be queued');
+});
+
 test('a time in the future is wrong usage', async () => {
   const { status, stderr } = await digest(['--since', '2199-01-01']);
   assert.is(status, 2);

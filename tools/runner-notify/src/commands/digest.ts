@@ -1,4 +1,5 @@
 import { command } from '@runner/common/cli/command';
+import { EXIT } from '@runner/common/foundation/failure';
 import { channelOption } from '../channels/options.ts';
 import { resultLine, type SendResult } from '../deliver/result.ts';
 
@@ -22,8 +23,9 @@ export const digest = command({
   examples: ['runner notify digest --dry-run', 'runner notify digest --since 30d'],
   async run(context) {
     const { announceDigest } = await import('../digest/digest.ts');
-    for (const result of await announceDigest(context)) await context.print(result);
-    return {};
+    const results = await announceDigest(context);
+    for (const result of results) await context.print(result);
+    return { status: results.some(({ result }) => result === 'failed') ? EXIT.failed : EXIT.ok };
   },
   human: (result: SendResult, style) => resultLine(result, style),
 });
