@@ -1,5 +1,6 @@
 import { tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
+import { event } from './chats.ts';
 import { chats, flush, messages, queue, queueSuite, waitingAndDead } from './queue.ts';
 
 const test = queueSuite();
@@ -32,6 +33,17 @@ test('the list shows what waits and what was given up, and why', async () => {
   assert.equal(
     (await messages('list', '--dead')).map(({ id }) => id),
     [dead],
+  );
+});
+
+test('show prints the fields of the event that are not texts as JSON', async () => {
+  chats.hook.fail('html');
+  const changes = { files: 3, commits: ['a'] };
+  await chats.send([event('DeployStarted', { changes })], ['--wait', '0']);
+  const [waiting] = await messages('list');
+  assert.match(
+    (await queue('show', String(waiting?.id))).stdout,
+    /event\.changes +\{"files":3,"commits":\["a"\]\}\n/,
   );
 });
 

@@ -123,7 +123,11 @@ function details({ event, problem, ...each }: WaitingMessage, style: Style): str
     ...(problem ? [['problem', problemText(problem)] as const] : []),
     ...(problem?.hint ? [['hint', harmlessLine(problem.hint)] as const] : []),
     ...Object.entries(event ?? {}).map(
-      ([field, value]) => [`event.${harmlessLine(field)}`, harmless(String(value))] as const,
+      ([field, value]) =>
+        [
+          `event.${harmlessLine(field)}`,
+          harmless(typeof value === 'object' ? JSON.stringify(value) : String(value)),
+        ] as const,
     ),
   ];
   return `${style.bold(each.id)}\n${fields(rows)}`;
