@@ -1,6 +1,7 @@
 /** Replaces the master key: adds a new one, re-encrypts every token and secret, and removes the old one last. */
 
 import { resealSecrets } from '@runner/common/app-secrets/change';
+import { openDatabaseKey } from '@runner/common/app-secrets/database-key';
 import { sealedIn } from '@runner/common/app-secrets/file';
 import { openSecrets } from '@runner/common/app-secrets/open';
 import { changeRegistry } from '@runner/common/apps/change';
@@ -101,6 +102,7 @@ export function tryRekey(context: RekeyContext): Rekeyed {
   const { tokens, secrets, failed } = eachApp(allNames(paths), (name) => {
     if (findApp(paths, name) === undefined) return { tokens: 0, secrets: 0 };
     const { file } = openSecrets(paths, io.env, name);
+    openDatabaseKey({ io, paths }, name);
     openToken(paths, io.env, name);
     const token = findApp(paths, name)?.state.repohost_token;
     const secrets = file ? sealedIn(file).filter(isOld) : [];

@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { noteStarting, setSecrets } from '@runner/common/app-secrets/change';
+import { keepDatabaseKey } from '@runner/common/app-secrets/database-key';
 import { openSecrets } from '@runner/common/app-secrets/open';
 import type { Io } from '@runner/common/foundation/io';
 import { pathsOf } from '@runner/common/foundation/paths';
@@ -66,6 +67,24 @@ test('--dry-run says what would be done and changes nothing', async () => {
   noteStarting(server, 'shop', ['a'], openSecrets(paths, {}, 'shop'));
   const counted = JSON.parse((await rekey(root, ['--dry-run', '--json'])).stdout).secrets;
   assert.equal([counted, JSON.parse((await rekey(root, ['--json'])).stdout).secrets], [2, 2]);
+});
+
+test("--dry-run tries the key of the database's backups too", async () => {
+  const root = rootWith(THREE);
+  const paths = pathsOf(root);
+  const io = { env: {}, uid: 0, pid: process.pid, now: () => new Date(), stderr: {} };
+  keepDatabaseKey({ io: io as unknown as Io, paths }, 'shop', new Secret('a key'));
+  const file = paths.secrets('shop');
+  const text = readFileSync(file, 'utf8');
+  const problem = "the key of the database's backups of 'shop' is damaged";
+  for (const [from, to, why] of [
+    [/("database_key": ".*)..."/, '$1AAA"', problem],
+    [/"database_key": ".*"/, '"database_key": 5', `the file ${file} has a malformed section`],
+  ] as const) {
+    writeFileSync(file, text.replace(from, to));
+    const { status, stderr } = await rekey(root, ['--dry-run']);
+    assert.equal([status, stderr.includes(`runner tokens rekey: shop: ${why}`)], [1, true], stderr);
+  }
 });
 
 test('an app that cannot be opened keeps the old key, is named, and hides no other', async () => {

@@ -73,6 +73,7 @@ export function readSecrets(paths: Paths, app: string): SecretsFile | undefined 
   if (file.app !== app) throw bad('belongs to another app');
   const isWhole =
     typeof file.salt === 'string' &&
+    ['string', 'undefined'].includes(typeof file.database_key) &&
     isListOf(file.secrets, isSealed) &&
     isListOf(file.former ?? [], isSealed) &&
     isListOf(file.started, isStartedWith) &&
