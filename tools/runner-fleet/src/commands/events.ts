@@ -114,7 +114,8 @@ export const events = command({
     try {
       await look(limit);
       const status = options.follow ? await follow(context, look) : EXIT.ok;
-      return { status: status || (isForged ? EXIT.failed : EXIT.ok) };
+      const isWhole = !isForged && sources.every(({ gaps }) => gaps === 0);
+      return { status: status || (isWhole ? EXIT.ok : EXIT.failed) };
     } finally {
       await broker?.close();
     }

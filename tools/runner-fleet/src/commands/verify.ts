@@ -1,6 +1,7 @@
 import { command } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { counted } from '@runner/common/text/words';
 import type { Broker } from '@runner/fleet/broker/nats';
 import { chooseServers } from '@runner/fleet/files/operator';
 import { ServerEvents } from '../events/read.ts';
@@ -39,11 +40,14 @@ export const verify = command({
   human: ({ servers }: { servers: Verified[] }) =>
     servers
       .map(
-        ({ server, batches, results, problems }) =>
-          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${harmlessLine(problems.join('; ')) || 'all in order'}\n`,
+        ({ server, batches, gaps, results, problems }) =>
+          `${server.padEnd(12)}  ${batches} messages, ${results} results, ${harmlessLine([...problems, ...gapWords(gaps)].join('; ')) || 'all in order'}\n`,
       )
       .join(''),
 });
+
+const gapWords = (gaps: number) =>
+  gaps === 0 ? [] : [`${counted(gaps, 'gap')}: records were rotated away before they were sent`];
 
 async function verified(
   broker: Broker,
@@ -51,9 +55,9 @@ async function verified(
 ): Promise<Verified> {
   const source = new ServerEvents(of);
   const sent = state?.events.sent ?? 0;
-  let gaps = 0;
-  for await (const { gap } of source.unread(broker)) if (gap) gaps += 1;
-  const { server, batches, problems, newest } = source;
+  // Reading them is what counts and checks them.
+  for await (const _ of source.unread(broker));
+  const { server, batches, gaps, problems, newest } = source;
   if (newest < sent)
     problems.push(`the broker has ${newest} messages of the ${sent} that ${server.server} sent`);
   const { results, problems: others } = await checkResults(broker, server);

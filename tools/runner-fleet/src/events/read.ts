@@ -22,6 +22,8 @@ export class ServerEvents {
   /** A sentence per message that is not signed, cannot be read, or breaks the chain. */
   readonly problems: string[] = [];
   batches = 0;
+  /** How many times records were rotated away before they were sent. */
+  gaps = 0;
   private before: CheckedBatch | undefined;
   private keys: ServerKeys;
   /** Offset up to which each log file was read, so that repeated messages yield nothing twice. */
@@ -74,6 +76,7 @@ export class ServerEvents {
       const known = this.read.get(file) ?? 0;
       if (to <= known) continue;
       this.read.set(file, to);
+      if (gap) this.gaps += 1;
       yield { server, bytes: checked.bytes.subarray(Math.max(0, known - from)), gap };
     }
   }
