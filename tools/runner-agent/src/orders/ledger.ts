@@ -5,9 +5,9 @@ import { requireLock } from '@runner/common/files/lock';
 import { makeFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
-import { jsonObject } from '@runner/common/text/json';
 import { agentFiles } from '@runner/fleet/files/agent';
-import { type Order, orderOf, type SealedOrder } from '@runner/fleet/order/order';
+import { nullable, object, parsedValue, text } from '@runner/fleet/order/fields';
+import { type Order, orderOf, type SealedOrder, sealedOrderField } from '@runner/fleet/order/order';
 import { type OrderResult, resultOf } from '@runner/fleet/order/result';
 import { digestOf, type Sealed } from '@runner/fleet/order/seal';
 import type { Agent } from './agent.ts';
@@ -18,15 +18,17 @@ export interface LedgerEntry {
   readonly result: Sealed | null;
 }
 
+/** Bytes. */
 const MAX = 1_048_576;
+const sealedField = object<Sealed>({ server: text(MAX), body: text(MAX), sig: text(MAX) });
+const entryField = object<LedgerEntry>({ order: sealedOrderField, result: nullable(sealedField) });
 /** Files are kept far longer than any deadline, in ms. */
 const KEPT = 30 * 24 * 3_600_000;
 
 const fileOf = (paths: Paths, id: string) => join(agentFiles(paths.root).orders, `${id}.json`);
 
 function readEntry(path: string): LedgerEntry | undefined {
-  const value = jsonObject(readIfThere(path, MAX)?.toString('utf8') ?? '');
-  return value && (value as unknown as LedgerEntry);
+  return parsedValue(readIfThere(path, MAX)?.toString('utf8') ?? '', entryField);
 }
 
 /** Undefined if the order was never started. */
