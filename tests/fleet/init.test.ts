@@ -1,5 +1,5 @@
 /** `fleet init`, `fleet add` and `agent init`: what is not an address, a name or a file is refused, and nothing is written. */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
@@ -46,6 +46,44 @@ test('a name that allowed_signers cannot have, and a file that does not exist, a
     assert.equal([status, stderr.includes(`'${args[0]} <`)], [2, true], stderr);
   }
   assert.not(existsSync(join(root, 'fleet')));
+});
+
+test('what is there is kept, and what was given otherwise is named', async () => {
+  const root = temporaryFolder('init');
+  const fleet = (...args: string[]) => run('runner-fleet', ['init', ...args], { root });
+  const made = await fleet('--broker', GOOD, '--by', 'alice', '--json');
+  assert.equal([made.status, made.stderr], [0, '']);
+  const same = await fleet('--broker', GOOD, '--json');
+  assert.equal([same.status, same.stderr], [0, '']);
+  const results = [made, same].map(({ stdout }) => JSON.parse(stdout).result as string);
+  assert.equal(results, ['created', 'kept']);
+  const file = join(root, 'fleet/fleet.yml');
+  const before = readFileSync(file, 'utf8');
+  const other = await fleet('--broker', 'nats://127.0.0.1:9', '--by', 'bob');
+  assert.equal([other.status, other.stdout.split('\n')[0]], [0, `Kept ${file}`]);
+  const lines = 'url: "nats://127.0.0.1:9", by: "bob"';
+  assert.is(other.stderr, `runner fleet init: ${file} is kept, and does not have: ${lines}\n`);
+  assert.is(readFileSync(file, 'utf8'), before);
+  const agent = (...args: string[]) => run('runner-agent', ['init', ...args], { root });
+  const first = await agent('web1', '--broker', GOOD);
+  assert.equal([first.status, first.stderr], [0, '']);
+  const again = await agent('web2', '--broker', 'nats://127.0.0.1:9');
+  assert.equal([again.status, again.stdout], [0, first.stdout]);
+  const config = join(root, 'agent/agent.yml');
+  const given = 'server: web2, url: "nats://127.0.0.1:9"';
+  assert.is(again.stderr, `runner agent init: ${config} is kept, and does not have: ${given}\n`);
+});
+
+test('a file of an order that is damaged hides no other', async () => {
+  const root = temporaryFolder('init');
+  const agent = (...args: string[]) => run('runner-agent', args, { root });
+  await must(agent('init', 'web1'));
+  mkdirSync(join(root, 'agent/orders'));
+  const damaged = ['{}', '{"order":{"body":"{}"}}', '{"order":5,"result":5}'];
+  for (const [at, text] of damaged.entries())
+    writeFileSync(join(root, `agent/orders/r-0000000${at}.json`), text);
+  const { status, stdout, stderr } = await agent('status', '--json');
+  assert.equal([status, JSON.parse(stdout).orders, stderr], [0, [], '']);
 });
 
 test('add keeps the groups and the keys that a server had, also after remove', async () => {

@@ -5,6 +5,7 @@ import { writeWhole } from '@runner/common/files/write';
 import { newLogin } from '@runner/fleet/broker/nats';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
+import { writeUnlessThere } from '@runner/fleet/files/kept';
 import { serverName } from '@runner/fleet/files/names';
 import { newSignKey } from '@runner/fleet/order/seal';
 import { type AgentKeys, keysOf } from './keys.ts';
@@ -22,7 +23,7 @@ export const init = command({
       about: 'Public keys that may sign orders [default: /etc/runner/allowed_signers]',
     },
   },
-  async run({ io, paths, args, options }) {
+  async run({ io, paths, args, options, note }) {
     const files = agentFiles(paths.root);
     const { broker, ca, signers } = options;
     if (broker !== undefined) brokerAddress(broker, ca);
@@ -40,7 +41,7 @@ export const init = command({
     const write = (path: string, text: () => string) => {
       if (!isThere(path)) writeWhole(path, text());
     };
-    write(files.config, () => `${lines.join('\n')}\n`);
+    writeUnlessThere(files.config, `${lines.join('\n')}\n`, { note });
     write(files.login, () => `${newLogin().seed}\n`);
     write(files.signKey, newSignKey);
     return { value: await keysOf(paths) };

@@ -5,11 +5,14 @@ import { writeWhole } from '@runner/common/files/write';
 import { invalidValue } from '@runner/common/foundation/failure';
 import { loginKeyOf, newLogin } from '@runner/fleet/broker/nats';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
+import { writeUnlessThere } from '@runner/fleet/files/kept';
 import { isOperatorName } from '@runner/fleet/files/names';
 import { operatorFiles } from '@runner/fleet/files/operator';
 import { readLogin } from '../rollout/connect.ts';
 
 interface InitResult {
+  /** Of fleet.yml. */
+  readonly result: 'created' | 'kept';
   readonly config: string;
   /** Public key of the operator's broker login. */
   readonly operator: string;
@@ -35,7 +38,7 @@ export const init = command({
       about: 'Your name in allowed_signers [default: the user]',
     },
   },
-  async run({ io, paths, options }) {
+  async run({ io, paths, options, note }) {
     const { broker, ca, key, by } = options;
     brokerAddress(broker, ca);
     if (by !== undefined && !isOperatorName(by))
@@ -48,11 +51,11 @@ export const init = command({
       value === undefined ? '' : `${name}: ${JSON.stringify(value)}\n`;
     const text = `broker:\n${line('  url', broker)}${line('  ca', ca && resolve(io.cwd, ca))}${line('by', by)}${line('key', key && resolve(io.cwd, key))}`;
     makeFolder(dirname(files.config), 0o750);
-    if (!isThere(files.config)) writeWhole(files.config, text, 0o640);
+    const result = writeUnlessThere(files.config, text, { note, mode: 0o640 });
     if (!isThere(files.login)) writeWhole(files.login, `${newLogin().seed}\n`);
     const operator = loginKeyOf(readLogin(paths.root), files.login);
-    return { value: { config: files.config, operator } satisfies InitResult };
+    return { value: { result, config: files.config, operator } satisfies InitResult };
   },
-  human: ({ config }: InitResult) =>
-    `Created ${config}\nNext steps:\n  runner fleet add <server>   reads the output of runner agent init on that server\n  runner fleet broker config\n`,
+  human: ({ result, config }: InitResult) =>
+    `${result === 'created' ? 'Created' : 'Kept'} ${config}\nNext steps:\n  runner fleet add <server>   reads the output of runner agent init on that server\n  runner fleet broker config\n`,
 });
