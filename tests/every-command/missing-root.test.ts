@@ -13,6 +13,7 @@ for (const [command, ...args] of [
   ['fetch', '--deploy'],
   ['stats'],
   ['stats', '--prometheus'],
+  ['status', '--prometheus'],
   ['report', '--html', page],
   ['notify', 'queue', 'list'],
   ['notify', 'flush'],

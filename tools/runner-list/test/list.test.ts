@@ -129,6 +129,8 @@ test('without any app it says how to begin, and names a root that does not exist
     assert.equal([status, stderr], [0, '']);
     const json = await list(root, '--json');
     assert.is(json.stdout, '{"count":0,"apps":[],"unreadable":[]}\n');
+    const missing = 'runner list: the root /none/such does not exist\n';
+    assert.equal([json.status, json.stderr], [0, root === '/none/such' ? missing : '']);
   }
 });
 

@@ -79,10 +79,13 @@ const METRICS: readonly Metric<Gauged>[] = [
 ];
 
 /** `backup`: when `runner backup` succeeded last, ISO 8601 UTC; empty if it never did. */
-export function gaugesText(apps: readonly Gauged[], backup: string): string {
-  const name = 'runner_last_backup_timestamp_seconds';
-  const value = seconds(backup);
-  const sample = value === null || Number.isNaN(value) ? '' : `${name} ${value}\n`;
+export function gaugesText(apps: readonly Gauged[], unreadable: number, backup: string): string {
+  const bad = gauge('unreadable_apps', 'Number of apps whose state cannot be read.', unreadable);
   const help = 'When runner backup last succeeded.';
-  return `${exposition(METRICS, apps)}# HELP ${name} ${help}\n# TYPE ${name} gauge\n${sample}`;
+  return `${exposition(METRICS, apps)}${bad}${gauge('last_backup_timestamp_seconds', help, seconds(backup))}`;
+}
+
+function gauge(name: string, help: string, value: number | null): string {
+  const sample = value === null || Number.isNaN(value) ? '' : `runner_${name} ${value}\n`;
+  return `# HELP runner_${name} ${help}\n# TYPE runner_${name} gauge\n${sample}`;
 }

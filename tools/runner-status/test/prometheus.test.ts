@@ -77,6 +77,11 @@ test('the gauges are in the text format of Prometheus, and hold what the state s
   const behind = Number(value('runner_app_head_behind_seconds')[0]?.split(' ')[1]);
   assert.ok(behind >= 3_600 && behind < 3_700, String(behind));
   assert.equal(value('runner_last_backup_timestamp_seconds'), [' 1777887012']);
+  assert.equal(value('runner_unreadable_apps'), [' 0']);
+  writeFileSync(join(root, 'state/bad.json'), '{');
+  const bad = await run('runner-status', ['--prometheus', '--offline'], { root });
+  assert.match(bad.stdout, '\nrunner_unreadable_apps 1\n');
+  assert.match(bad.stderr, 'state_malformed');
   const shown = await run('runner-status', ['shop'], { root });
   assert.match(shown.stdout, /certificates: {2}shop\.example\.org until 2030-01-01/);
 });

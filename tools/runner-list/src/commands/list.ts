@@ -1,7 +1,7 @@
 import { repoLabel } from '@runner/common/apps/following';
 import type { InstanceSummary } from '@runner/common/apps/instance-summary';
 import { shownHoldWords } from '@runner/common/apps/operator';
-import { allNames, listApps } from '@runner/common/apps/store';
+import { allNames, listApps, missingRoot } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { command } from '@runner/common/cli/command';
 import { type Style, table } from '@runner/common/cli/output';
@@ -28,7 +28,9 @@ export const list = command({
   options: { offline: OFFLINE, previews: { about: 'List previews too' } },
   safeInForeignRoot: true,
   instead: { '--wide': '--json, which shortens nothing, or runner status <app>' },
-  async run({ io, paths, options, note }) {
+  async run({ io, paths, options, format, note }) {
+    const missing = format === 'human' ? undefined : missingRoot(paths);
+    if (missing) note(missing);
     const { apps, unreadable } = listApps(paths, options.previews ? allNames(paths) : undefined);
     const view = await viewOf({ io, paths }, apps, options.offline);
     for (const { failure } of unreadable) note(`${failure.message} (${failure.code})`);

@@ -4,7 +4,7 @@ import { isViewer } from '@runner/common/apps/viewed';
 import { command } from '@runner/common/cli/command';
 import { readTextIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
-import { notProvided } from '@runner/common/foundation/failure';
+import { Failure, notProvided } from '@runner/common/foundation/failure';
 import { OFFLINE, viewOf } from '@runner/deploy/instances/view';
 import { type Detailed, detailed } from '../details.ts';
 import { gaugesText } from '../prometheus.ts';
@@ -50,6 +50,8 @@ export const status = command({
   safeInForeignRoot: true,
   async run({ io, paths, args, options, note }) {
     if (options.prometheus) {
+      const missing = missingRoot(paths);
+      if (missing) throw new Failure('file_unreadable', missing);
       const { apps: all, unreadable } =
         args.app === undefined
           ? listApps(paths)
@@ -60,7 +62,8 @@ export const status = command({
         return { app: state.app, state, summary: summaryOf(paths, state, view), now: view.now };
       });
       const read = () => readTextIfThere(paths.lastBackup, BACKUP_MAX);
-      io.stdout.write(gaugesText(gauged, unlessFailure(read, '')?.trim() ?? ''));
+      const backup = unlessFailure(read, '')?.trim() ?? '';
+      io.stdout.write(gaugesText(gauged, unreadable.length, backup));
       return {};
     }
     if (args.app !== undefined) {
