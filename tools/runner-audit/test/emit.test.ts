@@ -217,6 +217,10 @@ for (const [args, sentence] of [
     'the event needs a timestamp in ISO 8601 with a zone',
   ],
   [
+    ['DeployStarted', ...SHOP, '--timestamp', '9999-12-31T23:30:00-05:00'],
+    'the event needs a timestamp of the years 0 to 9999 in UTC',
+  ],
+  [
     ['DeployStarted', ...SHOP, '--version=x', '--instance', 'x'],
     "the argument '--version <VERSION>' cannot be used multiple times",
   ],

@@ -123,7 +123,10 @@ function timestampOf(value: unknown, now: () => Date): string {
   const zoned = typeof value === 'string' && /T.*(?:Z|[+-]\d\d:?\d\d)$/.test(value);
   const time = zoned ? timeOfIso(value) : Number.NaN;
   if (Number.isNaN(time)) throw invalid('needs a timestamp in ISO 8601 with a zone');
-  return new Date(time).toISOString();
+  const utc = new Date(time).toISOString();
+  // Years beyond 9999, or before 0, would be longer.
+  if (utc.length !== 24) throw invalid('needs a timestamp of the years 0 to 9999 in UTC');
+  return utc;
 }
 
 function deployIdOf(kind: EventType, value: unknown, completion: RecordDefaults): string | null {
