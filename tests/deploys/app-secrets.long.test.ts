@@ -148,6 +148,18 @@ EMPTY=
   }
 });
 
+test('a restart that cannot begin hides not that the secret was set', async ({ world }) => {
+  const args = ['set', 'shop', 'NEW_KEY', '--file', '-', '--restart', '--json'];
+  const { status, stdout } = await env(world, args, 'some-value-abc-123');
+  const { error, message, result, secrets } = JSON.parse(stdout);
+  assert.equal(
+    [status, error, result, secrets[0].name],
+    [1, 'version_not_found', 'set', 'NEW_KEY'],
+  );
+  assert.match(message, /^NEW_KEY was set, but not restarted: nothing of 'shop' is active/);
+  assert.match((await env(world, ['list', 'shop'])).stdout, 'NEW_KEY');
+});
+
 test('an automatic rollback restores the values that ran, one by hand uses those of today', async ({
   world,
 }) => {

@@ -20,7 +20,7 @@ export function requireRestart({ io, paths }: Server, app: string): void {
   );
 }
 
-/** Restarts the instances that get a value, and adds how that ended to the answer. */
+/** Restarts the instances that get a value, and adds how that ended to the answer, or the answer to the failure. */
 export async function restartFor(
   context: Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'>,
   app: string,
@@ -28,8 +28,13 @@ export async function restartFor(
   stored: SetSecrets,
 ): Promise<CommandResult> {
   const options = { instance, wait: undefined, events: false };
-  const { value, status = 0 } = await runLife({ ...context, options }, 'restart', app);
   const names = stored.secrets.map(({ name }) => name);
+  const restarting = runLife({ ...context, options }, 'restart', app);
+  const { value, status = 0 } = await restarting.catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    const message = `${names.join(', ')} was set, but not restarted: ${error.message}`;
+    throw new Failure(error.code, message, { ...error.facts, ...stored }, error.cause);
+  });
   const secrets = listSecrets(context, app).secrets.filter(({ name }) => names.includes(name));
   const { result, instances } = value as LifeOutcome;
   for (const { instance: name, error } of instances)
