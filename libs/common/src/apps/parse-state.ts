@@ -7,7 +7,7 @@ type StateFields = Record<string, unknown>;
 /** What is read is completed in place. */
 const isRecord = isObject as (value: unknown) => value is StateFields;
 
-/** The required fields of a section. */
+/** The required fields of a section; `name?` may be missing or null. */
 type RequiredFields = readonly string[];
 /** Fields that are whole numbers; all others are texts. */
 const NUMBERS = ['count', 'pid', 'max', 'ttl', 'tries'];
@@ -25,8 +25,9 @@ const SECTIONS: Readonly<Record<string, RequiredFields>> = {
   attempts: ['commit', 'count', 'at'],
   deploying: ['deploy_id', 'pid', 'started', 'boot_id', 'commit', 'instance', 'stage'],
   check_failed: ['since', 'error', 'message'],
-  paused: ['since', 'by'],
-  stopped: ['since', 'by'],
+  paused: ['since', 'by', 'until?', 'reason?'],
+  stopped: ['since', 'by', 'reason?'],
+  traffic_hold: ['since', 'by', 'until'],
   deploy_file: ['text', 'since', 'by'],
   accepted: [...RAN, 'at'],
   previews: ['domain', 'max', 'ttl', 'since', 'by'],
@@ -39,8 +40,10 @@ const BROKEN: RequiredFields = ['since', 'reason'];
 
 function hasShape(value: unknown, shape: RequiredFields): value is StateFields {
   const isGood = (field: unknown, name: string) =>
-    NUMBERS.includes(name) ? Number.isSafeInteger(field) : typeof field === 'string';
-  return isRecord(value) && shape.every((name) => isGood(value[name], name));
+    NUMBERS.includes(name)
+      ? Number.isSafeInteger(field)
+      : typeof field === 'string' || (name.endsWith('?') && (field ?? null) === null);
+  return isRecord(value) && shape.every((name) => isGood(value[name.replace('?', '')], name));
 }
 
 /** Names of folders under `releases/`. */
@@ -91,8 +94,14 @@ export function parseState(name: string, text: string, path: string): AppState {
     const { instances: names, first = names } = value.watch;
     if (!isNames(names) || !isNames(first)) throw bad('has a malformed section');
   }
-  if (isRecord(value.stopped) && !Array.isArray(value.stopped.instances))
-    throw bad('has a malformed section');
+  for (const section of [value.stopped, value.traffic_hold])
+    if (isRecord(section) && !isTexts(section.instances)) throw bad('has a malformed section');
+  if (isRecord(value.previews)) {
+    const { check_failed: failed, waiting = [] } = value.previews;
+    checkSection(failed, SECTIONS.check_failed as RequiredFields, bad);
+    if (!Array.isArray(waiting)) throw bad('has a malformed section');
+    for (const each of waiting) checkSection(each ?? {}, ['key', 'why'], bad);
+  }
   if (value.restored !== undefined && !isRestored(value.restored))
     throw bad('has a malformed section');
   if (value.migrations !== undefined && !isMigrations(value.migrations))
@@ -100,12 +109,14 @@ export function parseState(name: string, text: string, path: string): AppState {
   if (!isBackups(value.database_backups ?? [])) throw bad('has a malformed section');
   if (!isSpans(value.unusual)) delete value.unusual;
   if (value.reported !== undefined && !isRecord(value.reported)) delete value.reported;
-  if (!(isRecord(value.certificates) && Object.values(value.certificates).every(isRecord)))
+  if (!(isRecord(value.certificates) && Object.values(value.certificates).every(isCertificate)))
     delete value.certificates;
   if (typeof value.behind_since !== 'string') delete value.behind_since;
   value.last_checked = typeof value.last_checked === 'string' ? value.last_checked : null;
   return value as AppState;
 }
+
+const isCertificate = (value: unknown) => hasShape(value, ['ends?', 'at']);
 
 function isMigrations(value: unknown): boolean {
   const shape = [...RAN, 'deploy_id', 'at', 'verdict'];
@@ -138,10 +149,12 @@ function checkFollowed({ tags, paths }: StateFields, bad: (why: string) => Failu
   if (!isRule) throw bad('has malformed tags');
 }
 
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
 function isNames(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
-  );
+  return isTexts(value) && value.length > 0;
 }
 
 /** What the host said is asked again if it was damaged. */
@@ -170,7 +183,7 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
   for (const text of [since, by])
     if (text !== undefined && typeof text !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);
-  for (const version of previous) checkVersion(version, bad);
+  for (const version of previous) checkVersion(version ?? {}, bad);
 }
 
 function checkSlot(slot: unknown, bad: (why: string) => Failure): void {

@@ -172,6 +172,7 @@ const BAD: readonly (readonly [text: string, why: string])[] = [
     '{"current":{"version":"v","commit":"c","release":""}}',
     '{"current":{"version":"v","commit":"c","release":"-x"}}',
     '{"previous":[5]}',
+    '{"previous":[null]}',
     '{"previous":[{"version":"v","commit":"c","release":".."}]}',
   ].map(
     (text) =>
@@ -180,12 +181,20 @@ const BAD: readonly (readonly [text: string, why: string])[] = [
         'has a malformed instance',
       ] as const,
   ),
-  ...['failures', 'held', 'deploying'].flatMap((field) =>
+  ...['failures', 'held', 'deploying', 'traffic_hold'].flatMap((field) =>
     ['5', '[]', '{}', '{"commit":1}'].map(
       (text) =>
         [`{"repo":"o/r","branch":"main","${field}":${text}}`, 'has a malformed section'] as const,
     ),
   ),
+  ...[
+    '"traffic_hold":{"since":"t","by":"a","until":"t"}',
+    '"stopped":{"since":"t","by":"a","instances":[1]}',
+    '"stopped":{"since":"t","by":"a","instances":[],"reason":true}',
+    '"paused":{"since":"t","by":"a","until":[3],"reason":null}',
+    '"previews":{"check_failed":3}',
+    '"previews":{"waiting":[{"key":1}]}',
+  ].map((text) => [`{"repo":"o/r","branch":"main",${text}}`, 'has a malformed section'] as const),
 ];
 
 for (const [text, why] of BAD) {
