@@ -160,7 +160,10 @@ async function show(
   try {
     for (const source of sources) {
       for await (const { server, bytes, gap } of source.unread(broker)) {
-        if (gap) note(`records of ${server} were rotated away before they were sent (events_gap)`);
+        if (gap)
+          note(
+            `records of ${server} are missing: rotated away before they were sent, or too long to send (events_gap)`,
+          );
         if (most === 0) continue;
         // A terminal must not obey a line that is not a record.
         if (raw) io.stdout.write(io.stdout.isTTY ? harmless(bytes.toString('utf8')) : bytes);

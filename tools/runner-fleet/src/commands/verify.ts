@@ -47,7 +47,11 @@ export const verify = command({
 });
 
 const gapWords = (gaps: number) =>
-  gaps === 0 ? [] : [`${counted(gaps, 'gap')}: records were rotated away before they were sent`];
+  gaps === 0
+    ? []
+    : [
+        `${counted(gaps, 'gap')}: records are missing: rotated away before they were sent, or too long to send`,
+      ];
 
 async function verified(
   broker: Broker,
