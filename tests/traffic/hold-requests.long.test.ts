@@ -1,5 +1,5 @@
 /** `runner hold-traffic`: requests wait, or get a page, and none is lost. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -95,6 +95,21 @@ test('fetch, restart and deploy bring back a process that died, and end a hold t
   assert.is((await world.runner('restart', 'shop')).status, 0);
   assert.match(String(world.live()), /^[ab]$/);
   assert.equal(await request(world.proxy.port), { status: 200, version: 'v2' });
+});
+
+test('requests that cannot be held do not keep fetch from deploying', async ({ world }) => {
+  await world.ship('v1');
+  assert.is((await hold(world, '--for', '1m')).status, 0);
+  // No link can take its place.
+  const link = join(world.dir, 'hold/current');
+  rmSync(link);
+  mkdirSync(join(link, 'x'), { recursive: true });
+  rmSync(join(world.dir, 'live'));
+  symlinkSync('a', join(world.dir, 'live'));
+  await world.push('v2', { deploy: trafficFile(), files: trafficFiles('v2') });
+  const fetched = await world.runner('fetch', '--deploy');
+  assert.match(fetched.stdout, 'shop: deployed v2', fetched.stderr);
+  assert.is((await request(world.proxy.port)).version, 'v2');
 });
 
 test.run();

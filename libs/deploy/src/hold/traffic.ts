@@ -181,7 +181,8 @@ function leadBack(own: InstancePaths, slot: SlotName): void {
 /** The same for what must not fail for it. */
 export async function keepHoldAnyway(place: HoldPlace): Promise<void> {
   await keepHold(place).catch((error: unknown) => {
-    if (!(error instanceof Failure)) throw error;
+    // Two processes may lead at the same moment.
+    if (!(error instanceof Failure) && systemCode(error) === undefined) throw error;
   });
 }
 
@@ -207,8 +208,11 @@ async function keepAside(place: HoldPlace, hold: TrafficHold): Promise<void> {
   if (hold.instances.every(isAside)) return;
   const lock = takeLock(paths.lock(app), 0, { pid: io.pid, command: 'hold-traffic' });
   if (!lock) return;
-  leadAside(paths, app, hold);
-  lock.release();
+  try {
+    leadAside(paths, app, hold);
+  } finally {
+    lock.release();
+  }
   if (!findApp(paths, app)?.traffic_hold) leadAllBack(paths, app, hold.instances);
 }
 
