@@ -6,7 +6,7 @@ import { temporaryFolder } from '@runner/testing/temp';
 import { isAlive, until } from '@runner/testing/until';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deployFile, makeWorld, type World } from './world.ts';
+import { deployFile, makeWorld, REPO, TOKEN, type World } from './world.ts';
 
 const test = suite<{ world: World }>('recovery');
 
@@ -282,6 +282,34 @@ test('an app whose kept .deploy.yml is damaged is removed only by --force', asyn
   assert.is(status, 1, stderr);
   assert.match(stderr, /default was not stopped: its \.deploy\.yml cannot be read; .*--force/);
   assert.is((await remove('--force')).status, 0);
+});
+
+test('an app is removed with what a killed first deploy has started, and its hooks', async ({
+  world,
+}) => {
+  const ports = [await freePort(), await freePort()];
+  const traffic = `traffic: { type: ports, ports: [${ports.join(', ')}] }\n`;
+  for (const [version, deploy] of [
+    ['v1', deployFile(world.port)],
+    ['v2', deployFile(world.port, traffic).replace(/^instances.*\n/, '')],
+  ] as const) {
+    if (version === 'v2')
+      await run('runner-add', ['--repo', REPO, '--branch', 'main', '--token', '-'], {
+        root: world.root,
+        stdin: TOKEN,
+      });
+    await world.push(version, { health: 500, deploy });
+    const killed = await deployUntil(world, () => stageOf(world) === 'health');
+    process.kill(killed.pid, 'SIGKILL');
+    await killed.done.catch(() => {});
+    const place = version === 'v1' ? 'run' : 'run/a';
+    const record = join(world.root, 'apps/shop/instances/default', place, 'pid.json');
+    const { pid } = JSON.parse(readFileSync(record, 'utf8'));
+    assert.ok(isAlive(pid));
+    const removed = await run('runner-remove', ['shop', '--yes'], { root: world.root });
+    assert.is(removed.status, 0, removed.stderr);
+    assert.not.ok(isAlive(pid), version);
+  }
 });
 
 test('only as many good releases are kept as keep says, and never less than the active one', async ({

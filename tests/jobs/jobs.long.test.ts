@@ -1,9 +1,10 @@
 /** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processesWhere } from '@runner/deploy/run/processes';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { killApp } from '@runner/testing/app';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
 import { findBytes } from '@runner/testing/secret-search';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -157,6 +158,29 @@ test('a deploy, a restart and a stop leave a run alone, and its release is kept'
   await world.over('tick', 1);
   const [{ outcome, version } = {}] = world.entry('tick').runs;
   assert.equal([outcome, version, newsOf(world)], ['ok', 'v1', []]);
+});
+
+test('a run that begins while its app is removed ends with it', async ({ world }) => {
+  const gate = join(world.root, '..', 'gate');
+  const stubborn = `trap 'touch ${gate}.stops' TERM; until test -e '${gate}'; do sleep 0.05; done`;
+  const job = `tick: { run: "touch ${gate}.job; while :; do sleep 0.05; done", ${dueNow()} }`;
+  const run = `start: { type: process, run: "${stubborn}", stop_timeout: 60s }\njobs: { ${job} }\n`;
+  await world.push('v1', { deploy: run });
+  assert.is((await world.deploy()).status, 0);
+  const removing = start('runner-remove', ['shop', '--yes'], { root: world.root });
+  await until(() => existsSync(`${gate}.stops`), 'it does not stop');
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${gate}.job`), 'no run has begun');
+  const ofJob = () =>
+    processesWhere(
+      (env) => env.RUNNER_JOB === 'tick' && !!env.RUNNER_RELEASE?.includes(world.root),
+    );
+  assert.is.not(ofJob().length, 0);
+  writeFileSync(gate, '');
+  assert.is((await removing.done).status, 0, removing.stderr());
+  assert.equal(ofJob(), []);
+  assert.equal(readdirSync(join(world.root, 'apps')), []);
 });
 
 test('a job that a deploy removes while it runs is not run again', async ({ world }) => {

@@ -4,13 +4,15 @@ import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveLink, liveSlot, SLOTS } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
+import { folderNamesIn } from '@runner/common/files/read';
 import type { Paths, Server } from '@runner/common/foundation/paths';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { secretsAnyway, secretsOf } from '../journal/secrets.ts';
 import { failureOf, StepFailure } from '../run/step.ts';
-import { linkTo, switchOff } from './current-link.ts';
+import { linkTo, placedRelease, switchOff } from './current-link.ts';
 import { driverFor } from './drivers/choose.ts';
 import type { Target } from './drivers/driver.ts';
+import { endInstance } from './drivers/process.ts';
 import { fileOfRelease } from './kept-file.ts';
 import { forgetBeforeTraffic, instanceState, stopSlot } from './slots.ts';
 import { stopUnlessBeside } from './steps.ts';
@@ -30,12 +32,37 @@ export async function startingAgain(server: Server, app: AppState): Promise<Oper
 export async function stopInstances(server: Server, app: AppState): Promise<string[]> {
   const op = await stopping(server, app);
   const problems: string[] = [];
-  for (const [name, { current }] of Object.entries(app.instances)) {
-    const problem = current && (await stopOne(op, name, current));
+  for (const name of instanceNames(op)) {
+    const current = app.instances[name]?.current;
+    const problem =
+      (current && (await stopOne(op, name, current))) || (await stopUnfinished(op, name));
     if (problem) problems.push(op.redact(problem));
   }
   op.log.close();
   return problems;
+}
+
+/** Also of instances that a first deploy made, which are not in the state yet. */
+export function instanceNames({ paths, app }: Operation): string[] {
+  const folders = folderNamesIn(paths.app(app.app).instances);
+  return [...new Set([...Object.keys(app.instances), ...folders])];
+}
+
+/** Stops what a deploy that was killed has put into an instance. Returns why it could not. */
+async function stopUnfinished(op: Operation, name: string): Promise<string | undefined> {
+  const { app, deploying, instances } = op.app;
+  if (!deploying) return undefined;
+  const paths = op.paths.app(app).instance(name);
+  const release = placedRelease(op.paths, app, name);
+  const isOther = release !== undefined && release !== instances[name]?.current?.release;
+  const target = isOther && keptTarget(op, name, { ...deploying, release });
+  const failure = await failureOf('start', async () => {
+    for (const slot of SLOTS)
+      if (instanceState(op, name).slots?.[slot]) await stopSlot(op, name, slot);
+    if (target && target.slot === undefined) await driverFor(target.start).stop(target);
+    await endInstance({ app, instance: { name }, slot: undefined, paths });
+  });
+  return failure && `${name} could not be stopped: ${failure.message}`;
 }
 
 /** Instances that nothing stops: `command` without `stop`. A sentence each. */

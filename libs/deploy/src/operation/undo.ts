@@ -5,7 +5,6 @@
 import { isStopped } from '@runner/common/apps/operator';
 import { liveSlot, SLOTS } from '@runner/common/apps/slots';
 import { findApp } from '@runner/common/apps/store';
-import { folderNamesIn } from '@runner/common/files/read';
 import { removeTree } from '@runner/common/files/tree-change';
 import { undoRestore } from '../database/restore.ts';
 import { placedRelease } from '../instances/current-link.ts';
@@ -16,6 +15,7 @@ import { fileOfRelease } from '../instances/kept-file.ts';
 import { inTheWay } from '../instances/ports.ts';
 import { hasShares, shareNothing } from '../instances/shares.ts';
 import { instanceState, serve, stopSlot } from '../instances/slots.ts';
+import { instanceNames } from '../instances/stop.ts';
 import { keptTarget } from '../instances/target.ts';
 import { type Journal, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { slotReleases, unfinishedReleases } from '../release/folder.ts';
@@ -32,7 +32,7 @@ export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
     const problem = removeTree(folder);
     if (problem) op.reporter.note(problem);
   }
-  const names = namesOf(op);
+  const names = instanceNames(op);
   const touched = names.flatMap((name) => touchedOf(calm, journal, name) ?? []);
   for (const name of names) {
     if (journal.touched?.includes(name) && isWaiting(calm, name)) await sendBack(calm, name);
@@ -54,13 +54,6 @@ export async function undo(op: Operation, journal: Journal): Promise<Undone[]> {
   if (moves.every(({ problem }) => problem === undefined)) takeBack(journal.seeds ?? []);
   endLeft(op);
   return moves;
-}
-
-/** Also of instances that a first deploy made, which are not in the state yet. */
-function namesOf({ paths, app }: Operation): string[] {
-  return [
-    ...new Set([...Object.keys(app.instances), ...folderNamesIn(paths.app(app.app).instances)]),
-  ];
 }
 
 /** undefined: it needs nothing. */

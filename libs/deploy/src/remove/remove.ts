@@ -20,6 +20,7 @@ import { stopInstances, unstoppable } from '../instances/stop.ts';
 import { endJobs } from '../jobs/end-all.ts';
 import { underLock } from '../journal/lock.ts';
 import { stepEnvironment } from '../run/environment.ts';
+import { endDeploy, endHooks } from '../run/processes.ts';
 import { recordUnfinished, recordUnwatched } from './unfinished.ts';
 
 /** What `runner remove` prints. */
@@ -50,6 +51,9 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
     for (const problem of [...problems, ...unstopped]) request.note(problem);
+    const { dir } = paths.app(app);
+    endHooks(dir);
+    if (state.deploying) endDeploy(dir, state.deploying.deploy_id);
     recordUnfinished(request, state);
     recordUnwatched(request, state);
     // The registration goes before the files: after a kill, leftover files harm no one. But another app
@@ -61,6 +65,8 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       prunePlans({ io, paths }, app);
       syncFolder(paths.stateDir);
     });
+    // From here on none begins.
+    await endJobs(paths, app);
     return { app, kept: removeFiles(request) };
   });
 }
