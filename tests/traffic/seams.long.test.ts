@@ -1,7 +1,15 @@
 /** What meets traffic: a restart, an app that an operator stopped, and versions without traffic. */
-import { existsSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
+import { startDiscord } from '@runner/testing/discord';
 import { start } from '@runner/testing/run';
 import { type Manner, trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { request, startLoad, startProxy } from '@runner/testing/traffic-proxy';
@@ -156,6 +164,31 @@ test('a version that dies while the one before drains gives the requests back, a
   assert.is(again.status, 0, again.stderr);
 });
 
+test('also one of the same commit, or with keep: 1, gives them back to a version that is kept no more', async ({
+  world,
+}) => {
+  const bad = join(world.root, 'bad');
+  const server = String(trafficFiles('v0')['server.js']).replace(
+    "manner === 'fading'",
+    `require('node:fs').existsSync('${bad}')`,
+  );
+  const deploy = trafficFile('keep: 1\ntraffic: { type: socket, drain: 20s }\n');
+  await world.push('v0', { deploy, files: { ...trafficFiles('v0'), 'server.js': server } });
+  await world.deploy();
+  const [serving, { current }] = [livePid(world), world.instance()];
+  void request(world.proxy.port, '/stream');
+  writeFileSync(bad, '');
+  for (const version of ['v0', 'v1']) {
+    if (version === 'v1')
+      await world.push('v1', { deploy, files: { ...trafficFiles('v1'), 'server.js': server } });
+    const failed = await world.deploy();
+    assert.match(failed.stdout, `Failed shop ${version} at drain`, failed.stderr);
+    assert.equal([livePid(world), world.instance().current], [serving, current]);
+    assert.equal(world.kinds().slice(-3), ['DeploySuccess', 'DeployFailure', 'RollbackSuccess']);
+  }
+  assert.match((await world.runner('list')).stdout, /^shop +failing +default +v0 /m);
+});
+
 test('a restart whose process dies in the drain has failed: no record of it, and its secrets are not applied', async ({
   world,
 }) => {
@@ -290,8 +323,11 @@ test('a start that fails leaves a stopped app stopped, and the next one starts i
 test('what gets the requests is looked at before the version before it is ended', async ({
   world,
 }) => {
-  const file = 'traffic: { type: socket, drain: 20s }\n';
+  const file = 'notify: {}\ntraffic: { type: socket, drain: 20s }\n';
   await world.ship('v0', 'good', file);
+  const chat = await startDiscord();
+  const config = `notify: { discord_webhook: "${chat.webhook}" }\n`;
+  appendFileSync(join(world.root, 'config.yml'), config);
   const stream = request(world.proxy.port, '/stream');
   await world.push('v1', { deploy: trafficFile(file), files: trafficFiles('v1', 'fading') });
   const deploying = start('runner-deploy', ['shop'], { root: world.root });
@@ -300,13 +336,17 @@ test('what gets the requests is looked at before the version before it is ended'
   process.kill(deploying.pid, 'SIGKILL');
   await deploying.done;
   await until(() => runningSlots(world).length === 1, 'v1 has not died');
+  // The commit would fail once more.
+  await world.runner('pause', 'shop');
   const next = await world.runner('fetch', 'shop', '--deploy');
   assert.match(next.stderr, 'v0 gets them again');
   assert.is((await request(world.proxy.port)).version, 'v0');
   const { current } = world.instance() as { current: { version: string } };
   assert.is(current.version, 'v0');
   assert.equal(world.kinds().slice(-2), ['DeployFailure', 'RollbackSuccess']);
+  assert.match(JSON.stringify(chat.messages.at(-1)), 'while it got the requests');
   assert.is((await world.runner('audit', 'verify')).status, 0);
+  await chat.close();
   void stream;
 });
 

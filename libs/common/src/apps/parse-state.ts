@@ -179,7 +179,8 @@ function checkInstance(instance: unknown, bad: (why: string) => Failure): void {
     if (value !== undefined && value !== null && !isRecord(value))
       throw bad('has a malformed instance');
   for (const slot of Object.values(slots ?? {})) checkSlot(slot, bad);
-  if (before !== undefined) checkVersion(before, bad);
+  const from = isRecord(draining) ? draining.from : undefined;
+  for (const version of [before, from]) if (version !== undefined) checkVersion(version, bad);
   for (const text of [since, by])
     if (text !== undefined && typeof text !== 'string') throw bad('has a malformed instance');
   checkVersion(instance.current, bad);

@@ -33,8 +33,8 @@ export interface InstanceState {
   broken?: { since: string; reason: string } | null;
   /** What runs in each slot; absent for an instance without `traffic`. */
   slots?: Record<SlotName, SlotState | null>;
-  /** Set while the version before finishes its requests; `restart`: the record that is written when it is no longer needed. */
-  draining?: (Draining & { restart?: object }) | null;
+  /** Set while the version before, `from`, finishes its requests; `restart`: the record that is written when it is no longer needed. */
+  draining?: (Draining & { restart?: object; from?: Deployed }) | null;
   /** What ran without `traffic` and still does, until `runner stop --before-traffic`. */
   before_traffic?: Deployed | null;
 }

@@ -6,13 +6,13 @@ import { findApp } from '@runner/common/apps/store';
 import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
 import { keepHold } from '../hold/traffic.ts';
-import { drainAll, isKeptWarm } from '../instances/drain.ts';
+import { isKeptWarm } from '../instances/drain.ts';
 import { activationOf } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
 import { runSteps } from '../journal/step.ts';
-import { goBack } from '../operation/go-back.ts';
+import { endDrains } from '../operation/go-back.ts';
 import { endHooks, hooksOf } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import { startWatcher } from '../watch/start.ts';
@@ -43,7 +43,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     } finally {
       lock.release();
     }
-    await drainAll(op, goBack);
+    await endDrains(op);
     op.log.close();
   } catch (error) {
     reporter.note(`${name}: ${asStepFailure(error, 'start').message}`);

@@ -22,8 +22,8 @@ const IDLE = 2;
 /** Looks in a row at which the version that is live does not listen, after which it is given up. */
 const DEAF = 5;
 
-/** Called under the app's lock if what is live has died while the version before still drains. */
-export type OnDeath = (op: Operation, instance: string, how: string) => Promise<void>;
+/** Called under the app's lock if what is live has died while another version still drains; false: it just ends. */
+export type OnDeath = (op: Operation, instance: string, how: string) => Promise<boolean>;
 
 /** A slot that drains, and how long it still may, in milliseconds. */
 interface Drain {
@@ -112,8 +112,8 @@ async function finishDrain(op: Operation, drain: Drain, onDeath: OnDeath): Promi
     }
     try {
       if (!isDue()) return;
-      if (death === undefined) await stopDrained(op, drain, open);
-      else await onDeath(op, drain.instance, death);
+      const isBack = death !== undefined && (await onDeath(op, drain.instance, death));
+      if (!isBack) await stopDrained(op, drain, open);
       return;
     } finally {
       lock.release();

@@ -163,10 +163,11 @@ function leaving(
   const { current, slots } = now;
   const since = io.now();
   const until = new Date(since.getTime() + (target.instance.traffic?.drain ?? 0));
-  const draining =
-    before && slots?.[before]
-      ? { slot: before, since: since.toISOString(), until: until.toISOString() }
-      : null;
+  const left = before && slots?.[before];
+  const times = { since: since.toISOString(), until: until.toISOString() };
+  // A success may keep no record of it, and it is gone back to if the next one dies.
+  const from = current && current.release === left?.release ? { from: current } : {};
+  const draining = left ? { slot: before, ...times, ...from } : null;
   if (target.slot === undefined) {
     const { before_traffic: _, ...rest } = now;
     return { ...rest, draining };

@@ -9,41 +9,62 @@ import { liveSlot, otherSlot, type SlotName, type SlotState } from '@runner/comm
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { end } from '../approval/admit.ts';
+import { drainAll } from '../instances/drain.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { serve, stopSlot } from '../instances/slots.ts';
 import { keptTarget } from '../instances/target.ts';
 import { beginJournal, secretsBack } from '../journal/journal.ts';
 import { type Deploy, type Operation, say, uninterrupted } from '../journal/operation.ts';
+import { silent, startNotifier } from '../report/notifier.ts';
 import { StepFailure } from '../run/step.ts';
 import { conclude } from './conclude.ts';
 import { deployFailed, rollbackFailed } from './endings.ts';
+import { channelsOf } from './recover.ts';
 import type { Undone } from './restore.ts';
 import { undo } from './undo.ts';
 
+/** Ends what drains, then waits for the chats: both without the app's lock. */
+export async function endDrains(op: Operation): Promise<void> {
+  await drainAll(op, goBack);
+  const { notifier } = op;
+  op.notifier = silent;
+  for (const line of await notifier.finish()) op.reporter.note(line);
+}
+
 /** Called under the app's lock, while the version before still runs. */
-export async function goBack(op: Operation, name: string, how: string): Promise<void> {
+async function goBack(op: Operation, name: string, how: string): Promise<boolean> {
   const app = requireApp(op.paths, op.app.app);
-  const { current, previous = [], slots } = app.instances[name] ?? {};
+  const { current, previous = [], slots, draining } = app.instances[name] ?? {};
   const live = liveSlot(op.paths.app(app.app).instance(name));
-  if (!current || !live) return;
+  if (!current || !live) return false;
   const dead = slots?.[live];
   const held = slots?.[otherSlot(live)];
-  if (!dead || !held) return;
+  if (!dead || !held) return false;
+  const isRestart = held.release === current.release;
+  const to = [draining?.from, ...previous].find((each) => each?.release === held.release);
+  // What drains had failed itself.
+  if (!isRestart && !to) return false;
   const words = `drain: ${current.version} of ${name} ${how} while it got the requests`;
   const error = new StepFailure('drain', words);
   say(op, `${words}; ${held.version} gets them again`);
   op.lost.set(name, error);
   secretsBack(op, name);
   end(op, false, error.message);
-  const to = previous.find(({ release }) => release === held.release);
+  // Not every command that ends a drain has messages of its own.
+  if (op.notifier === silent)
+    op.notifier = startNotifier(op.io, op.paths.root, channelsOf(op, op.journal));
   const now = uninterrupted({ ...op, app });
-  if (to) return recordLoss(now, { name, live, dead, current, to, error });
-  // After a restart both are the same release, and its record was still to be written.
+  if (to && !isRestart) {
+    await recordLoss(now, { name, live, dead, current, to, error });
+    return true;
+  }
+  // The record of the restart was still to be written.
   const target = keptTarget(now, name, held, otherSlot(live));
   if (target) await serve(now, target);
   await stopSlot(now, name, live);
   const loss = { name, live, dead, current, to: current, error };
   if (op.journal?.rollback) concludeLoss(lostDeploy(now, loss), loss, []);
+  return true;
 }
 
 /** An instance that goes back: what it ran, and what it runs again. */

@@ -9,14 +9,13 @@ import { Failure } from '@runner/common/foundation/failure';
 import { announceOver } from '../alerts/over.ts';
 import type { ApprovalChoice } from '../approval/options.ts';
 import { keepHoldAnyway } from '../hold/traffic.ts';
-import { drainAll } from '../instances/drain.ts';
 import { keepJobs } from '../jobs/book.ts';
 import { StageClock } from '../journal/clock.ts';
 import { ENDING, lockApp } from '../journal/lock.ts';
 import { type ContextRequest, contextOf, type Operation } from '../journal/operation.ts';
 import type { OpenedSecrets } from '../journal/secrets.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { goBack } from './go-back.ts';
+import { endDrains } from './go-back.ts';
 import { recover } from './recover.ts';
 
 /** What the command line asks for. */
@@ -65,10 +64,9 @@ export async function operate<T>(
   } finally {
     if (op) unlessFailure(() => keepJobs(request, request.app), undefined);
     lock.release();
-    if (op) await drainAll(op, goBack);
+    if (op) await endDrains(op);
     op?.sandbox.close(removeTree);
     op?.log.close();
-    for (const line of (await op?.notifier.finish()) ?? []) note(line);
     await announceOver(request, verb);
   }
 }

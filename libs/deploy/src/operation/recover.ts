@@ -132,7 +132,10 @@ function approvalOf(paths: Operation['paths'], deployId: string): Operation['app
 }
 
 /** The channels it had chosen, else those of the active release, else all. */
-function channelsOf({ paths, app }: Operation, { notify }: Journal): NotifyChoice | undefined {
+export function channelsOf(
+  { paths, app }: Operation,
+  { notify }: Partial<Journal> = {},
+): NotifyChoice | undefined {
   if (notify !== undefined && isChannelList(notify)) return notify;
   return activeFile(paths, app)?.notify;
 }

@@ -8,7 +8,7 @@ import type { WatchRules } from '@runner/common/deploy-file/watch';
 import { takeLock } from '@runner/common/files/lock';
 import { recordedProcess, runningPid } from '@runner/common/files/process';
 import { usageOf } from '@runner/common/files/usage';
-import { drainAll, isKeptWarm, withDrains } from '../instances/drain.ts';
+import { isKeptWarm, withDrains } from '../instances/drain.ts';
 import { askAll } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -17,7 +17,7 @@ import { changeOwnState } from '../journal/journal.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
 import { recordedReason } from '../journal/watch-ending.ts';
-import { goBack } from '../operation/go-back.ts';
+import { endDrains } from '../operation/go-back.ts';
 import { availableMemory } from '../run/memory.ts';
 import { endWatch, isInWatch, type WatchRequest } from './end.ts';
 import { lookUntil, sourcesOf } from './look.ts';
@@ -132,7 +132,7 @@ async function keepMemory(op: Operation, app: AppState): Promise<void> {
     ...withDrains(now, op.io.now()),
     ...(now.watch && { watch: { ...now.watch, cold: true } }),
   }));
-  await drainAll(op, goBack);
+  await endDrains(op);
 }
 
 /** Longest time for the answer of a supervisor, in ms. */
