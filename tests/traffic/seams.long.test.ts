@@ -50,7 +50,11 @@ test('each restart serves from a new process, loses no request, and leaves nothi
 test('a restart that was killed leaves one process, which gets the requests', async ({ world }) => {
   await world.ship('v0');
   const load = startLoad(world.proxy.port);
+  const value = join(world.root, 'value');
   for (const stage of ['start', 'health', 'traffic']) {
+    const before = livePid(world);
+    writeFileSync(value, `the-value-of-${stage}`);
+    await world.runner('env', 'set', 'shop', 'KEY', '--file', value);
     const restart = start('runner-restart', ['shop'], { root: world.root });
     const stageNow = () => (world.state().deploying as { stage: string } | null)?.stage;
     let isOver = false;
@@ -65,6 +69,11 @@ test('a restart that was killed leaves one process, which gets the requests', as
     assert.is(world.state().deploying, null);
     assert.is((await request(world.proxy.port)).version, 'v0');
     await until(() => runningSlots(world).length === 1, 'two processes');
+    assert.is.not(livePid(world), before, stage);
+    const environment = readFileSync(`/proc/${livePid(world)}/environ`, 'utf8');
+    assert.match(environment, `the-value-of-${stage}`);
+    assert.not.match((await world.runner('env', 'list', 'shop')).stdout, 'not applied yet');
+    assert.is(world.kinds().at(-1), 'AppRestarted');
   }
   assert.equal((await load.end()).failed, []);
 });

@@ -15,16 +15,17 @@ test('a killed start, stop or restart is finished for all instances, and recorde
     `instances: { a: {}, b: {} }\nstart: { type: process, run: "exec sleep 1000.${version}", stop_timeout: 1s }\n`;
   await world.push('v0', { deploy: file('1') });
   assert.is((await world.deploy()).status, 0);
-  const pid = (name: string) => {
+  const pidOf = (name: string) => {
     const path = join(world.root, `apps/shop/instances/${name}/run/pid.json`);
-    const found = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).pid : 0;
-    return found > 1 && existsSync(`/proc/${found}`);
+    return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).pid : 0;
   };
+  const pid = (name: string) => pidOf(name) > 1 && existsSync(`/proc/${pidOf(name)}`);
   for (const [verb, runs, kind] of [
     ['stop', false, 'AppStopped'],
     ['start', true, 'AppStarted'],
     ['restart', true, 'AppRestarted'],
   ] as const) {
+    const before = [pidOf('a'), pidOf('b')];
     const running = start(`runner-${verb}`, ['shop'], { root: world.root });
     const isBegun = () => world.state().deploying !== null;
     await until(isBegun, `no journal of ${verb}`);
@@ -35,6 +36,8 @@ test('a killed start, stop or restart is finished for all instances, and recorde
     // A command that had ended needs no finishing.
     if (world.kinds().at(-1) !== kind) await world.runner(verb, 'shop');
     assert.equal([pid('a'), pid('b')], [runs, runs], verb);
+    if (verb === 'restart')
+      for (const name of ['a', 'b']) assert.not.ok(before.includes(pidOf(name)), name);
     assert.equal(world.kinds().slice(-2), [kind, kind]);
     assert.is(world.state().deploying, null);
   }

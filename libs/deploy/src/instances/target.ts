@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { variablesOf } from '@runner/common/app-secrets/open';
 import type { Deployed } from '@runner/common/apps/deployed';
 import { previewSlug } from '@runner/common/apps/preview';
-import { liveSlot, type SlotName } from '@runner/common/apps/slots';
+import { liveSlot, otherSlot, type SlotName } from '@runner/common/apps/slots';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { environmentName } from '@runner/common/audit/trace';
@@ -19,7 +19,7 @@ import type { Operation, Version } from '../journal/operation.ts';
 import { stepEnvironment } from '../run/environment.ts';
 import type { Target } from './drivers/driver.ts';
 import { fileOfRelease } from './kept-file.ts';
-import { foldersOf, freeSlot, placeIn, slotOf } from './place.ts';
+import { foldersOf, freeSlot, placeIn, slotOf, startsBeside } from './place.ts';
 
 /** What a target is made from. */
 export interface Chosen extends Version {
@@ -111,6 +111,14 @@ export function keptTarget(
   const known = file.instances.find((each) => each.name === name);
   const instance = known ?? { name, domain: undefined, env: {} };
   return targetOf(op, { file, instance, release, version, commit, slot });
+}
+
+/** The same in its other slot, where it has two: what is started again may still serve. */
+export function besideItself(op: Operation, target: Target): Target {
+  const { slot, instance } = target;
+  if (!slot || !startsBeside(instance)) return target;
+  const version = { ...target, release: releaseOf(target) };
+  return keptTarget(op, instance.name, version, otherSlot(slot)) ?? target;
 }
 
 /** Name of the release that a target uses. */

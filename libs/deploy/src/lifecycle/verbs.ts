@@ -1,15 +1,14 @@
 /** Starting, stopping and restarting what is active of an app, as its `.deploy.yml` says. */
 
 import type { Deployed } from '@runner/common/apps/deployed';
-import { asleepSince, liveSlot, otherSlot } from '@runner/common/apps/slots';
+import { asleepSince, liveSlot } from '@runner/common/apps/slots';
 import { admit, begin, end } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
-import { startsBeside } from '../instances/place.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
-import { keptTarget } from '../instances/target.ts';
+import { besideItself, keptTarget } from '../instances/target.ts';
 import { unreadSecretsOf } from '../instances/unit-check.ts';
 import { beginAnyway } from '../journal/journal.ts';
 import { type Operation, uninterrupted } from '../journal/operation.ts';
@@ -71,13 +70,8 @@ export async function changeRunning(
     begin(op, plan, request);
     const [[, { commit, version }]] = chosen as [[string, Deployed]];
     const instance = chosen.map(([name]) => name).join(',');
-    beginAnyway(op, {
-      verb,
-      commit,
-      version,
-      instance,
-      stage: verb === 'stop' ? 'switch' : 'start',
-    });
+    const stage = verb === 'stop' ? 'switch' : 'start';
+    beginAnyway(op, { verb, commit, version, instance, stage });
     const instances: LifeInstance[] = [];
     for (const each of chosen) {
       const [name, { version: runs }] = each;
@@ -118,7 +112,7 @@ async function one(
       return { instance, version, result: 'unchanged' };
     const takeBack = rememberAhead(op, verb, instance, reason);
     forgetOthers(op, instance);
-    const failed = await execute(op, stepsOf(op, verb, target, current));
+    const failed = await execute(op, stepsOf(op, verb, target));
     if (!failed) return { instance, version, result: DONE[verb] };
     takeBack();
     throw failed.error;
@@ -179,16 +173,15 @@ interface Wanted {
 }
 
 /** A restart is a deploy of the same release: in the other slot, where there are two. */
-function stepsOf(op: Operation, verb: LifecycleVerb, target: Target, current: Deployed): Step[] {
+function stepsOf(op: Operation, verb: LifecycleVerb, target: Target): Step[] {
   const { name } = target.instance;
   const title = `${verb} ${name}`;
   if (verb === 'stop') {
     const run = () => stopAllOf(uninterrupted(op), name, target);
     return [{ stage: 'switch', title, instance: name, isTouched: true, run }];
   }
-  const isBeside = verb === 'restart' && target.slot && startsBeside(target.instance);
-  const beside = isBeside && keptTarget(op, name, current, otherSlot(target.slot as 'a'));
-  return activationOf(op, beside || target, { title: () => title, isFresh: true });
+  const own = verb === 'restart' ? besideItself(op, target) : target;
+  return activationOf(op, own, { title: () => title, isFresh: true });
 }
 
 function overall(instances: readonly LifeInstance[], verb: LifecycleVerb): LifeInstance['result'] {

@@ -5,9 +5,10 @@ import { requireApp } from '@runner/common/apps/store';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
+import { instanceState } from '../instances/slots.ts';
 import { activationOf } from '../instances/steps.ts';
 import { stopAllOf } from '../instances/stop.ts';
-import { keptTarget, releaseOf } from '../instances/target.ts';
+import { besideItself, keptTarget, releaseOf } from '../instances/target.ts';
 import type { Journal, Operation } from '../journal/operation.ts';
 import { runOrThrow } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
@@ -20,8 +21,9 @@ import { concludeVerb, DONE, type LifecycleVerb, type LifeInstance } from './ver
 export async function finishVerb(
   op: Operation,
   verb: LifecycleVerb,
-  { instance: names, stage }: Journal,
+  journal: Journal,
 ): Promise<AppState> {
+  const { instance: names, stage } = journal;
   const { app, paths, reporter } = op;
   reporter.note(`${verb} ${op.deployId} was interrupted during ${stage}: finishing it`);
   const own: Operation = verb === 'stop' ? op : { ...op, values: 'today' };
@@ -34,7 +36,7 @@ export async function finishVerb(
     if (target.start.type === 'command')
       endDeploy(paths.app(app.app).dir, op.deployId, (release) => release === releaseOf(target));
     const finish = () =>
-      verb === 'stop' ? stopAllOf(own, instance, target) : keepRunning(own, target);
+      verb === 'stop' ? stopAllOf(own, instance, target) : keepRunning(own, target, journal);
     const failure = await failureOf('start', () =>
       reported(reporter, `${verb} ${instance}`, finish),
     );
@@ -45,12 +47,31 @@ export async function finishVerb(
   return requireApp(paths, app.app);
 }
 
-/** Leaves alone what runs, and gets the requests. */
-async function keepRunning(op: Operation, target: Target): Promise<void> {
+/** Leaves alone what runs, and gets the requests; of a restart only what it has started. */
+async function keepRunning(op: Operation, target: Target, journal: Journal): Promise<void> {
   const { instance, slot, start } = target;
   await stopUnused(op, instance.name);
   const own = op.paths.app(op.app.app).instance(instance.name);
   const isRight = slot === undefined || (slot === liveSlot(own) && !asleepSince(own));
-  if (isRight && askNow(driverFor(start).status(target)) === 'running') return;
-  await runOrThrow(op, activationOf(op, target, { isFresh: true }));
+  const isRestart = journal.verb === 'restart';
+  const isDone = isRight && (!isRestart || hasStarted(op, target, journal));
+  if (isDone && askNow(driverFor(start).status(target)) === 'running') return;
+  const next = isRestart ? besideItself(op, target) : target;
+  try {
+    await runOrThrow(op, activationOf(op, next, { isFresh: true }));
+  } finally {
+    await stopUnused(op, instance.name);
+  }
+}
+
+/** Whether a restart had started it: its slot says so, or how far the journal is. */
+function hasStarted(
+  op: Operation,
+  { instance: { name }, slot }: Target,
+  { instance, touched = [], stage }: Journal,
+): boolean {
+  if (slot !== undefined) return instanceState(op, name).slots?.[slot]?.deploy_id === op.deployId;
+  const names = instance.split(',');
+  const [at, own] = [names.indexOf(touched[0] ?? ''), names.indexOf(name)];
+  return own < at || (own === at && (stage === 'health' || stage === 'traffic'));
 }

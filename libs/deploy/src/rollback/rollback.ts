@@ -3,7 +3,6 @@
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
 import { restoreLine } from '@runner/common/apps/schema-way';
-import { otherSlot } from '@runner/common/apps/slots';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -12,9 +11,8 @@ import { admit, begin, end } from '../approval/admit.ts';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
-import { startsBeside } from '../instances/place.ts';
 import { activation, isRunning } from '../instances/steps.ts';
-import { keptTarget } from '../instances/target.ts';
+import { besideItself, keptTarget } from '../instances/target.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
@@ -181,9 +179,7 @@ function targetsOf(op: Operation, moves: readonly KeptMove[]): Target[] {
       const words = `${move.to.version} cannot be restored: its .deploy.yml cannot be read`;
       throw new StepFailure('switch', words, { blame: 'server' });
     }
-    const isBeside = isRestart(move) && target.slot && startsBeside(target.instance);
-    if (!isBeside || !target.slot) return target;
-    return keptTarget(op, move.instance, move.to, otherSlot(target.slot)) ?? target;
+    return isRestart(move) ? besideItself(op, target) : target;
   });
 }
 
