@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -165,6 +167,36 @@ test('restarts, removals and boots need the approvals of restart, stop and start
     assert.match(second.stderr, "start of 'shop' needs an approval");
     assert.is((await runner('stop', 'shop', '--emergency', 'end')).status, 0);
     assert.is((await runner('remove', 'shop', '--yes')).status, 0);
+  }));
+
+test('a plan whose command could not begin can be applied again', () =>
+  inWorld(async ({ root, push, deploy }) => {
+    const runner = async (tool: string, ...args: string[]) => {
+      const { stdout, stderr } = await run(`runner-${tool}`, args, { root });
+      return `${stdout}${stderr}`;
+    };
+    for (const version of ['v1', 'v2']) {
+      await push(version);
+      assert.is((await deploy()).status, 0);
+    }
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { rollback: 1, restart: 1, by: [root] } }\n',
+    );
+    for (const [verb, done] of [
+      ['restart', /^Restarted shop v2/],
+      ['rollback', /^Rolled back shop from v2 to v1/],
+    ] as const) {
+      const [id = ''] = /p-[0-9a-f]{8}/.exec(await runner('plan', verb, 'shop', '--json')) ?? [];
+      await runner('approve', id, '--no-apply');
+      const lock = join(root, 'locks/registry.lock');
+      const holder = spawn('flock', ['-x', lock, 'sh', '-c', 'echo held; read x']);
+      await once(holder.stdout, 'data');
+      assert.match(await runner('apply', id), /the registry is busy.* \(locked\)/);
+      holder.stdin.end();
+      await once(holder, 'exit');
+      assert.match(await runner('apply', id), done);
+    }
   }));
 
 test.run();

@@ -155,11 +155,12 @@ export function begin(
 }
 
 /** Begins a command; one that could not begin leaves its plan to be applied again. */
-export function orGiveBack<T>(op: Operation, stored: StoredPlan | undefined, start: () => T): T {
+export function orGiveBack<T>(op: Operation, start: () => T): T {
   try {
     return start();
   } catch (error) {
-    if (stored) changePlan(op, stored.plan.id, (now) => ({ ...now, applied: null }));
+    const id = op.approval?.plan;
+    if (id !== undefined) changePlan(op, id, (now) => ({ ...now, applied: null }));
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveSlot } from '@runner/common/apps/slots';
-import { admit, begin, end } from '../approval/admit.ts';
+import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -71,7 +71,7 @@ export async function changeRunning(
     const [[, { commit, version }]] = chosen as [[string, Deployed]];
     const instance = chosen.map(([name]) => name).join(',');
     const stage = verb === 'stop' ? 'switch' : 'start';
-    beginAnyway(op, { verb, commit, version, instance, stage });
+    orGiveBack(op, () => beginAnyway(op, { verb, commit, version, instance, stage }));
     const instances: LifeInstance[] = [];
     for (const each of chosen) {
       const [name, { version: runs }] = each;

@@ -79,7 +79,7 @@ export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
     const unready = await unreadyFor(op, fetched, source, request);
     begin(op, plan, request);
     const asPlanned = { ...request, ...(plan?.plan.ref === null && { follows: true }) };
-    const begun = orGiveBack(op, plan, () => beginDeploy(op, fetched, asPlanned));
+    const begun = orGiveBack(op, () => beginDeploy(op, fetched, asPlanned));
     const done = await runDeploy(begun, source, {
       ...fetched,
       unready,

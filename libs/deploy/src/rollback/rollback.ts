@@ -7,7 +7,7 @@ import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { usage } from '@runner/common/foundation/failure';
-import { admit, begin, end } from '../approval/admit.ts';
+import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
 import { requireBackup, restoreSteps } from '../database/restore.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
@@ -112,14 +112,15 @@ export async function rollBack(
   const names = moves.map(({ instance }) => instance);
   const channels = notify ?? fileOfRelease(op.paths, op.app.app, to)?.notify;
   if (op.notifier === silent) op.notifier = startNotifier(op.io, op.paths.root, channels);
-  beginAnyway(op, {
+  const intent: Intent = {
     commit: to.commit,
     version: to.version,
     instance: names.join(','),
     ...(choice.database === undefined ? begunAt(op, moves) : { stage: 'switch' }),
     rollback: Object.fromEntries(moves.map((move) => [move.instance, move.to.release])),
     ...(channels !== undefined && { notify: channels }),
-  });
+  };
+  orGiveBack(op, () => beginAnyway(op, intent));
   secretsStarting(op, names);
   const { database } = choice;
   function* steps() {
