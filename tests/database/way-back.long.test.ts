@@ -1,7 +1,8 @@
 /** The ways back over a migration: a backup, a version that was tried, and what no version needs any more. */
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { deployFile } from '../deploys/world.ts';
 import { rollback, ship, sql, TOOL } from './sqlite-world.ts';
@@ -24,6 +25,35 @@ test('a version that is not healthy after a restore leaves database and version 
   assert.match(failed.stderr, /(ok +restore the database as of .+Z .*\n(.*\n)*){2}/);
   assert.equal([await world.page(), sql(database, 'select * from orders')], ['v2', '1|10\n2|20']);
   assert.is(world.state().migrating, null);
+});
+
+test('no job of the newer version writes while the database goes back, and none after it', async ({
+  world,
+  database,
+}) => {
+  const begun = join(world.root, 'begun');
+  const write = `sqlite3 -cmd '.timeout 5000' ${database} 'insert into orders(total) values (9)'`;
+  const job = (rule: string) =>
+    `${rule}: { run: "while :; do ${write}; touch ${begun}.${rule}; done", every: 24h, during_deploy: ${rule} }`;
+  await ship({ world, database, version: 'v1' });
+  const more = `, backup: auto }\njobs: { ${job('kill')}, ${job('continue')}`;
+  const migrations = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v2', migrations, more });
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  const runs = ['kill', 'continue'].map((name) => run('runner-jobs', ['run', 'shop', name], world));
+  for (const name of ['kill', 'continue'])
+    await until(() => existsSync(`${begun}.${name}`), `${name} has not begun`);
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+  assert.match(
+    back.stderr,
+    /ok +end job kill [\s\S]*ok +end jobs [\s\S]*ok +stop default [\s\S]*restore the/,
+  );
+  assert.equal(
+    (await Promise.all(runs)).map(({ status }) => status === 0),
+    [false, false],
+  );
+  assert.is(sql(database, 'select count(*) from orders'), '1');
 });
 
 test('the version before, tried on a full copy by its own check, says whether it works', async ({

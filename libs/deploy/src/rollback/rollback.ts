@@ -2,6 +2,7 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
+import { readJobBook } from '@runner/common/apps/job-book';
 import { restoreLine } from '@runner/common/apps/schema-way';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
@@ -13,12 +14,14 @@ import type { Target } from '../instances/drivers/driver.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import { activation, isRunning } from '../instances/steps.ts';
 import { besideItself, keptTarget } from '../instances/target.ts';
+import { endJobs } from '../jobs/end-all.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
 import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
 import { beginAnyway, type Intent, secretsStarting } from '../journal/journal.ts';
 import { type Operation, problemsOf } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
+import type { Step } from '../journal/step.ts';
 import { conclude } from '../operation/conclude.ts';
 import { errorText, rollbackFailed, rollbackSucceeded } from '../operation/endings.ts';
 import { execute, type Failed } from '../operation/execute.ts';
@@ -126,8 +129,11 @@ export async function rollBack(
   function* steps() {
     const targets = targetsOf(op, moves);
     const [target] = targets;
-    if (target && database !== undefined) yield* restoreSteps(op, target, to, database);
     yield* givingWay(op);
+    if (target && database !== undefined) {
+      yield* endingJobs(op);
+      yield* restoreSteps(op, target, to, database);
+    }
     yield* activation(op, targets, wayOf(moves));
   }
   const failed = await execute(op, steps());
@@ -150,6 +156,13 @@ export async function rollBack(
     ...(failed ? failure(op, moves, failed) : { result: 'rolled_back', version: to.version }),
     duration_ms: op.clock.total,
   };
+}
+
+/** No job may write to the database that is replaced, also none that a deploy would leave alone. */
+function endingJobs({ paths, app: { app } }: Operation): Step[] {
+  const isGoing = Object.values(readJobBook(paths, app)?.jobs ?? {}).some(({ run }) => run);
+  const run = () => endJobs(paths, app);
+  return isGoing ? [{ stage: 'switch', title: 'end jobs', isBrief: true, run }] : [];
 }
 
 /** The backup that was restored, and the line that undoes it. */
