@@ -121,8 +121,7 @@ const isCertificate = (value: unknown) => hasShape(value, ['ends?', 'at']);
 function isMigrations(value: unknown): boolean {
   const shape = [...RAN, 'deploy_id', 'at', 'verdict'];
   return (
-    Array.isArray(value) &&
-    value.every((each) => hasShape(each, shape) && Array.isArray(each.reasons))
+    Array.isArray(value) && value.every((each) => hasShape(each, shape) && isTexts(each.reasons))
   );
 }
 

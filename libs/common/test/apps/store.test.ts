@@ -193,6 +193,7 @@ const BAD: readonly (readonly [text: string, why: string])[] = [
     '"stopped":{"since":"t","by":"a","instances":[],"reason":true}',
     '"paused":{"since":"t","by":"a","until":[3],"reason":null}',
     '"previews":{"check_failed":3}',
+    `"migrations":[${JSON.stringify({ ...VERSION, at: 't', verdict: 'safe', reasons: [null] })}]`,
     '"previews":{"waiting":[{"key":1}]}',
   ].map((text) => [`{"repo":"o/r","branch":"main",${text}}`, 'has a malformed section'] as const),
 ];
