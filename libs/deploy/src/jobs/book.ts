@@ -37,18 +37,24 @@ export function activeReleases({ instances }: AppState): string {
   return all.join(' ');
 }
 
-/** Runs `change` on the book, with the rules of today, and writes it. Throws `locked`. */
-export function changeJobBook<T>(server: Server, app: AppState, change: (book: JobBook) => T): T {
+/** Runs `change` on the book, with the rules of today, and writes it. Throws `locked`, `app_not_found`. */
+export function changeJobBook<T>(
+  server: Server,
+  name: string,
+  change: (book: JobBook, app: AppState) => T,
+): T {
   const { io, paths } = server;
-  const lock = requireLock(paths.jobBookLock(app.app), 'the jobs', WAIT, holderFor(io, 'jobs'));
+  const lock = requireLock(paths.jobBookLock(name), 'the jobs', WAIT, holderFor(io, 'jobs'));
   try {
-    const before = readJobBook(paths, app.app);
+    // What is active may have changed since the caller looked.
+    const app = requireApp(paths, name);
+    const before = readJobBook(paths, name);
     const book = refreshed(server, app, before ?? { of: '', jobs: {} });
-    const result = change(book);
+    const result = change(book, app);
     const text = `${JSON.stringify(book)}\n`;
     if (!before || text !== `${JSON.stringify(before)}\n`) {
-      writeWhole(paths.app(app.app).jobs, text, 0o640);
-      writeViewOfJobs(paths, app.app, book);
+      writeWhole(paths.app(name).jobs, text, 0o640);
+      writeViewOfJobs(paths, name, book);
     }
     return result;
   } finally {
@@ -61,7 +67,7 @@ export function keepJobs(server: Server, name: string): void {
   const app = findApp(server.paths, name);
   const book = readJobBook(server.paths, name);
   if (!app || !hasJobs(app, book) || book?.of === activeReleases(app)) return;
-  changeJobBook(server, app, () => {});
+  changeJobBook(server, name, () => {});
 }
 
 /** A copy, with the rules of the active releases. */
@@ -135,13 +141,13 @@ export function dated(entry: JobEntry): JobEntry {
 }
 
 /** The entry of a job. Throws `app_not_found`, `job_not_found`. */
-export function requireJob({ io, paths }: Server, name: string, job: string): [AppState, JobEntry] {
+export function requireJob({ io, paths }: Server, name: string, job: string): JobEntry {
   const app = requireApp(paths, name);
   const jobs = hasJobs(app, readJobBook(paths, name))
-    ? changeJobBook({ io, paths }, app, (book) => book.jobs)
+    ? changeJobBook({ io, paths }, name, (book) => book.jobs)
     : {};
   const entry = Object.hasOwn(jobs, job) ? jobs[job] : undefined;
-  if (entry && !isPast(entry)) return [app, entry];
+  if (entry && !isPast(entry)) return entry;
   const known = presentJobs({ of: '', jobs }).map(([each]) => each);
   const has = known.length === 0 ? '; it has none' : choiceOf('it has', job, known);
   throw new Failure('job_not_found', `'${name}' has no job '${job.slice(0, 80)}'${has}`);

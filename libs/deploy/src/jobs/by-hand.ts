@@ -14,12 +14,11 @@ import { changeOf } from './tell.ts';
 /** Runs a job for an operator. Throws `locked` while it runs already. */
 export async function runByHand(request: JobRequest): Promise<JobEnd> {
   const { io, paths, app: name, job } = request;
-  const [app, known] = requireJob(request, name, job);
-  refuseBeside(request, known);
+  refuseBeside(request, requireJob(request, name, job));
   const id = newDeployId(io.random);
   const announcer = announcerOf(request);
   const begin = () => {
-    changeJobBook(request, app, ({ jobs }) => {
+    changeJobBook(request, name, ({ jobs }, app) => {
       const entry = jobs[job];
       if (!entry || isPast(entry))
         throw new Failure('job_not_found', `'${name}' has no job '${job}'`);

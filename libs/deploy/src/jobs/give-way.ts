@@ -47,7 +47,7 @@ export function givingWay(op: Operation): Step[] {
 /** It runs once more after the deploy. */
 function endForDeploy(op: Operation, job: string, { id }: NonNullable<JobEntry['run']>): void {
   const { io, paths, app } = op;
-  changeJobBook(op, app, ({ jobs }) => {
+  changeJobBook(op, app.app, ({ jobs }) => {
     const entry = jobs[job];
     if (entry?.run?.id !== id) return;
     const waiting = entry.waiting ?? entry.run.due ?? io.now().toISOString();

@@ -30,11 +30,11 @@ export async function lookForJobs(announcing: Announcing, name: string): Promise
   if (!app || !isActive || !hasJobs(app, book)) return;
   if (book?.of === activeReleases(app) && !isDue(announcing, app, book)) return;
   const announcer = announcerOf(announcing);
-  const done = changeJobBook(announcing, app, (jobs) => {
-    const all = settleAll(announcing, app, jobs);
+  const done = changeJobBook(announcing, name, (jobs, now) => {
+    const all = settleAll(announcing, now, jobs);
     // Recorded before the book knows of it: after a kill it is announced once more rather than never.
     for (const [, { entry, news }] of all)
-      for (const each of news) announcer.announce(changeOf(app, entry, each));
+      for (const each of news) announcer.announce(changeOf(now, entry, each));
     return all;
   });
   const begun: string[] = [];

@@ -76,12 +76,11 @@ interface EndedJob {
 
 async function runOnce(request: JobRequest, id: string): Promise<EndedJob | undefined> {
   const { io, paths, app: name, job, signal } = request;
-  const app = findApp(paths, name);
-  const entry = readJobBook(paths, name)?.jobs[job];
-  if (!app || !entry || entry.run?.id !== id) return undefined;
+  const entry = findApp(paths, name) && readJobBook(paths, name)?.jobs[job];
+  if (!entry || entry.run?.id !== id) return undefined;
   const began = io.elapsed();
   const noted = (version: string) =>
-    changeJobBook(request, app, ({ jobs }) => {
+    changeJobBook(request, name, ({ jobs }) => {
       const now = jobs[job];
       if (now?.run) jobs[job] = { ...now, run: { ...now.run, version } };
     });
@@ -110,10 +109,9 @@ async function finish(
   const { io, paths, app: name, job } = request;
   const { reason, ms, attempts, version, status } = done;
   const now = io.now().toISOString();
-  const app = findApp(paths, name);
-  if (!app) return undefined;
+  if (!findApp(paths, name)) return undefined;
   const announcer = announcerOf(request);
-  const written = changeJobBook(request, app, ({ jobs }) => {
+  const written = changeJobBook(request, name, ({ jobs }, app) => {
     const entry = jobs[job];
     const { run } = entry ?? {};
     if (!entry || run?.id !== id) return undefined;

@@ -54,10 +54,10 @@ function setPaused(
   isPaused: boolean,
 ): PausedJob {
   const { app: name, job } = args;
-  const [app] = requireJob({ io, paths }, name, job);
+  requireJob({ io, paths }, name, job);
   const since = io.now().toISOString();
   const paused = isPaused ? { since, by: initiatorOf(io, 'manual') } : null;
-  changeJobBook({ io, paths }, app, ({ jobs }) => {
+  changeJobBook({ io, paths }, name, ({ jobs }) => {
     const entry = jobs[job];
     // What was due while it rested is not made up for.
     if (entry) jobs[job] = dated({ ...entry, paused, settled: since, waiting: null });
