@@ -100,6 +100,11 @@ export function isAlive(
   return isStarting && Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
 }
 
+/** Whether a deploy, or another command, changes the app. */
+export function isBusy(paths: Paths, { app, deploying }: AppState): boolean {
+  return deploying !== null && liveHolder(paths.lock(app)) !== undefined;
+}
+
 type Done = SettledJob & { readonly news: readonly JobNews[] };
 
 function settleAll(
@@ -109,7 +114,6 @@ function settleAll(
 ): readonly (readonly [string, Done])[] {
   const now = io.now();
   const claim = claimsOf({ io, paths }, app.app);
-  const isBusy = app.deploying !== null && liveHolder(paths.lock(app.app)) !== undefined;
   return Object.entries(book.jobs).map(([job, before]) => {
     const { run, instance } = before;
     const settled = settle(before, {
@@ -118,7 +122,7 @@ function settleAll(
       claim,
       isAlive: run !== null && isAlive(paths, app.app, job, { run, now }),
       isStopped: app.stopped?.instances.includes(instance) ?? false,
-      isBusy,
+      isBusy: isBusy(paths, app),
     });
     const { entry, news } = newsOf(app, before, settled, now.toISOString());
     book.jobs[job] = entry;

@@ -10,7 +10,7 @@ import { oldLogs } from '../run/log.ts';
 import { attemptJob } from './attempt.ts';
 import { changeJobBook } from './book.ts';
 import { endClaim } from './claims.ts';
-import { startRun } from './look.ts';
+import { isBusy, startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
@@ -132,7 +132,11 @@ async function finish(
       isByHand: run.due === null && !run.endedBy,
     });
     for (const each of told.news) announcer.announce(changeOf(app, told.entry, each));
-    const isLeft = run.endedBy === 'deploy' || (!run.endedBy && request.signal.aborted);
+    const isLeft =
+      run.endedBy === 'deploy' ||
+      (!run.endedBy && request.signal.aborted) ||
+      // The deploy that waited for this run looks for the next one at its end.
+      (entry.rules.duringDeploy !== 'continue' && isBusy(paths, app));
     // The next look asks which server has the next time.
     const waits = entry.waiting !== null && !isLeft && entry.rules.on !== 'one';
     const next = waits ? newDeployId(io.random) : undefined;
