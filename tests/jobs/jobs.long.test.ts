@@ -104,20 +104,26 @@ test('a run that goes on is not begun a second time, or is waited for, or ended'
 test('a deploy waits for a job, or ends it and has it run once more', async ({ world }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.$RUNNER_JOB.$RUNNER_VERSION; while test ! -e '${gate}'; do sleep 0.05; done`;
-  const jobs = `jobs: { wait: { run: "${slow}", ${dueNow()}, during_deploy: wait }, kill: { run: "${slow}", ${dueNow()}, during_deploy: kill } }\n`;
+  const jobs = `jobs: { wait: { run: "${slow}", ${dueNow()}, overlap: wait, during_deploy: wait }, kill: { run: "${slow}", ${dueNow()}, during_deploy: kill } }\n`;
   await world.ship('v1', jobs);
   for (const job of ['wait', 'kill']) world.since(job, 30 * MINUTE);
   await world.look();
   const has = (name: string) => existsSync(`${gate}.${name}`);
   await until(() => has('wait.v1') && has('kill.v1'), 'no run has begun');
+  // The next run waits for this one.
+  world.since('wait', 30 * MINUTE);
+  await world.look();
   const shipping = world.ship('v2', jobs);
   await until(() => world.entry('kill').runs.length > 0, 'it is not ended');
   assert.is(await world.page(), 'v1');
   writeFileSync(gate, '');
   assert.is((await shipping).status, 0);
   await world.over('kill', 2);
-  const runs = world.entry('kill').runs.map(({ outcome, version }) => `${outcome} ${version}`);
-  assert.equal(runs, ['ok v2', 'ended v1']);
+  await world.over('wait', 2);
+  const runs = (job: string) =>
+    world.entry(job).runs.map(({ outcome, version }) => `${outcome} ${version}`);
+  assert.equal(runs('kill'), ['ok v2', 'ended v1']);
+  assert.equal(runs('wait'), ['ok v2', 'ok v1']);
   assert.equal(newsOf(world), []);
 });
 
@@ -203,10 +209,29 @@ test('a job that a deploy removes while it runs is not run again', async ({ worl
   assert.equal([world.entry('tick').run, newsOf(world)], [null, []]);
 });
 
+test('a job that is tried again leaves the times of a release that has become active meanwhile', async ({
+  world,
+}) => {
+  const begun = join(world.root, '..', 'begun');
+  const slow = `slow: { run: "test -e ${begun} || { touch ${begun}; exit 1; }", ${dailyAt(3)}, retry: 1 }`;
+  await world.ship('v1', `jobs: { ${slow} }\n`);
+  const running = world.jobs(['run', 'shop', 'slow']);
+  await until(() => existsSync(begun), 'no run has begun');
+  await world.ship('v2', `jobs: { ${slow}, beat: { run: "true", every: 1h } }\n`);
+  const { settled } = world.entry('beat');
+  assert.is((await running).status, 0);
+  assert.equal(
+    [world.entry('slow').runs[0]?.version, world.entry('beat').settled],
+    ['v2', settled],
+  );
+});
+
 test('a job after deploys runs once for each, and not for the way back', async ({ world }) => {
   const jobs = 'jobs: { clean: { run: "true", after: deploy } }\n';
   await world.ship('v1', jobs);
   await world.over('clean', 1);
+  // The clock was an hour fast until now.
+  world.since('clean', -60 * MINUTE);
   await world.ship('v2', jobs);
   await world.over('clean', 2);
   await run('runner-rollback', ['shop'], { root: world.root });

@@ -5,6 +5,7 @@ import { writeWhole } from '../files/write.ts';
 import { orElse, unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
+import type { Deployed } from './deployed.ts';
 import { isStopped } from './operator.ts';
 import type { AppState } from './state.ts';
 
@@ -53,6 +54,8 @@ export interface JobEntry {
   slow: boolean;
   /** Of `on: one`: the newest time that another server has. */
   elsewhere?: { server: string; due: string };
+  /** Of `after: deploy`: the deploy for which it was due last. */
+  deploy?: Pick<Deployed, 'deploy_id' | 'sequence'>;
   /** No active release has it. */
   gone?: true;
   /** The newest first. */

@@ -1,4 +1,6 @@
 /** Changing what is known of the jobs of an app: the rules are always those of what is active. */
+
+import type { Deployed } from '@runner/common/apps/deployed';
 import {
   isPast,
   type JobBook,
@@ -91,8 +93,7 @@ function refreshed(server: Server, app: AppState, book: JobBook): JobBook {
 interface ActiveJob {
   readonly rules: JobRules;
   readonly instance: string;
-  /** In ISO 8601. */
-  readonly deployedAt: string;
+  readonly current: Deployed;
 }
 
 /** The jobs of the active releases; one that two releases have is of the first. */
@@ -101,16 +102,11 @@ function activeJobs({ paths }: Server, app: AppState): ActiveJob[] {
     const file = current && fileOfRelease(paths, app.app, current);
     const first = file?.instances[0]?.name;
     const own = file?.jobs.filter((job) => (job.instance ?? first) === instance) ?? [];
-    const deployedAt = current?.deployed_at ?? '';
-    return own.map((rules) => ({ rules, instance, deployedAt }));
+    return current ? own.map((rules) => ({ rules, instance, current })) : [];
   });
 }
 
-function entryFor(
-  { io }: Server,
-  { deployedAt, ...job }: ActiveJob,
-  { of, jobs }: JobBook,
-): JobEntry {
+function entryFor({ io }: Server, { current, ...job }: ActiveJob, { of, jobs }: JobBook): JobEntry {
   const before = jobs[job.rules.name];
   const fresh: JobEntry = {
     ...job,
@@ -130,8 +126,20 @@ function entryFor(
   const entry = { ...known, ...job, ...((!isSame || gone) && { settled: fresh.settled }) };
   if (job.rules.schedule.kind !== 'deploy') return dated(entry);
   // Due once for each deploy, not for the way back to an older one.
-  const isDue = !before || !isSame || deployedAt > before.settled;
-  return isDue ? { ...entry, settled: deployedAt, waiting: deployedAt } : entry;
+  if (isSame && before && !isNewer(current, job.instance, before)) return entry;
+  const { deploy_id, sequence = 0, deployed_at: at } = current;
+  return { ...entry, settled: at, waiting: at, deploy: { deploy_id, sequence } };
+}
+
+/** Whether a job after deploys was not yet due for this one, whatever the clock did. */
+function isNewer(
+  { deploy_id: id, sequence = 0, deployed_at: at }: Deployed,
+  instance: string,
+  { instance: before, deploy, settled }: JobEntry,
+): boolean {
+  // Each instance counts for itself.
+  if (!deploy || before !== instance) return at > settled;
+  return id !== deploy.deploy_id && sequence >= (deploy.sequence ?? 0);
 }
 
 /** With the time at which it is due next. */
