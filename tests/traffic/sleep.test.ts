@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathsOf } from '@runner/common/foundation/paths';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
+import { socketOf, Wakes } from '../../tools/runner-waker/src/wakes.ts';
 import { fallAsleep, HOST, sleepSuite } from './sleep.ts';
 import { askHost, fetch } from './sleep-world.ts';
 
@@ -32,6 +34,34 @@ test('an idle preview falls asleep, and its first request wakes it', async ({ wo
   assert.match(String(records[0]?.reason), /^asleep: no request for /);
   assert.is(records[1]?.reason, 'woken by a request');
   assert.not(world.kinds().includes('AppDown'));
+});
+
+test('an app that something else wakes while its start begins can be woken again', async ({
+  world,
+}) => {
+  const point = (target: string) => {
+    symlinkSync(target, join(world.dir, 'new'));
+    renameSync(join(world.dir, 'new'), join(world.dir, 'live'));
+  };
+  writeFileSync(join(world.root, '../runner-start'), '');
+  let starts = 0;
+  const io = {
+    env: {},
+    get program() {
+      starts += 1;
+      point('a');
+      return join(world.root, '../runner');
+    },
+  };
+  const paths = pathsOf(world.root);
+  const wakes = new Wakes({ io, paths } as unknown as ConstructorParameters<typeof Wakes>[0]);
+  const instance = paths.app('shop').instance('default');
+  const sleeper = { app: 'shop', instance: 'default', paths: instance };
+  for (const count of [1, 2]) {
+    point('a.asleep');
+    assert.is(await wakes.wake(sleeper, 5_000), undefined);
+    assert.equal([starts, socketOf(sleeper) !== undefined], [count, true]);
+  }
 });
 
 test.run();

@@ -73,8 +73,12 @@ export class Wakes {
     const key = `${sleeper.app} ${sleeper.instance}`;
     const left = (this.#failed.get(key)?.until ?? 0) - performance.now();
     if (left > 0) return Math.ceil(left / 1_000);
-    const running = this.#running.get(key) ?? this.#start(key, sleeper);
-    this.#running.set(key, running);
+    let running = this.#running.get(key);
+    if (!running) {
+      // Later than the line after it, also if something else has woken it already.
+      running = this.#start(key, sleeper).finally(() => this.#running.delete(key));
+      this.#running.set(key, running);
+    }
     return Promise.race([running, sleep(limit, AGAIN[0], { ref: false })]);
   }
 
@@ -90,7 +94,6 @@ export class Wakes {
     });
     // Another command may have woken it, such as a deploy.
     while (!ended && socketOf(sleeper) === undefined) await sleep(POLL);
-    this.#running.delete(key);
     if (socketOf(sleeper) !== undefined) {
       this.#failed.delete(key);
       return undefined;
