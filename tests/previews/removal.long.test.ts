@@ -1,4 +1,6 @@
 /** Removing previews while their code host does not answer, or their requests are held. */
+import { start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makePreviewWorld } from './world.ts';
@@ -34,6 +36,30 @@ test('a removed preview holds no requests', async () => {
   assert.is(JSON.parse(stdout).traffic_hold, null);
   assert.is((await world.runner('preview', 'undo', 'shop', '1')).status, 0);
   assert.match(String(await world.page('pr-1')), /./);
+  await world.end();
+});
+
+test('a preview whose undo was killed is removed again, or brought back by the next undo', async () => {
+  const world = await makePreviewWorld();
+  await world.open(1);
+  await world.sync();
+  world.close(1);
+  await world.sync();
+  const killUndo = async () => {
+    const undo = start('runner-preview', ['undo', 'shop', '1'], { root: world.root });
+    await until(() => world.state('shop--pr-1')?.deploying, 'it does not deploy');
+    undo.kill('SIGKILL');
+    await undo.done;
+  };
+  await killUndo();
+  const synced = await world.sync();
+  assert.match(synced.stderr, /shop--pr-1: removed: is closed/, synced.stdout + synced.stderr);
+  assert.equal(world.processes(), []);
+  await killUndo();
+  const back = await world.runner('preview', 'undo', 'shop', '1');
+  assert.is(back.status, 0, back.stderr);
+  await world.sync();
+  assert.is(await world.page('pr-1'), 'pr 1');
   await world.end();
 });
 

@@ -164,7 +164,7 @@ test(`after a quiet fetch ${LIVES} random lives leave exactly the previews that 
   console.log(`(${checks} lives)`);
 });
 
-test('one that an operator brought back has a place, and the oldest gives way', () => {
+test('one that an operator brought back has a place, and the oldest gives way; one half brought back goes', () => {
   const at = (minute: number) => iso(START + minute * MINUTE);
   const open = (number: number): PreviewCandidate => ({
     key: `pr-${number}`,
@@ -189,10 +189,11 @@ test('one that an operator brought back has a place, and the oldest gives way', 
   const candidates = [open(1), open(2)];
   const now = new Date(START + 10 * MINUTE);
   const settings = { ...basic, seen: observe({ candidates, date: undefined }, basic, now) };
-  const existing = [mark(1), mark(2), { ...mark(3), undone_at: at(5) }];
+  const { outcome: _, ...killed } = { ...mark(4), undone_at: at(6) };
+  const existing = [mark(1), mark(2), { ...mark(3), undone_at: at(5) }, killed];
   const { actions } = reconcile({ settings, candidates, existing }, now);
   const removed = actions.flatMap((each) => (each.do === 'remove' ? each.preview.key : []));
-  assert.equal(removed, ['pr-1']);
+  assert.equal(removed, ['pr-1', 'pr-4']);
 });
 
 test(`in ${SCHEDULES} schedules no label lets a commit in that was not the head when it was put on`, () => {

@@ -170,15 +170,19 @@ export const undo = command({
     const preview = requirePreview(context, args.app, args.which);
     const { of, key, domain } = preview;
     const name = nameOf(preview);
-    if (!removalOf({ preview })) throw new Failure('not_ready', `${name} is not removed`);
+    const { outcome, undone_at: begun } = preview;
+    const isKilled = begun !== undefined && outcome === undefined;
+    if (!removalOf({ preview }) && !isKilled)
+      throw new Failure('not_ready', `${name} is not removed`);
     await working(context, 'manual', (previews) =>
       locked(previews, of, async () => {
         const at = io.now().toISOString();
         note(context, of, key, { opened: at });
-        changePreview(previews, name, ({ removed_at: _, removed_why: __, left: ___, ...now }) => ({
-          ...now,
-          undone_at: at,
-        }));
+        // Without an outcome: after a kill it is removed again.
+        changePreview(previews, name, (now) => {
+          const { removed_at: _, removed_why: __, left: ___, outcome: ____, ...rest } = now;
+          return { ...rest, undone_at: at };
+        });
         await bringBack(previews, name).catch((error: unknown) => {
           const { removed_why = '' } = preview;
           changePreview(previews, name, ({ undone_at: _, ...now }) => ({ ...now, removed_why }));

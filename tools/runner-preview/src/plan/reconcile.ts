@@ -160,13 +160,15 @@ function whyGone(
   return waiting.find((each) => each.key === key)?.why ?? 'is closed';
 }
 
-/** An operator brought it back: it stays as long as after a push. */
+/** An operator brought it back, and was not killed meanwhile: it stays as long as after a push. */
 function isBack(
-  { undone_at: at }: PreviewMark,
+  { undone_at: at, outcome }: PreviewMark,
   settings: PreviewSettings | undefined,
   now: Date,
 ): boolean {
-  return at !== undefined && !!settings && now.getTime() - Date.parse(at) <= settings.ttl;
+  return (
+    at !== undefined && !!outcome && !!settings && now.getTime() - Date.parse(at) <= settings.ttl
+  );
 }
 
 /** Whether a preview is not, or not yet, what is wanted. */
