@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { liveHolder } from '@runner/common/files/lock';
+import { freePort, killApp } from '@runner/testing/app';
 import { request, startLoad } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -41,6 +43,30 @@ test('a rollback during the drain uses the version that still runs', async ({ wo
   assert.equal((world.instance().slots as { a: unknown }).a, (before as { a: unknown }).a);
   assert.equal(runningSlots(world), ['a']);
   void stream;
+});
+
+test('after a reboot fetch --deploy says that it started an app only if it did, and moves the requests once', async ({
+  world,
+}) => {
+  const moves = join(world.root, 'moves');
+  const command = `traffic: { type: command, ports: [${world.port}, ${await freePort()}], run: "echo $PORT >> ${moves}", drain: 1s }\n`;
+  const shipped = await world.ship('v1', 'good', command);
+  assert.is(shipped.status, 0, shipped.stderr);
+  const boot = (id: string) => {
+    const path = join(world.root, 'state/shop.json');
+    const state = JSON.parse(readFileSync(path, 'utf8'));
+    state.instances.default.slots.a.boot_id = id;
+    writeFileSync(path, JSON.stringify(state));
+  };
+  const fetched = async () => (await world.runner('fetch', '--deploy')).stderr;
+  const moved = () => readFileSync(moves, 'utf8').trim().split('\n').length;
+  const before = moved();
+  boot('00000000-0000-0000-0000-000000000000');
+  assert.equal([await fetched(), await fetched(), moved()], ['', '', before + 1]);
+  boot('00000000-0000-0000-0000-000000000000');
+  killApp(world.root, 'shop');
+  assert.match(await fetched(), 'shop: default was started after a reboot\n');
+  assert.equal([await fetched(), moved()], ['', before + 2]);
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { takeLock } from '@runner/common/files/lock';
 import { bootId } from '@runner/common/files/process';
 import { keepHold } from '../hold/traffic.ts';
 import { isKeptWarm } from '../instances/drain.ts';
-import { activationOf } from '../instances/steps.ts';
+import { activationOf, isRunning } from '../instances/steps.ts';
 import { keptTarget } from '../instances/target.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
@@ -74,7 +74,9 @@ async function startLive(op: Operation, instance: string): Promise<void> {
   const current = findApp(op.paths, op.app.app)?.instances[instance]?.current;
   const target = current && keptTarget(op, instance, current);
   if (!target) return;
+  const ran = isRunning(op, target);
   const failed = await runSteps(op, activationOf(op, target));
+  if (ran && !failed) return;
   const end = failed
     ? `could not be started: ${failed.error.message}`
     : 'was started after a reboot';

@@ -143,6 +143,13 @@ export async function serve(op: Operation, target: Target): Promise<void> {
   if (before !== slot) {
     noteInstance(op, instance.name, (now) => leaving(op, target, now, before));
   }
+  const held = instanceState(op, instance.name).slots?.[slot];
+  // Something else has started it after a reboot.
+  if (held && held.boot_id !== bootId())
+    noteInstance(op, instance.name, (now) => ({
+      ...now,
+      slots: { ...EMPTY, ...now.slots, [slot]: { ...held, boot_id: bootId() } },
+    }));
   // Also back from the waker.
   leadTo(own, slot);
   if (target.file.canary.length > 0 || hasShares(own)) {
