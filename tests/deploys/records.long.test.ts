@@ -3,11 +3,11 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { startDiscord } from '@runner/testing/discord';
-import { failingAt, killedAfter, recorded } from '@runner/testing/killing';
+import { failingAt, killedAfter, recorded, SUCCESS_OPENED } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeWorld, type World } from './world.ts';
+import { deployFile, makeWorld, type World } from './world.ts';
 
 const test = suite<{ world: World }>('records');
 
@@ -222,6 +222,26 @@ test('a deploy that 0.1.0 began and did not end is recovered, and the log stays 
     'DeployFailure green v1',
   ]);
   assert.match(await verify(world), /2 deploys/);
+});
+
+test('what fails after the success of a deploy is reported, and is no failure of it', async ({
+  world,
+}) => {
+  const { port } = world;
+  await world.push('v1', { deploy: 'instances: { blue: {}, green: {} }\n' });
+  await world.deploy();
+  await world.push('v2', { deploy: deployFile(port).replace('default:', 'blue:') });
+  const broken = failingAt(`${SUCCESS_OPENED} && ++count === 2`);
+  const done = await world.deploy([], broken);
+  assert.is(done.status, 0, done.stderr);
+  assert.match(
+    done.stderr,
+    /runner deploy: the deploy succeeded, but cannot write .*EIO/,
+    done.stderr,
+  );
+  assert.not.ok(world.kinds().includes('DeployFailure'));
+  const fetched = await run('runner-fetch', ['--deploy'], { root: world.root });
+  assert.is(fetched.stdout, 'shop: up to date\n');
 });
 
 test.run();

@@ -147,12 +147,7 @@ export async function finishSuccess(op: Deploy, made: ActiveRelease): Promise<De
     const hooks = hookSteps(op, target, 'post_deploy');
     await runHookAnyway(op, hooks, 'the deploy succeeded, but ');
   }
-  await stopRemoved(uninterrupted(op), leaving(op.app, op.instances, op));
-  await keepBaseline(op);
-  prune(op);
-  sayWayBack(op);
-  await contractIfDue(calm);
-  await tidyMirrorAnyway(op);
+  await tidyAfter(op, calm);
   return { ...outcome, result: 'deployed' };
 }
 
@@ -163,13 +158,20 @@ function sayWayBack(op: Deploy): void {
   if (met && !met.open && met.verdict !== migrationBy(op)?.verdict) say(op, undoWords(own));
 }
 
-async function tidyMirrorAnyway({ io, paths, app, reporter }: Deploy): Promise<void> {
+/** The deploy has ended: trouble with what comes after it is only noted. */
+async function tidyAfter(op: Deploy, calm: Deploy): Promise<void> {
+  const { io, paths, app, reporter } = op;
   try {
+    await stopRemoved(uninterrupted(op), leaving(app, op.instances, op));
+    await keepBaseline(op);
+    prune(op);
+    sayWayBack(op);
+    await contractIfDue(calm);
     const why = await tidyMirror(io, paths.app(app.app).repo);
     if (why) reporter.note(`the mirror could not be tidied: ${why}`);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    reporter.note(`the mirror could not be tidied: ${error.message}`);
+    reporter.note(`the deploy succeeded, but ${error.message} (${error.code})`);
   }
 }
 
