@@ -155,6 +155,7 @@ export const PIPELINE: readonly Entry[] = [
       ['app_not_found', call('nope')],
       ['instance_not_found', call('shop', '--instance', 'nope')],
       ['version_not_found', call('shop', '--to', 'v9')],
+      ['usage', call('shop', '--wait', 'soon')],
     ],
     refusals: {
       ...STATE,

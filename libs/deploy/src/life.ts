@@ -2,10 +2,8 @@
 import { missingRoot } from '@runner/common/apps/store';
 import { type CommandResult, type Context, EVENTS_OPTION } from '@runner/common/cli/command';
 import type { Style } from '@runner/common/cli/output';
-import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { durationOf } from '@runner/common/text/time';
-import { APPROVAL_OPTIONS, type ApprovalChoice } from './approval/options.ts';
+import { APPROVAL_OPTIONS, type ApprovalChoice, WAIT_OPTION, waitOf } from './approval/options.ts';
 import type { LifeOutcome } from './lifecycle/verbs.ts';
 import type { LifecycleVerb, LifeInstance } from './operation/verbs.ts';
 import { progressFor } from './report/progress.ts';
@@ -14,10 +12,7 @@ export const LIFE_OPTIONS = {
   ...EVENTS_OPTION,
   ...APPROVAL_OPTIONS,
   instance: { placeholder: 'NAME', about: 'Only this instance [default: all]' },
-  wait: {
-    placeholder: 'TIME',
-    about: 'Wait up to this long (30s, 10m) for another command of the app to end',
-  },
+  wait: WAIT_OPTION,
 } as const;
 
 export const LIFE_EXITS = [
@@ -40,9 +35,7 @@ export async function runLife(
   reason?: string,
 ): Promise<CommandResult> {
   const { io, paths, options } = context;
-  const wait = options.wait === undefined ? undefined : durationOf(options.wait);
-  if (options.wait !== undefined && wait === undefined)
-    throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
+  const wait = waitOf(options.wait);
   const { changeRunning } = await import('@runner/deploy/lifecycle/verbs');
   const progress = progressFor({ ...context, format: 'human' }, false);
   try {

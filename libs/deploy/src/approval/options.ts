@@ -1,4 +1,5 @@
 import { invalidValue } from '@runner/common/foundation/failure';
+import { durationOf } from '@runner/common/text/time';
 
 /** The options of commands that may need an approval. */
 export const APPROVAL_OPTIONS = {
@@ -17,6 +18,18 @@ export const APPROVAL_OPTIONS = {
 export interface ApprovalChoice {
   readonly plan?: string | undefined;
   readonly emergency?: string | undefined;
+}
+
+export const WAIT_OPTION = {
+  placeholder: 'TIME',
+  about: 'Wait up to this long (30s, 10m) for another command of the app to end',
+} as const;
+
+/** In milliseconds. Throws `usage`. */
+export function waitOf(text: string | undefined): number | undefined {
+  const wait = text === undefined ? undefined : durationOf(text);
+  if (text === undefined || wait !== undefined) return wait;
+  throw invalidValue(text, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
 }
 
 /** What an operator answers when a deploy has refused. */

@@ -1,7 +1,6 @@
 import { command } from '@runner/common/cli/command';
-import { invalidValue } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
-import { durationOf } from '@runner/common/text/time';
+import { waitOf } from '@runner/deploy/approval/options';
 import { LIFE_EXITS, LIFE_OPTIONS } from '@runner/deploy/life';
 import type { ContractOutcome } from '@runner/deploy/lifecycle/contract';
 import { progressFor } from '@runner/deploy/report/progress';
@@ -19,9 +18,7 @@ export const contract = command({
   examples: ['runner contract shop'],
   async run(context) {
     const { io, paths, args, options } = context;
-    const limit = options.wait === undefined ? undefined : durationOf(options.wait);
-    if (options.wait !== undefined && limit === undefined)
-      throw invalidValue(options.wait, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
+    const wait = waitOf(options.wait);
     const { contractNow } = await import('@runner/deploy/lifecycle/contract');
     const progress = progressFor(
       { ...context, options: { events: false }, format: 'human' },
@@ -35,7 +32,7 @@ export const contract = command({
         paths,
         app: args.app,
         reporter,
-        wait: limit,
+        wait,
         ...choice,
       });
       return { value, status: value.result === 'failed' ? 1 : 0 };

@@ -7,9 +7,8 @@ import {
   command,
   EVENTS_OPTION,
 } from '@runner/common/cli/command';
-import { EXIT, Failure, invalidValue, signalStatus } from '@runner/common/foundation/failure';
+import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
-import { durationOf } from '@runner/common/text/time';
 import { canAsk, confirm } from '@runner/common/tokens/prompt';
 import {
   ANSWER_OPTIONS,
@@ -17,6 +16,7 @@ import {
   APPROVAL_OPTIONS,
   type ApprovalChoice,
   answersOf,
+  waitOf,
 } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { deployByHand } from '@runner/deploy/pipeline/by-hand';
@@ -175,13 +175,6 @@ function confirmPaused(io: Context['io'], app: AppState): void {
   const why = `'${app.app}' is ${pauseWords(pause)}`;
   if (!canAsk(io)) throw new Failure('paused', `${why}; deploy it with --force`);
   confirm(io, `${harmlessLine(why)}. Deploy it?`);
-}
-
-/** In milliseconds. Throws `usage`. */
-function waitOf(text: string | undefined): number | undefined {
-  const wait = text === undefined ? undefined : durationOf(text);
-  if (text === undefined || wait !== undefined) return wait;
-  throw invalidValue(text, '--wait <TIME>', 'it must be a time such as 30s, 10m, 1h');
 }
 
 function statusOf(outcome: DeployOutcome, signal: NodeJS.Signals | undefined): number {

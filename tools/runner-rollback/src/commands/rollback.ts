@@ -2,7 +2,7 @@ import { command, EVENTS_OPTION } from '@runner/common/cli/command';
 import { EXIT } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { canAsk, isYes } from '@runner/common/tokens/prompt';
-import { APPROVAL_OPTIONS } from '@runner/deploy/approval/options';
+import { APPROVAL_OPTIONS, WAIT_OPTION, waitOf } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
@@ -30,6 +30,7 @@ export const rollback = command({
       about: 'Bring the database back, too: stops the app and restores this backup',
     },
     force: { about: 'Allow a version without traffic; change the proxy first' },
+    wait: WAIT_OPTION,
     ...APPROVAL_OPTIONS,
     ...ID_OPTIONS,
     ...EVENTS_OPTION,
@@ -37,14 +38,19 @@ export const rollback = command({
   },
   exits: [
     [3, 'The rollback failed, and the active version could not be restored'],
-    [75, 'A deploy of the app is running'],
+    [75, 'A deploy of the app is running; --wait waits for it'],
   ],
   async run(context) {
     const { io, paths, args, options, errStyle } = context;
     const given = givenIdOf(options);
+    const wait = waitOf(options.wait);
     const progress = progressFor(context, false);
-    // A rollback does not stop half way: it ignores signals.
-    const remove = io.onSignal(() => {});
+    let remove: (() => void) | undefined;
+    // A rollback does not stop half way: it ignores signals, once it need not wait.
+    const ready = () => {
+      remove ??= io.onSignal(() => {});
+    };
+    if (wait === undefined) ready();
     try {
       const outcome = await rollBackByHand({
         io,
@@ -56,6 +62,8 @@ export const rollback = command({
         plan: options.plan,
         emergency: options.emergency,
         notify: !options['no-notify'],
+        wait,
+        ready,
         force: options.force,
         acceptSchema: options['accept-schema'],
         database: options.database,
@@ -71,7 +79,7 @@ export const rollback = command({
       return { value: outcome, status: outcome.result === 'failed' ? failed : EXIT.ok };
     } finally {
       progress.end();
-      remove();
+      remove?.();
     }
   },
   human(outcome: RollbackOutcome, style) {
