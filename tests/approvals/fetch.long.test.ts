@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { killedAfter } from '@runner/testing/killing';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -91,6 +95,77 @@ test('a plan of fetch that something has overtaken is replaced; one that expired
       [JSON.parse(made.stdout).id],
     );
     assert.is(await world.page(), 'v1');
+  }));
+
+test('a plan whose fetch was killed before it was announced is announced by the next one, once', () =>
+  asking(async (world) => {
+    const made = `name === 'renameSync' && String(args[1]).includes('/plans/p-')`;
+    const killed = await run('runner-fetch', ['--deploy'], {
+      root: world.root,
+      env: killedAfter(made),
+    });
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    const { text } = await fetch(world);
+    await fetch(world);
+    const wanted = world.events().filter(({ event_type: kind }) => kind === 'ApprovalWanted');
+    assert.is(wanted.length, 1);
+    assert.match(text, String(wanted[0]?.plan));
+  }));
+
+test('an old plan of an app whose state cannot be read does not keep the others from being deployed', () =>
+  asking(async (world) => {
+    const { root, git } = world;
+    const add = ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'];
+    await git.createRepo('acme/blog');
+    await git.commit('acme/blog', { '.deploy.yml': '' }, 'b1', { tag: 'b1' });
+    assert.is((await run('runner-add', add, { root })).status, 0);
+    await run('runner-plan', ['deploy', 'shop', '--for', '1ms'], { root });
+    writeFileSync(join(root, 'state/shop.json'), '{"version": 3');
+    const done = await run('runner-fetch', ['--deploy'], { root });
+    assert.match(done.stdout, /^blog: deployed b1$/m, done.stderr);
+    assert.match(
+      done.stderr,
+      /runner fetch: plan p-\w+ of shop: .* is not JSON \(state_malformed\)/,
+    );
+  }));
+
+test('an approved rollback waits for what the app is busy with; a refused one is announced', () =>
+  inWorld(async (world) => {
+    const { root } = world;
+    for (const version of ['v1', 'v2']) {
+      await world.push(version);
+      assert.is((await world.deploy()).status, 0);
+    }
+    appendFileSync(
+      join(root, 'config.yml'),
+      'require_approval: { shop: { rollback: 1, restart: 1, by: [root] } }\n',
+    );
+    const planned = async (verb: string) =>
+      JSON.parse((await run('runner-plan', [verb, 'shop', '--json'], { root })).stdout).id;
+    const restart = await planned('restart');
+    await run('runner-approve', [restart, '--no-apply'], { root });
+    const id = await planned('rollback');
+    const holder = spawn('flock', [join(root, 'locks/shop.lock'), 'sh', '-c', 'echo; read x'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    assert.match((await run('runner-approve', [id], { root })).stdout, 'it is being applied');
+    await setTimeout(2_000);
+    holder.stdin.end('x\n');
+    await until(async () => (await world.page()) === 'v1', 'it is not rolled back');
+    await until(() => world.kinds().at(-1) === 'RollbackSuccess', 'no end');
+    const refused = await run('runner-apply', [restart, '--announce'], { root });
+    assert.match(refused.stderr, '(plan_changed)');
+    const { event_type: kind, plan, reason } = world.events().at(-1) ?? {};
+    assert.equal(
+      [refused.status, kind, plan, reason],
+      [
+        1,
+        'DeployWaiting',
+        restart,
+        `${restart} is approved, but its restart was refused; runner apply ${restart} says why`,
+      ],
+    );
   }));
 
 test.run();

@@ -1,6 +1,9 @@
 /** Reminders while a newer commit does not run, crash loops, and what builds and hooks can trace with. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
+import { startDiscord } from '@runner/testing/discord';
+import { killedAfter, recorded } from '@runner/testing/killing';
 import { preloading, run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { suite } from 'uvu';
@@ -135,6 +138,31 @@ test('builds and hooks have the trace of their deploy, the app what names it; it
   assert.is(lines().at(-1)?.endsWith(' a=b'), true);
   assert.not.match(String(lines().at(-1)), build.split(' ')[1] as string);
   await world.close();
+});
+
+test('a fetch that is killed while it announces is made good by the next one, which repeats nothing', async () => {
+  const [world, chat] = [await makeWorld(), await startDiscord()];
+  const { root, git } = world;
+  const config = `code_host_git_url: ${git.url}\nnotify: { discord_webhook: "${chat.webhook}" }\n`;
+  writeFileSync(join(root, 'config.yml'), config, { mode: 0o600 });
+  await world.push('v1', { deploy: deployFile(world.port, 'notify: { channel: discord }\n') });
+  await run('runner-deploy', ['shop', '--no-notify'], { root });
+  await run('runner-fetch', [], { root });
+  const remembered = `name === 'renameSync' && String(args[1]).endsWith('/state/shop.json') && JSON.parse(text(args[1])).reported?.down?.length === 1`;
+  for (const [at, moment] of [recorded('AppDown'), remembered].entries()) {
+    killApp(root, 'shop');
+    await until(async () => (await world.page()) === null, 'it still answers');
+    const killed = await run('runner-fetch', [], { root, env: killedAfter(moment) });
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    assert.is((await run('runner-fetch', [], { root })).status, 0);
+    await run('runner-notify', ['flush'], { root });
+    const titles = chat.messages.map(({ content }) => content.replace(/:.*$/s, ''));
+    assert.is(ofKind(world, 'AppDown').length, at + 1);
+    assert.is(titles.filter((each) => each.endsWith('App down')).length, at + 1, titles.join());
+    await run('runner-start', ['shop'], { root });
+  }
+  assert.is((await run('runner-audit', ['verify'], { root })).status, 0);
+  await Promise.all([world.close(), chat.close()]);
 });
 
 test.run();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startGitServer } from '@runner/testing/git-server';
-import { CREDENTIAL, pausedAt } from '@runner/testing/killing';
+import { CREDENTIAL, failingAt, pausedAt } from '@runner/testing/killing';
 import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { until } from '@runner/testing/until';
@@ -350,6 +350,61 @@ test('a commit that keeps failing is blocked without an event, and the next push
   await world.push('v2');
   assert.is((await fetch(world, ['--deploy'])).stdout, 'shop: deployed v2\n');
   assert.is(world.state().failures, null);
+});
+
+/** An app at a code host that hangs until it is closed. */
+async function hangingApp(world: World, app: string) {
+  const silent = await startGitServer({ token: TOKEN });
+  const config = `code_host_git_url: ${world.git.url}\nretry_after: [0s]\ncode_hosts: { silent: { type: git, git_url: "${silent.url}" } }\n`;
+  writeFileSync(join(world.root, 'config.yml'), config, { mode: 0o600 });
+  await silent.createRepo(`acme/${app}`, { public: true });
+  const add = ['--repo', `silent:acme/${app}`, '--branch', 'main', '--public'];
+  assert.is((await run('runner-add', add, { root: world.root })).status, 0);
+  silent.fail('hang', Number.POSITIVE_INFINITY);
+  return silent;
+}
+
+test('what a slow fetch has found before a deploy does not replace the head that the deploy knows', async ({
+  world,
+}) => {
+  await world.push('v1');
+  await world.deploy();
+  const silent = await hangingApp(world, 'slow');
+  const before = world.git.requests.length;
+  const fetching = start('runner-fetch', ['--deploy'], { root: world.root });
+  const asked = () => world.git.requests.slice(before).some(({ status }) => status === 200);
+  await until(() => asked() && silent.requests.length > 0, 'the hosts were not asked');
+  const commit = await world.push('v2');
+  assert.is((await world.deploy()).status, 0);
+  await silent.close();
+  assert.match((await fetching.done).stdout, /^shop: up to date$/m);
+  assert.is(world.state().head, commit);
+  await run('runner-rollback', ['shop'], { root: world.root });
+  assert.match((await fetch(world, ['--deploy', 'shop'])).stdout, /^shop: on hold: v2 /);
+});
+
+test('a result that cannot be recorded does not end the process while another app is deployed', async ({
+  world,
+}) => {
+  const { root } = world;
+  await world.git.createRepo('acme/blog');
+  await run('runner-add', ['--repo', 'acme/blog', '--branch', 'main', '--token-from', 'shop'], {
+    root,
+  });
+  await world.git.commit('acme/blog', { '.deploy.yml': '' }, 'b1', { tag: 'b1' });
+  await run('runner-deploy', ['blog'], { root });
+  const held = gate();
+  await world.push('v1', { deploy: deployFile(world.port, held.build) });
+  const broken = failingAt(`name === 'renameSync' && String(args[1]).endsWith('/state/blog.json')`);
+  const fetching = start('runner-fetch', ['--deploy'], { root, env: broken });
+  await held.reached();
+  const lines = fetching.stdout[Symbol.asyncIterator]();
+  assert.is((await lines.next()).value, 'blog: up to date');
+  held.open();
+  const { status, stdout, stderr } = await fetching.done;
+  assert.equal([status, stdout], [1, 'blog: up to date\nshop: deployed v1\n'], stderr);
+  assert.match(stderr, /cannot write .*state.blog.json: .*EIO/);
+  assert.is(await world.page(), 'v1');
 });
 
 test.run();

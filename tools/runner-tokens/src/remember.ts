@@ -3,7 +3,7 @@ import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp, writeApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
-import { announceChanges } from '@runner/deploy/alerts/announce';
+import { announcingChange } from '@runner/deploy/alerts/announce';
 import { tokenChanges } from '@runner/deploy/alerts/token';
 import type { TestContext } from './warn.ts';
 
@@ -40,13 +40,13 @@ export async function announceEnds(
   { io, paths, note }: TestContext,
   tokens: readonly Accepted[],
 ): Promise<void> {
-  const changes = changeRegistry({ io, paths, command: 'tokens test' }, () => {
+  const announcing = { io, paths, reporter: { note }, notify: true };
+  await announcingChange(announcing, 'tokens test', (announce) => {
     const apps = tokens.flatMap(({ apps: names }) =>
       names.flatMap((name) => findApp(paths, name) ?? []),
     );
-    return tokenChanges(paths, apps, io.now());
+    for (const change of tokenChanges(paths, apps, io.now())) announce(change);
   });
-  await announceChanges({ io, paths, reporter: { note }, notify: true }, changes);
 }
 
 /** The same app if there is nothing new: a host that omits the end once does not change it. */

@@ -8,6 +8,7 @@ import type { Paths } from '../foundation/paths.ts';
 import { timeOfIso } from '../text/time.ts';
 import { gzipLines, logFiles, openLogOr, openLogs, type Unread } from './files.ts';
 import { kindOf, type LogRecord, projectOf, readRecord, textOf } from './record.ts';
+import { chainedLines } from './tip.ts';
 
 /** In the line of every record that is wanted. */
 const KIND = Buffer.from('"DeployFailure"');
@@ -124,6 +125,15 @@ async function newestAppended(
     late = record;
   }
   return late;
+}
+
+/** The records that were appended after a time, newest first. Throws `file_unreadable` for the live log. */
+export function* recordsSince(paths: Paths, time: string): Generator<LogRecord> {
+  for (const line of chainedLines(paths)) {
+    const record = readRecord(line) ?? {};
+    if (inTime(record) && textOf(record, 'timestamp') <= time) return;
+    yield record;
+  }
 }
 
 /** Number of records that a start has: one for each instance, or as of 0.1.0 one for all. */

@@ -1,11 +1,15 @@
 /** Records changes in the state of apps, and announces them like the events of a deploy. */
+import { changeRegistry } from '@runner/common/apps/change';
 import { followedWords } from '@runner/common/apps/following';
 import type { AppState } from '@runner/common/apps/state';
 import { completeEvent } from '@runner/common/audit/complete';
 import { type DeployEvent, newDeployId } from '@runner/common/audit/events';
+import type { LogRecord } from '@runner/common/audit/record';
+import { recordsSince } from '@runner/common/audit/scan';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Io } from '@runner/common/foundation/io';
 import type { Server } from '@runner/common/foundation/paths';
-import { announce } from '../journal/events.ts';
+import { announce, recordAnyway } from '../journal/events.ts';
 import { type Notifier, silent, startNotifier } from '../report/notifier.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { AlertEvent } from './observed.ts';
@@ -25,6 +29,11 @@ export interface Announcing extends Server {
 interface ChangeAnnouncer {
   /** Appends it to the audit log, and sends it to the chats of its app. */
   announce(change: AppChange): void;
+  /**
+   * The same for what the state is to remember, before that is written: after a kill between, the next command
+   * announces it again, but records it once. Throws a Failure if it can be neither recorded nor kept.
+   */
+  announceAhead(change: AppChange): void;
   /** Waits for the chats. */
   finish(): Promise<void>;
 }
@@ -32,10 +41,23 @@ interface ChangeAnnouncer {
 /** Starts a notifier for the first change. */
 export function announcerOf({ io, paths, reporter, notify }: Announcing): ChangeAnnouncer {
   let notifier: Notifier | undefined;
+  const started = () => {
+    notifier ??= notify ? startNotifier(io, paths.root, 'own') : silent;
+    return notifier;
+  };
   return {
     announce({ app, change }) {
-      notifier ??= notify ? startNotifier(io, paths.root, 'own') : silent;
-      announce({ paths, reporter, notifier }, eventsOf(io, app, change));
+      announce({ paths, reporter, notifier: started() }, eventsOf(io, app, change));
+    },
+    announceAhead({ app, change }) {
+      const events = eventsOf(io, app, change);
+      const isSame = (record: LogRecord) =>
+        events.some((event) => contentOf(event) === contentOf(record));
+      const since = app.last_checked ?? io.now().toISOString();
+      const known = unlessFailure(() => [...recordsSince(paths, since)].filter(isSame), []);
+      const recorder = { paths, reporter, mustKeep: true } as const;
+      const recorded = known.length > 0 ? known : recordAnyway(recorder, events);
+      for (const event of recorded) started().send(event as DeployEvent);
     },
     async finish() {
       for (const line of (await notifier?.finish()) ?? []) reporter.note(line);
@@ -43,14 +65,25 @@ export function announcerOf({ io, paths, reporter, notify }: Announcing): Change
   };
 }
 
-/** Appends the changes to the audit log and sends them to the chats of their apps. */
-export async function announceChanges(
+/** What an event says, whenever it was recorded. */
+function contentOf(event: LogRecord): string {
+  const own = { timestamp: '', deploy_id: '', seq: undefined, prev: undefined, late: undefined };
+  return JSON.stringify({ ...event, ...own });
+}
+
+/** Changes states under the registry's lock; `change` announces what is new before it writes that it did. */
+export async function announcingChange<T>(
   announcing: Announcing,
-  changes: readonly AppChange[],
-): Promise<void> {
+  command: string,
+  change: (announce: ChangeAnnouncer['announceAhead']) => T,
+): Promise<T> {
+  const { io, paths } = announcing;
   const announcer = announcerOf(announcing);
-  for (const change of changes) announcer.announce(change);
-  await announcer.finish();
+  try {
+    return changeRegistry({ io, paths, command }, () => change(announcer.announceAhead));
+  } finally {
+    await announcer.finish();
+  }
 }
 
 /**

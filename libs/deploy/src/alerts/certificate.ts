@@ -1,10 +1,10 @@
 /** When the certificate of a domain ends, as its visitors see it, and when that is announced. */
-import { changeRegistry } from '@runner/common/apps/change';
 import type { AppState, Certificate } from '@runner/common/apps/state';
 import { findApp, writeApp } from '@runner/common/apps/store';
 import { unlessFailure } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
 import { activeFile } from '../instances/target.ts';
-import { type Announcing, type AppChange, announceChanges } from './announce.ts';
+import { type Announcing, type AppChange, announcingChange } from './announce.ts';
 import { DAY, endingAt } from './ending.ts';
 
 /** Days before the end of a certificate at which it is announced. */
@@ -32,18 +32,17 @@ export async function checkCertificates(
   });
   const found = (await Promise.all(looks)).filter(({ seen }) => seen.length > 0);
   if (found.length === 0) return;
-  const changes = unlessFailure(
-    () =>
-      changeRegistry({ io, paths, command: 'fetch' }, () =>
-        found.flatMap(({ name, seen }) => {
-          const app = findApp(paths, name);
-          return app ? noted(announcing, app, seen) : [];
-        }),
-      ),
-    undefined,
-  );
-  if (!changes) reporter.note('the ends of certificates could not be noted');
-  await announceChanges(announcing, changes ?? []);
+  try {
+    await announcingChange(announcing, 'fetch', (announce) => {
+      for (const { name, seen } of found) {
+        const app = findApp(paths, name);
+        if (app) for (const change of noted(announcing, app, seen)) announce(change);
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    reporter.note('the ends of certificates could not be noted');
+  }
 }
 
 function domainsOf({ paths }: Announcing, app: AppState): string[] {
@@ -56,27 +55,30 @@ function isDue({ certificates }: AppState, domain: string, now: Date): boolean {
   return passed < 0 || passed >= DAY;
 }
 
-/** Writes what was seen to the state, under the registry's lock. */
-function noted(announcing: Announcing, app: AppState, seen: readonly DomainEnd[]): AppChange[] {
+/** What is to be announced; then writes what was seen to the state, under the registry's lock. */
+function* noted(
+  announcing: Announcing,
+  app: AppState,
+  seen: readonly DomainEnd[],
+): Generator<AppChange> {
   const now = announcing.io.now();
   const known = app.certificates ?? {};
-  const changes: AppChange[] = [];
-  const fresh = seen.map(([domain, ends]): [string, Certificate] => {
+  const fresh: [string, Certificate][] = [];
+  for (const [domain, ends] of seen) {
     const before = known[domain];
     const ending = ends === null ? undefined : endingAt(ends, now, STAGES);
     const isNews = before?.ends !== ends || (ending && ending.days < (before?.told ?? Infinity));
     if (ends !== null && ending && isNews) {
       const reason = `the certificate of ${domain} ${ending.words}: renew it, and reload what serves it`;
       const change = { event_type: 'CertEnding', domain, reason, expires_at: ends } as const;
-      changes.push({ app, change });
+      yield { app, change };
     }
-    return [domain, { ends, at: now.toISOString(), ...(ending && { told: ending.days }) }];
-  });
+    fresh.push([domain, { ends, at: now.toISOString(), ...(ending && { told: ending.days }) }]);
+  }
   // A domain that no instance has any more is forgotten.
   const own = new Set(domainsOf(announcing, app));
   const kept = Object.entries(known).filter(([domain]) => own.has(domain));
   writeApp(announcing.paths, { ...app, certificates: Object.fromEntries([...kept, ...fresh]) });
-  return changes;
 }
 
 /** The end of the domain's certificate; null if it is not reached, or is served that of another name. */

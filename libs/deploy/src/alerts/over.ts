@@ -1,10 +1,9 @@
 /** A command that ends an outage ends it for the record and the chats too, before the next `fetch` looks. */
-import { changeRegistry } from '@runner/common/apps/change';
 import { findApp, writeApp } from '@runner/common/apps/store';
 import { summaryOf } from '@runner/common/apps/summary';
 import { Failure } from '@runner/common/foundation/failure';
 import { whatRuns } from '../instances/running.ts';
-import { type Announcing, announceChanges } from './announce.ts';
+import { type Announcing, announcingChange } from './announce.ts';
 import { changesOf } from './changes.ts';
 
 /** A summary shows failures, an announcement does not. */
@@ -23,18 +22,17 @@ export async function announceOver(
     const before = findApp(paths, name);
     if (!before?.reported?.down?.length && !before?.reported?.check?.length) return;
     const view = { retries: UNUSED, now: io.now(), ...(await whatRuns(request, [before])) };
-    const changes = changeRegistry({ io, paths, command }, () => {
+    await announcingChange(request, command, (announce) => {
       const app = findApp(paths, name);
-      if (!app) return [];
+      if (!app) return;
       const summary = summaryOf(paths, app, view);
       const { waits, tag } = app.reported ?? {};
       const check = app.check_failed ?? null;
       const seen = { notify, deploys: false, check, summary, waits, tag, now: io.now() };
       const found = changesOf(app, seen);
+      for (const change of found.changes) announce({ app, change });
       writeApp(paths, { ...app, reported: found.reported });
-      return found.changes.map((change) => ({ app, change }));
     });
-    await announceChanges(request, changes);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     reporter.note(`${error.message}; the next fetch announces what is over (${error.code})`);

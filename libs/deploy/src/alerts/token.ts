@@ -16,23 +16,25 @@ const NAMES_MAX = 4;
 
 /**
  * Announces the end of the tokens of these apps at each stage, once for each token, and once more when
- * all apps that shared it have another one. Writes to the states what was announced: under the
- * registry's lock.
+ * all apps that shared it have another one. Writes to the states what was announced, once the next one is
+ * asked for: under the registry's lock.
  */
-export function tokenChanges(paths: Paths, apps: readonly AppState[], now: Date): AppChange[] {
-  if (!apps.some((app) => isNews(app, now))) return [];
+export function* tokenChanges(
+  paths: Paths,
+  apps: readonly AppState[],
+  now: Date,
+): Generator<AppChange> {
+  if (!apps.some((app) => isNews(app, now))) return;
   const all = listApps(paths).apps;
   const names = new Set(apps.map(({ app }) => app));
-  const changes: AppChange[] = [];
   const done = new Set<string>();
   for (const app of all) {
     if (!names.has(app.app) || done.has(app.app) || !isNews(app, now)) continue;
     const ending = endingAt(app.state.repohost_token_ends, now, STAGES);
     const sharing = all.filter((other) => (ending ? sharesToken : sharedToken)(app, other));
     for (const each of sharing) done.add(each.app);
-    changes.push(...(ending ? ended(paths, sharing, ending) : renewed(paths, sharing)));
+    yield* ending ? ended(paths, sharing, ending) : renewed(paths, sharing);
   }
-  return changes;
 }
 
 /** Whether an app's token has reached a stage, or is another one than the one announced. */
@@ -65,20 +67,19 @@ function sharedToken({ app, reported: one }: AppState, { app: name, reported: ot
   );
 }
 
-function ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd): AppChange[] {
+function* ended(paths: Paths, apps: readonly AppState[], { days, words }: NearEnd) {
   const { repohost_token_ends: ends = '', repohost_token_fingerprint: fingerprint } =
     apps[0]?.state ?? {};
   const known = apps.some(
     ({ reported }) => reported?.token?.ends === ends && reported.token.days <= days,
   );
   const token = { ends, days, ...(fingerprint !== undefined && { fingerprint }) };
-  for (const app of apps) writeApp(paths, { ...app, reported: { ...app.reported, token } });
-  // An app that began to share it since then is not news.
-  if (known) return [];
   const names = apps.map(({ app }) => app);
   const reason = `the token of ${listed(names, NAMES_MAX)} ${words}: ${renewal(names)}`;
   const ending = { event_type: 'TokenEnding', reason, expires_at: ends } as const;
-  return [changeOf(paths, apps, { ...ending, ...tokenOf(token) })];
+  // An app that began to share it since then is not news.
+  if (!known) yield changeOf(paths, apps, { ...ending, ...tokenOf(token) });
+  for (const app of apps) writeApp(paths, { ...app, reported: { ...app.reported, token } });
 }
 
 /** What to do about a token that these apps share, as it is typed. */
@@ -88,23 +89,23 @@ export function renewal([first, ...others]: readonly string[]): string {
 }
 
 /** Nothing, as long as one of the apps still has the token whose expiry was announced. */
-function renewed(paths: Paths, apps: readonly AppState[]): AppChange[] {
+function* renewed(paths: Paths, apps: readonly AppState[]) {
   const still = apps.some(
     ({ reported, state }) => reported?.token?.ends === state.repohost_token_ends,
   );
-  if (still) return [];
+  if (still) return;
   const token = apps[0]?.reported?.token;
-  for (const app of apps) {
-    const { token: _, ...reported } = app.reported ?? {};
-    writeApp(paths, { ...app, reported });
-  }
   const ends = apps[0]?.state.repohost_token_ends;
   const what = ends === undefined ? 'was replaced' : `was replaced; the new one expires at ${ends}`;
   const reason = `the token of ${listed(
     apps.map(({ app }) => app),
     NAMES_MAX,
   )} ${what}`;
-  return [changeOf(paths, apps, { event_type: 'TokenRenewed', reason, ...tokenOf(token) })];
+  yield changeOf(paths, apps, { event_type: 'TokenRenewed', reason, ...tokenOf(token) });
+  for (const app of apps) {
+    const { token: _, ...reported } = app.reported ?? {};
+    writeApp(paths, { ...app, reported });
+  }
 }
 
 const tokenOf = (token: { fingerprint?: string } | undefined) =>

@@ -6,7 +6,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { cutCodePoints } from '@runner/common/text/plain';
-import { type Announcing, announceChanges } from './announce.ts';
+import { type Announcing, announcerOf } from './announce.ts';
 import { withCause } from './changes.ts';
 import type { AlertEvent } from './observed.ts';
 
@@ -66,19 +66,21 @@ export async function announceUnfetched(
   try {
     const app = findApp(paths, name);
     if (!app) return;
+    const { message: error, commit } = checked(app);
+    const deploy = {
+      ...(commit !== undefined && { commit }),
+      trigger,
+      user: initiatorOf(io, trigger),
+      ...(deployId && { deploy_id: deployId }),
+      ...about,
+    };
+    const failure = { event_type: 'DeployFailure', stage: 'fetch', error, ...deploy } as const;
+    const announcer = announcerOf(request);
+    announcer.announce({ app, change: failure });
     try {
       changeApp({ io, paths, command: 'deploy', app: name }, noted);
     } finally {
-      const { message: error, commit } = checked(app);
-      const deploy = {
-        ...(commit !== undefined && { commit }),
-        trigger,
-        user: initiatorOf(io, trigger),
-        ...(deployId && { deploy_id: deployId }),
-        ...about,
-      };
-      const failure = { event_type: 'DeployFailure', stage: 'fetch', error, ...deploy } as const;
-      await announceChanges(request, [{ app, change: failure }]);
+      await announcer.finish();
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

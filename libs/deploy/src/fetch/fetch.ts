@@ -8,7 +8,6 @@ import { readConfig } from '@runner/common/config/file';
 import { type DeployPolicy, deployPolicyOf } from '@runner/common/config/settings';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
-import { announceChanges } from '../alerts/announce.ts';
 import { checkCertificates } from '../alerts/certificate.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
 import { expirePlans } from '../plan/wanted.ts';
@@ -21,7 +20,7 @@ import type { FetchResult } from './decide.ts';
 import { deployNew, deployRestored, type FetchAttempt } from './deploy.ts';
 import { inOrder, type Limit, limitOf } from './limit.ts';
 import { startPreviews } from './previews.ts';
-import { logResult, recordResults } from './record.ts';
+import { headAsked, logResult, recordResults } from './record.ts';
 import type { FetchRequest, Settled } from './request.ts';
 import { shareAnswers } from './shared.ts';
 import { keepUp } from './upkeep.ts';
@@ -69,8 +68,20 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   // Beside the rest: a domain may not answer.
   const certificates = request.deploy ? checkCertificates(request, apps) : undefined;
   const asking = limitPerHost(paths, signal);
+  const asked = new Map(apps.map((name) => [name, headAsked(paths, name)]));
   const checks = apps.map((name) => asking(name, () => check(request, name, policy, shared)));
-  const deployIt = deployerFor(request, policy, conclude);
+  let trouble: unknown;
+  const settling = async (results: readonly FetchResult[]) => {
+    let settled: Settled[] = results.map((result) => ({ result, isNews: true }));
+    try {
+      if (!signal.aborted && results.length > 0)
+        settled = await recordResults(request, results, policy, asked);
+    } catch (error) {
+      trouble ??= error;
+    }
+    for (const each of settled) await conclude(each);
+  };
+  const deployIt = deployerFor(request, policy, settling);
   const isDue = ({ result }: FetchResult) =>
     (result === 'new_commit' || result === 'restored') && request.deploy;
   let before: Promise<unknown> = Promise.resolve();
@@ -88,9 +99,12 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   const others = async () => {
     const checked = await Promise.all(checks);
     const settled = checked.flatMap((result) => (result && !isDue(result) ? [result] : []));
-    for (const each of await settle(request, settled, policy)) await conclude(each);
+    await settling(settled);
   };
-  await Promise.all([others(), ...deploys, certificates]);
+  // The trouble of one must not end the process while others are being deployed.
+  const ends = await Promise.allSettled([others(), ...deploys, certificates]);
+  trouble ??= ends.find((end) => end.status === 'rejected')?.reason;
+  if (trouble) throw trouble;
   if (request.deploy && !signal.aborted) {
     startPreviews(request);
     await letSleep(request, allNames(paths));
@@ -113,13 +127,13 @@ function limitPerHost(paths: Paths, signal: AbortSignal) {
 function deployerFor(
   request: FetchRequest,
   policy: DeployPolicy,
-  conclude: (settled: Settled) => Promise<void>,
+  settling: (results: readonly FetchResult[]) => Promise<void>,
 ) {
   const limit = limitOf(request.jobs ?? jobsFor(availableMemory()), request.signal);
   const alone = stepsAlone(request.reporter);
   const print = inOrder(async ({ result, outcome }: FetchAttempt) => {
     if (outcome && outcome.result !== 'deployed') request.onFailure(outcome);
-    for (const each of await settle(request, [result], policy)) await conclude(each);
+    await settling([result]);
   });
   return (result: FetchResult, at: number) => {
     const deployIt = result.result === 'restored' ? deployRestored : deployNew;
@@ -161,16 +175,3 @@ function stepsAlone(reporter: Reporter) {
 /** Two deploys at once; one where they would have less than this many bytes. */
 const MEMORY = 2 * 2 ** 30;
 const jobsFor = (available: number) => (available < MEMORY ? 1 : 2);
-
-/** Records results and announces what they change, unless the operator ended it all. */
-async function settle(
-  request: FetchRequest,
-  results: readonly FetchResult[],
-  policy: DeployPolicy,
-): Promise<Settled[]> {
-  if (request.signal.aborted) return results.map((result) => ({ result, isNews: true }));
-  if (results.length === 0) return [];
-  const { settled, changes } = await recordResults(request, results, policy);
-  await announceChanges(request, changes);
-  return settled;
-}

@@ -1,10 +1,9 @@
 /** What `fetch` records: a line per app in fetch.log, and in the state what it found out. */
 import { dirname } from 'node:path';
-import { changeRegistry } from '@runner/common/apps/change';
 import { followedWords } from '@runner/common/apps/following';
 import type { View } from '@runner/common/apps/instance-summary';
 import type { AppState, CheckFailed } from '@runner/common/apps/state';
-import { requireTrustedApp, writeApp } from '@runner/common/apps/store';
+import { findApp, requireTrustedApp, writeApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
@@ -15,7 +14,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import { systemWords } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
-import type { AppChange } from '../alerts/announce.ts';
+import { announcingChange } from '../alerts/announce.ts';
 import { behindSince } from '../alerts/behind.ts';
 import { changesOf } from '../alerts/changes.ts';
 import type { AlertEvent } from '../alerts/observed.ts';
@@ -26,17 +25,26 @@ import { whatRuns } from '../instances/running.ts';
 import type { FetchResult } from './decide.ts';
 import type { FetchRequest, Settled } from './request.ts';
 
-/** Records results in the states of their apps; all at once, since each change syncs the disk. */
+/** What was known of the head of an app when it was asked for, and where; undefined: its state cannot be read. */
+export function headAsked(paths: Paths, name: string): string | undefined {
+  const app = unlessFailure(() => findApp(paths, name), undefined);
+  return app && JSON.stringify([app.head, app.host, app.repo, app.branch, app.tags, app.paths]);
+}
+
+/**
+ * Records results in the states of their apps, and announces what they change; all at once, since each
+ * change syncs the disk. `asked`: what `headAsked` was for each.
+ */
 export async function recordResults(
   request: FetchRequest,
   results: readonly FetchResult[],
   retries: RetryPolicy,
-): Promise<{ settled: Settled[]; changes: AppChange[] }> {
+  asked: ReadonlyMap<string, string | undefined>,
+): Promise<Settled[]> {
   const { io, paths, notify, deploy: deploys } = request;
   const apps = results.flatMap(({ app }) => readable(paths, app) ?? []);
   const view: View = { retries, now: io.now(), ...(await whatRuns(request, apps)) };
-  const changes: AppChange[] = [];
-  const settled = changeRegistry({ io, paths, command: 'fetch' }, () => {
+  return announcingChange(request, 'fetch', (announce) => {
     const all = results.map((result): Settled => {
       const app = readable(paths, result.app);
       // Removed meanwhile, or malformed, which was reported already.
@@ -45,35 +53,34 @@ export async function recordResults(
       const summary = summaryOf(paths, { ...app, check_failed: check }, view);
       const waits = ['closed', 'young'].includes(result.result) ? result.text : undefined;
       const tag = result.result.startsWith('tag_') ? result.text : undefined;
-      const seen = { notify, deploys, check, summary, waits, tag, now: view.now, head: result };
+      // A deploy that began meanwhile, or another source, knows a newer head.
+      const isNew = result.deploy_id !== null || asked.get(app.app) === headAsked(paths, app.app);
+      const seen = { notify, deploys, check, summary, waits, tag, now: view.now };
       const restarts = (instance: string) => view.restarts?.(app.app, instance);
-      const found = changesOf(app, { ...seen, restarts });
+      const found = changesOf(app, { ...seen, restarts, ...(isNew && { head: result }) });
       const isOurs = (change: AlertEvent) => change.event_type === 'DeployFailure';
       const planned = planFields(paths, result.plan);
-      changes.push(
-        ...found.changes.map((change) => {
-          return { app, change: isOurs(change) ? { ...change, ...planned } : change };
-        }),
-      );
+      for (const change of found.changes)
+        announce({ app, change: isOurs(change) ? { ...change, ...planned } : change });
       const shown = withHealth(result, summary);
       const said = [shown.result, shown.error, shown.commit].join(' ');
       writeApp(paths, {
         ...app,
-        last_checked: view.now.toISOString(),
+        // Not before what was announced.
+        last_checked: io.now().toISOString(),
         check_failed: check,
-        behind_since: behindSince(app, result, view.now),
-        ...(!result.returns && headOf(result)),
-        ...(result.checks && { checks: result.checks }),
+        ...(isNew && { behind_since: behindSince(app, result, view.now) }),
+        ...(isNew && !result.returns && headOf(result)),
+        ...(isNew && result.checks && { checks: result.checks }),
         ...(result.package_age && { package_age: result.package_age }),
         reported: { ...found.reported, said },
       });
       const isNews = shown.deploy_id !== null || said !== app.reported?.said;
       return { result: shown, isNews, follows: followedWords(app) };
     });
-    changes.push(...tokenChanges(paths, apps, view.now));
+    for (const change of tokenChanges(paths, apps, view.now)) announce(change);
     return all;
   });
-  return { settled, changes };
 }
 
 /** Why a check failed. A commit that was refused stays refused while no one looks again. */

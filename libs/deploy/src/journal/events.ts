@@ -93,6 +93,8 @@ export function rolledBackEvents<M extends Move>(
 /** What recording needs. */
 type Recorder = Pick<Operation, 'paths'> & {
   readonly reporter: Pick<Operation['reporter'], 'note' | 'recorded'>;
+  /** What cannot be recorded or kept throws: it is announced again. */
+  readonly mustKeep?: true | undefined;
 };
 
 /** Records events, and reports them. Throws `audit_busy`, `audit_unwritable`. */
@@ -110,24 +112,26 @@ export function record(
  * next command that can. Returns them as recorded.
  */
 export function recordAnyway(
-  { paths, reporter }: Recorder,
+  { paths, reporter, mustKeep }: Recorder,
   events: readonly DeployEvent[],
 ): readonly DeployEvent[] {
   try {
     return record({ paths, reporter }, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    for (const event of events) keepOrLose({ paths, reporter }, event, error);
+    for (const event of events) keepOrLose({ paths, reporter, mustKeep }, event, error);
     return events;
   }
 }
 
-function keepOrLose({ paths, reporter }: Recorder, event: DeployEvent, error: Failure): void {
+function keepOrLose(op: Recorder, event: DeployEvent, error: Failure): void {
+  const { paths, reporter, mustKeep } = op;
   try {
     const kept = keepForLater(paths, event);
     reporter.recorded?.(kept);
     reporter.note(`${error.message}; the event is kept and will be appended later (${error.code})`);
-  } catch {
+  } catch (lost) {
+    if (mustKeep) throw lost;
     reporter.note(
       `${error.message}; the event ${event.event_type} of deploy ${event.deploy_id} is lost (${error.code})`,
     );

@@ -1,7 +1,7 @@
 /** Announcing that a plan waits for approvals. */
 import { problemWords, type StoredPlan, waitsWords } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
-import { type Announcing, announceChanges } from '../alerts/announce.ts';
+import { type Announcing, announcingChange } from '../alerts/announce.ts';
 
 /** Records it, and shows the chats what to type: a chat is not an authority. */
 export async function announceWanted(announcing: Announcing, stored: StoredPlan): Promise<void> {
@@ -11,5 +11,6 @@ export async function announceWanted(announcing: Announcing, stored: StoredPlan)
   const next = problemWords(stored) ? '' : `: runner approve ${id}`;
   const reason = `${verb}${brings}, ${waitsWords(stored)}${next}`;
   const change = { event_type: 'ApprovalWanted' as const, version, plan: id, user: by, reason };
-  await announceChanges(announcing, [{ app: requireApp(announcing.paths, app), change }]);
+  const of = requireApp(announcing.paths, app);
+  await announcingChange(announcing, 'plan', (announce) => announce({ app: of, change }));
 }

@@ -114,8 +114,9 @@ export async function approve(request: ApproveRequest): Promise<ApprovedPlan> {
       ? opensAt(deployPolicyOf(readConfig(paths)).windows, app, io.now())
       : undefined;
   const isReady = isApproved(stored);
+  const args = [id, '--announce'];
   const applying =
-    isReady && request.applies && !opens && startInBackground(request, 'runner-apply', [id]);
+    isReady && request.applies && !opens && startInBackground(request, 'runner-apply', args);
   await announcer.finish();
   const waits = !isReady ? waitsWords(stored) : opens ? `waits ${untilWords(opens)}` : null;
   const approved_by = stored.approvals.map((each) => each.by);

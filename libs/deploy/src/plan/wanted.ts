@@ -1,6 +1,7 @@
 /** Whether what is to be done without an operator here has its approvals: it gets a plan once. */
 import { leftQuestion } from '@runner/common/apps/plan-words';
 import {
+  type CommandPlan,
   changePlan,
   isApproved,
   isOpen,
@@ -13,9 +14,9 @@ import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
-import { type Announcing, announceChanges } from '../alerts/announce.ts';
+import { type Announcing, announcerOf } from '../alerts/announce.ts';
 import { endWords } from '../approval/admit.ts';
 import { changedFacts, factsOf } from '../approval/facts.ts';
 import { withoutSteps } from '../report/reporter.ts';
@@ -75,7 +76,12 @@ export async function approvalFor(
   const useful = open.filter((each) => !problemWords(each));
   const question = verb === 'deploy' && !app.migrating?.asks ? leftQuestion(paths, app) : undefined;
   const asked = useful.findLast(own) ?? useful.at(-1) ?? (question ? undefined : open.at(-1));
-  if (asked) return { waits: waitsWords(asked) };
+  if (asked) {
+    // What made it has not come to its end: it may not have been announced.
+    if (own(asked) && !wanted.onlyLooks && asked.plan.made > (app.last_checked ?? ''))
+      await announceWanted(wanted, asked);
+    return { waits: waitsWords(asked) };
+  }
   if (question) return { waits: `waits: ${question.words}: ${question.hint}` };
   // Once for each commit: no one is asked every day.
   const newest = unused.findLast(own);
@@ -108,26 +114,28 @@ function supersede({ io, paths }: Server, id: string): void {
   );
 }
 
-/** Ends the plans whose time is over, and announces those that still needed an approval. */
+/** Ends the plans whose time is over, and announces those that still needed an approval. Never throws a Failure. */
 export async function expirePlans(announcing: Announcing): Promise<void> {
-  const { io, paths } = announcing;
+  const { io, paths, reporter } = announcing;
   const now = io.now().toISOString();
-  for (const { plan, applied, ended, ...rest } of listPlans(paths)) {
-    const app = findApp(paths, plan.app);
-    if (applied || ended || plan.expires > now || !app) continue;
-    const how = 'expired' as const;
-    const why = `expired at ${plan.expires}`;
-    changePlan(announcing, plan.id, (each) =>
-      each.applied ? each : { ...each, ended: { at: now, how, why } },
-    );
-    if (isApproved({ plan, applied, ended, ...rest })) continue;
-    const reason = `${plan.id} ${why} without its approvals: runner plan ${plan.verb} ${plan.app}`;
-    const change = {
-      event_type: 'PlanExpired' as const,
-      version: plan.version,
-      plan: plan.id,
-      reason,
-    };
-    await announceChanges(announcing, [{ app, change }]);
+  const announcer = announcerOf(announcing);
+  const expire = ({ id, app: name, verb, version, expires }: CommandPlan) => {
+    const app = findApp(paths, name);
+    if (!app) return;
+    const why = `expired at ${expires}`;
+    const reason = `${id} ${why} without its approvals: runner plan ${verb} ${name}`;
+    const change = { event_type: 'PlanExpired', version, plan: id, reason } as const;
+    changePlan(announcing, id, (each) => {
+      if (each.applied) return each;
+      if (!isApproved(each)) announcer.announceAhead({ app, change });
+      return { ...each, ended: { at: now, how: 'expired', why } };
+    });
+  };
+  for (const { plan, applied, ended } of listPlans(paths)) {
+    if (applied || ended || plan.expires > now) continue;
+    const failure = failureIn(() => expire(plan));
+    if (failure)
+      reporter.note(`plan ${plan.id} of ${plan.app}: ${failure.message} (${failure.code})`);
   }
+  await announcer.finish();
 }
