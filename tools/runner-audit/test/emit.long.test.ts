@@ -115,7 +115,7 @@ test('fields that are not known are kept', async () => {
 test('numbers that JavaScript would change stay as they are: on disk, echoed, listed, and as YAML', async () => {
   const root = newRoot();
   const ids =
-    '"run_id":9007199254740993,"all":[-12345678901234567890,1e400,1.000000000000000000001],"text":"x: 9007199254740993"';
+    '"run_id":9007199254740993,"all":[-12345678901234567890,1000000000000000000000,1e400,1.000000000000000000001],"text":"x: 9007199254740993"';
   const stdin = `{"event":"DeployStarted","app":"shop","version":"v1",${ids}}\n`;
   const { stdout } = await emit(root, [], { stdin });
   assert.match(stdout, ids);

@@ -57,8 +57,9 @@ export function rounded<T>(value: T): T | number {
   return value instanceof ExactNumber ? Number(value.written) : value;
 }
 
-/** Whether JavaScript prints the same number, if perhaps in another way. */
+/** Whether JavaScript prints the same number: a fraction perhaps in another way, an integer in all digits. */
 function isKept(number: string): boolean {
+  if (/^-?\d+$/.test(number)) return String(Number(number)) === number;
   return number.length <= NUMBER_MAX && canonical(String(Number(number))) === canonical(number);
 }
 

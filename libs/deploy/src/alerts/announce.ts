@@ -41,6 +41,7 @@ interface ChangeAnnouncer {
 /** Starts a notifier for the first change. */
 export function announcerOf({ io, paths, reporter, notify }: Announcing): ChangeAnnouncer {
   let notifier: Notifier | undefined;
+  const shared = {};
   const started = () => {
     notifier ??= notify ? startNotifier(io, paths.root, 'own') : silent;
     return notifier;
@@ -55,7 +56,7 @@ export function announcerOf({ io, paths, reporter, notify }: Announcing): Change
         events.some((event) => contentOf(event) === contentOf(record));
       const since = app.last_checked ?? io.now().toISOString();
       const known = unlessFailure(() => [...recordsSince(paths, since)].filter(isSame), []);
-      const recorder = { paths, reporter, mustKeep: true } as const;
+      const recorder = { paths, reporter, shared, mustKeep: true } as const;
       const recorded = known.length > 0 ? known : recordAnyway(recorder, events);
       for (const event of recorded) started().send(event as DeployEvent);
     },

@@ -13,6 +13,7 @@ import { contextOf, type Operation, say, uninterrupted } from '../journal/operat
 import { secretsOf } from '../journal/secrets.ts';
 import { runSteps } from '../journal/step.ts';
 import { endDrains } from '../operation/go-back.ts';
+import { silent } from '../report/notifier.ts';
 import { endHooks, hooksOf } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import { startWatcher } from '../watch/start.ts';
@@ -34,6 +35,8 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     if (!app || app.deploying || removalOf(app) || !hasWork(paths, app)) return;
     const secrets = await secretsOf(request, app);
     const op = uninterrupted(contextOf({ io, paths, reporter }, app, secrets));
+    // Not `silent`, which a version that dies in its drain replaces.
+    if (!request.notify) op.notifier = { ...silent };
     const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
     const lock = takeLock(paths.lock(name), 0, holder);
     if (!lock) return;

@@ -95,6 +95,8 @@ type Recorder = Pick<Operation, 'paths'> & {
   readonly reporter: Pick<Operation['reporter'], 'note' | 'recorded'>;
   /** What cannot be recorded or kept throws: it is announced again. */
   readonly mustKeep?: true | undefined;
+  /** Of several recordings only the first waits for a busy log. */
+  readonly shared?: { busy?: Failure };
 };
 
 /** Records events, and reports them. Throws `audit_busy`, `audit_unwritable`. */
@@ -112,13 +114,15 @@ export function record(
  * next command that can. Returns them as recorded.
  */
 export function recordAnyway(
-  { paths, reporter, mustKeep }: Recorder,
+  { paths, reporter, mustKeep, shared }: Recorder,
   events: readonly DeployEvent[],
 ): readonly DeployEvent[] {
   try {
+    if (shared?.busy) throw shared.busy;
     return record({ paths, reporter }, events);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    if (shared && error.code === 'audit_busy') shared.busy = error;
     for (const event of events) keepOrLose({ paths, reporter, mustKeep }, event, error);
     return events;
   }
