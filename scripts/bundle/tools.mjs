@@ -33,16 +33,26 @@ const OURS = {
       'statement/seal',
       'statement/tree',
       'fetch/fetch',
+      'fetch/upkeep',
       'instances/boot-files',
+      'instances/stop',
       'instances/stop-before',
     ],
-    'operation/withdraw',
+    ...['operation/operate', 'operation/withdraw', 'run/environment', 'run/step'],
     ...['instances/unit-check', 'lifecycle/boot', 'lifecycle/contract', 'lifecycle/verbs'],
     ...['pipeline/check', 'pipeline/by-hand', 'pipeline/deploy', 'pipeline/explanation'],
     'prune/prune',
     ...['proof/prove', 'proof/scratch', 'remove/remove', 'rollback/rollback'],
     ...['git/contents', 'git/default-branch', 'git/export', 'git/open', 'git/ref', 'git/remote'],
-    ...['alerts/announce', 'alerts/token', 'watch/carry', 'hold/holder', 'hold/traffic'],
+    ...[
+      'alerts/announce',
+      'alerts/token',
+      'alerts/unfetched',
+      'watch/carry',
+      'hold/holder',
+      'hold/traffic',
+    ],
+    ...['database/preview', 'instances/drivers/ask', 'journal/secrets', 'checks/ask'],
     ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make', 'plan/wanted'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
@@ -72,7 +82,8 @@ const OLD_NODE = `if (!process.getBuiltinModule) {
 const NO_INSPECTOR = "process.on('SIGUSR1', () => {});";
 
 /** What a file of dist/lib or a module of Node exports, without loading it before something of it is used. */
-const LAZY = 'var __lazy = (load) => new Proxy({}, { get: (_, name) => load()[name] });';
+const LAZY =
+  'var __lazy = (load, all) => new Proxy({}, { get: (_, name) => (all ??= load())[name] });';
 const STATIC = /^(var \w+ = )(require\("(?:\.\.\/lib\/[\w-]+\.cjs|node:[\w/]+)"\));$/gm;
 
 const common = {
