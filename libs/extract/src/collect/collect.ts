@@ -76,13 +76,13 @@ export class Collector {
     this.#replayed = REPLAY.test(spoken.body) || (this.#replayed && !RULE.test(spoken.body));
     const body = this.#replayed ? spoken.body.replace(SECONDS, '') : spoken.body;
     if (this.#speakers.size < 2) this.#speakers.add(speaker);
-    const job = spoken.job.split('\t', 1)[0] ?? '';
+    const job = spoken.job === '' ? '' : (spoken.job.split('\t', 1)[0] ?? '');
     if (job !== this.#job) this.#nextJob(job);
     const stream = this.#streamOf(spoken.job + speaker);
     stream.grouped = (stream.grouped && GROUPED.test(body)) || GROUP.test(body);
-    const inner = body
-      .replace(stream.grouped ? GROUPED : QUOTED, '')
-      .replace(BRANCH, (drawn) => ' '.repeat(drawn.length));
+    const quoted = body.replace(stream.grouped ? GROUPED : QUOTED, '');
+    const branch = BRANCH.exec(quoted)?.[0] ?? '';
+    const inner = ' '.repeat(branch.length) + quoted.slice(branch.length);
     const trimmed = inner.trim();
     const whole = body.trim();
     const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
@@ -202,7 +202,8 @@ export class Collector {
     this.#failed ||= score >= FAILED || rule.use === 'wrapper';
     this.#shortlist.offer(row, { rule, epoch: this.#epoch }, () => {
       const candidate: Candidate = {
-        ...match,
+        rule,
+        score,
         row,
         epoch: this.#epoch,
         job: this.#jobs,

@@ -71,6 +71,7 @@ export function feed(stream: Stream, row: Row): void {
   const isCause = marks.cause.test(row.trimmed);
   const isFrame = marks.frame.test(row.trimmed);
   const isTrace = isCause || isFrame || row.indent > 0;
+  let isForeign: boolean | undefined;
   for (const open of stream.open) {
     open.rows += 1;
     const { after, causes } = open.candidate;
@@ -82,8 +83,9 @@ export function feed(stream: Stream, row: Row): void {
       causes.push(row);
     } else if (open.trace && !isFrame && isBelow(row, causes.at(-1))) {
       causes.push(row);
-    } else if (after.length < AFTER && !(after.length > 8 && marks.foreign.test(row.trimmed))) {
-      after.push(row);
+    } else if (after.length < AFTER) {
+      if (after.length > 8) isForeign ??= marks.foreign.test(row.trimmed);
+      if (after.length <= 8 || !isForeign) after.push(row);
     }
   }
   stream.open = stream.open.filter(

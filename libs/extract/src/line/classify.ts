@@ -27,16 +27,12 @@ export function classify(trimmed: string, level: Severity = ''): Match | null {
   if (label !== '' && isTrace(inner)) return null;
   const severity = severityOf(label, text);
   const logged = severity === '' ? level : '';
-  if (severity === '' && marks.progress.test(text) && !/[:!]|fail|exit/i.test(text)) return null;
+  const isProgress = severity === '' && marks.progress.test(text);
+  if (isProgress && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || marks.saysNone.test(text);
   for (const rule of RULES) {
-    if (
-      rule.weak &&
-      (quiet || severity === 'warning' || (severity === '' && marks.progress.test(text)))
-    ) {
-      continue;
-    }
+    if (rule.weak && (quiet || severity === 'warning' || isProgress)) continue;
     if (!rule.patterns.some((pattern) => pattern.test(seen[rule.on]))) continue;
     if (rule.use === 'wrapper' && REASON.test(text)) continue;
     if (rule.use === 'wrapper' && marks.saysNone.test(text)) return null;
@@ -86,7 +82,7 @@ function weigh(rule: Rule, severity: string, quiet: boolean, text: string): numb
 
 const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Lines whose numbers matter, which a shape masks. */
-const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\d.])0(?![\d.])/i;
+const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\w.])0(?![\d.])/i;
 
 /** What the line is; a shape's first line answers for the others. */
 export function kindOf(row: Row): Kind {

@@ -52,7 +52,7 @@ export const marks = {
     /^(?!"?(?:error|message|msg|reason|detail|cause)\b)"?[a-z_]\w{0,30}"?(?::| =) (?:['"][^'"]{0,200}['"]|-?\d{1,20}|true|false|null|undefined|\[.{0,200}|\{),?$/i,
   /** A warning that its line's form shows only after a place or a code. */
   warning:
-    /^\d+:\d+\s{1,6}warning\s|^[^\s:]{1,240}:\d+: \w{0,40}Warning: |^(?!.{0,200}\b(?:error|fatal)\b).{0,200}(?:\bnpm (?:WARN|warn) |\b(?:is|are) (?:now |currently )?deprecated\b)|^(?!.{0,200}\b(?:error|fatal)\b).{0,200}[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]/,
+    /^(?=[\s\S]*?(?:[Ww]arning|WARN|npm warn|deprecated))(?:\d+:\d+\s{1,6}warning\s|[^\s:]{1,240}:\d+: \w{0,40}Warning: |(?!.{0,200}\b(?:error|fatal)\b).{0,200}(?:\bnpm (?:WARN|warn) |\b(?:is|are) (?:now |currently )?deprecated\b|[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]))/,
   /** A compiler's warnings and notes. */
   advice:
     /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,40}\])?: |npm warn |(?:usage|options):$)/i,

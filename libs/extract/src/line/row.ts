@@ -30,6 +30,7 @@ export interface Row {
 
 /** What is known of the lines with one key. */
 export interface Shape {
+  readonly key: number;
   /** How many there were. */
   seen: number;
   /** How many of them looked like a cause. */

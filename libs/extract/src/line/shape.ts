@@ -29,10 +29,16 @@ const COUNTED = 20_000;
 export function createShapes(): (key: number) => Shape {
   const known = new Map<number, Shape>();
   return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const shape: Shape = { seen: 0, offered: 0, kind: undefined };
-    if (known.size < COUNTED) known.set(key, shape);
+    // A map finds small integers fastest.
+    let at = key | 0;
+    let shape = known.get(at);
+    while (shape !== undefined && shape.key !== key) {
+      at += 1;
+      shape = known.get(at);
+    }
+    if (shape !== undefined) return shape;
+    shape = { key, seen: 0, offered: 0, kind: undefined };
+    if (known.size < COUNTED) known.set(at, shape);
     return shape;
   };
 }

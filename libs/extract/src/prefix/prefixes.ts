@@ -62,11 +62,11 @@ export class Prefixes {
   /** Lines since the last prefix. */
   #without = 0;
 
-  /** The lines without their prefixes, in their order. */
+  /** The lines without their prefixes, in their order; of no lines, if it is unlikely that any has one. */
   strip(lines: readonly string[]): Prefixed[] {
     if (this.#without > GIVEN_UP && lines.length > PEEK) {
       const some = this.#strip(lines.slice(0, PEEK));
-      if (!some.some(({ cut }) => cut)) return lines.map(bare);
+      if (!some.some(({ cut }) => cut)) return [];
     }
     const done = this.#strip(lines);
     this.#without = done.some(({ cut }) => cut) ? 0 : this.#without + lines.length;
@@ -147,7 +147,7 @@ function columnAt(item: Prefixed, place: number): Column | undefined {
   const { text } = item;
   if (text.startsWith('{')) return undefined;
   for (const { name, sure, needs, pattern } of PREFIX_FORMS) {
-    if (!text.includes(needs)) continue;
+    if (needs !== '' && !text.includes(needs)) continue;
     pattern.lastIndex = 0;
     const found = pattern.exec(text);
     if (found === null) continue;

@@ -3,7 +3,7 @@
  * prefixes, records in JSON or logfmt, and headers on a line of their own.
  */
 import { type Severity, severityNamed } from '../line/severity.ts';
-import { Prefixes } from './prefixes.ts';
+import { type Prefixed, Prefixes } from './prefixes.ts';
 import { openRecord } from './records.ts';
 
 /** A line as the program printed it. */
@@ -22,11 +22,15 @@ export interface ProgramLine {
   readonly level: Severity;
 }
 
-type Line = Omit<ProgramLine, 'level'> & {
-  readonly level: string;
-  readonly partial: boolean;
-  readonly cut: boolean;
-};
+/** A line on its way: what is found is written into it. */
+interface Line extends Pick<ProgramLine, 'text' | 'line' | 'overwritten'> {
+  body: string;
+  speaker: string;
+  job: string;
+  level: string;
+  partial: boolean;
+  cut: boolean;
+}
 
 /** Lines that are looked at before the first of them is given on. */
 const WINDOW = 64;
@@ -73,7 +77,7 @@ export class PrefixRemover {
     this.#window = [];
     for (const { level, body } of lines) {
       if (body === '') continue;
-      const severity = severityNamed(level);
+      const severity = level === '' ? '' : severityNamed(level);
       this.#levels.add(severity);
       if (level !== '' && this.#names.size <= GUESSED) this.#names.add(level);
       this.#guessed &&= (severity === 'error') === /error|fail|fatal/i.test(body);
@@ -81,39 +85,49 @@ export class PrefixRemover {
     for (const line of lines) this.#emit(line);
   }
 
-  #strip(given: readonly Line[], depth: number): Line[] {
+  #strip(given: readonly Line[], depth: number): readonly Line[] {
     const prefixes = this.#prefixes[depth];
-    if (prefixes === undefined) return [...given];
-    const lines = given.flatMap((line) => this.#withoutHeader(line));
-    const found = prefixes.strip(lines.map(({ body }) => body));
-    const stripped = lines.map((line, n) => ({ ...line, ...joined(line, found[n]) }));
-    const contexts = stripped.filter(({ cut, body }) => cut && body !== '');
-    const context = contexts.every(({ body }) => CONTEXT.test(body));
-    const opened = stripped.flatMap((line) => {
-      const body = line.cut && context ? line.body.replace(CONTEXT, '') : line.body;
-      const record = openRecord(body);
-      if (record === null) return [{ line: { ...line, body }, inside: false }];
-      const { partial } = record;
+    if (prefixes === undefined) return given;
+    const lines = given.filter((line) => this.#readHeader(line));
+    for (const [n, found] of prefixes.strip(lines.map(({ body }) => body)).entries()) {
+      const line = lines[n];
+      if (line !== undefined && found.cut) take(line, found);
+    }
+    const context = lines.every(({ cut, body }) => !cut || body === '' || CONTEXT.test(body));
+    const opened: Line[] = [];
+    const said = new Set<Line>();
+    for (const line of lines) {
+      if (line.cut && context) line.body = line.body.replace(CONTEXT, '');
+      const record = openRecord(line.body);
+      if (record === null) {
+        opened.push(line);
+        continue;
+      }
+      const { texts, partial } = record;
       const level = record.level || line.level;
-      return record.texts.map((text) => ({
-        line: { ...line, body: text, level, partial },
-        inside: true,
-      }));
-    });
+      for (const body of texts) {
+        const one = { ...line, body, level, partial };
+        opened.push(one);
+        said.add(one);
+      }
+    }
+    if (said.size === 0) return opened;
     // The texts of records may have prefixes of their own.
-    const inner = this.#strip(
-      opened.filter(({ inside }) => inside).map(({ line }) => line),
-      depth + 1,
-    );
-    return opened.map(({ line, inside }) => (inside ? (inner.shift() ?? line) : line));
+    const copies = [...said].map((line) => ({ ...line }));
+    const inner = [...this.#strip(copies, depth + 1)];
+    return opened.map((line) => (said.has(line) ? (inner.shift() ?? line) : line));
   }
 
-  #withoutHeader(line: Line): Line[] {
+  /** Whether the line is not a header but text, which may be below one. */
+  #readHeader(line: Line): boolean {
     const header = HEADER.exec(line.body)?.[1];
-    this.#header = header ?? (BELOW_HEADER.test(line.body) ? this.#header : undefined);
-    if (header !== undefined) return [];
-    if (this.#header === undefined) return [line];
-    return [{ ...line, body: line.body.replace(BELOW_HEADER, ''), level: this.#header }];
+    if (header !== undefined || (this.#header !== undefined && !BELOW_HEADER.test(line.body)))
+      this.#header = header;
+    if (header === undefined && this.#header !== undefined) {
+      line.body = line.body.replace(BELOW_HEADER, '');
+      line.level = this.#header;
+    }
+    return header === undefined;
   }
 
   #emit(line: Line): void {
@@ -132,18 +146,11 @@ export class PrefixRemover {
   }
 }
 
-function joined(
-  line: Line,
-  found: ReturnType<Prefixes['strip']>[number] | undefined,
-): Partial<Line> {
-  if (found === undefined) return {};
-  const { text, speaker, job, level, partial, cut } = found;
-  return {
-    body: text,
-    cut: cut || line.cut,
-    speaker: line.speaker + (line.speaker && speaker ? ' ' : '') + speaker,
-    job: line.job || job,
-    level: level || line.level,
-    partial: partial || line.partial,
-  };
+function take(line: Line, { text, speaker, job, level, partial }: Prefixed): void {
+  line.body = text;
+  line.cut = true;
+  line.speaker += (line.speaker && speaker ? ' ' : '') + speaker;
+  line.job ||= job;
+  line.level = level || line.level;
+  line.partial ||= partial;
 }

@@ -53,6 +53,13 @@ test('a level that follows from the words alone does not choose', () => {
   assert.is(extractError(prefixed(log, guess)).text, extractError(log).text);
 });
 
+test('the level in the text of a record counts more than that of the record', () => {
+  const info = ['taking orders', 'order 12 refused', 'warehouse asked'];
+  const texts = [...info.map((text) => `[INFO] ${text}`), '[WARN] cart 12 refused', '[DEBUG] bye'];
+  const records = texts.map((msg) => JSON.stringify({ level: 'error', time: 1, msg }));
+  assert.match(extractError(records.join('\n')).text, /^order 12 refused/);
+});
+
 test('a prefix that begins in the middle of a log is seen', () => {
   const quiet = Array.from({ length: 700 }, (_, n) => `copied page-${n}.html`).join('\n');
   const { text } = extractError(
