@@ -62,8 +62,8 @@ export class PrefixRemover {
   }
 
   add(text: string, line: number, overwritten: boolean): void {
-    const said = { speaker: '', job: '', level: '', partial: false, cut: false };
-    this.#window.push({ text, body: text, line, overwritten, ...said });
+    const [body, speaker, job, level, partial, cut] = [text, '', '', '', false, false];
+    this.#window.push({ text, body, line, overwritten, speaker, job, level, partial, cut });
     if (this.#window.length === WINDOW) this.#flush();
   }
 
