@@ -1,4 +1,4 @@
-/** docs/notifications.md names every field that is printed. */
+/** The sections of notify in docs/commands.md name every field that is printed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
@@ -6,7 +6,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BOT_TOKEN, CHAT_ID, type Chats, startChats } from './chats.ts';
 
-const page = readFileSync(join(__dirname, '../../docs/notifications.md'), 'utf8');
+const commands = readFileSync(join(__dirname, '../../docs/commands.md'), 'utf8');
+const [page = ''] =
+  /\n## runner notify setup\n[\s\S]*\n## runner notify digest\n/.exec(commands) ?? [];
 
 let chats: Chats;
 test.before.each(async () => {
