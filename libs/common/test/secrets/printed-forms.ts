@@ -34,7 +34,7 @@ const NAMED: Readonly<Record<string, string>> = {
   é: '&eacute;',
 };
 
-/** By the words of printed-forms.md. */
+/** By the words of docs/security.md. */
 export const FOUND: Readonly<Record<string, Readonly<Record<string, Print>>>> = {
   JSON: {
     'JSON.stringify': json,
