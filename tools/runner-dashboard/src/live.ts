@@ -10,10 +10,10 @@ import { RecentDeploys } from '@runner/history/now/recent';
 import { newestDeployOf, type Snapshot, snapshotOf } from '@runner/history/now/snapshot';
 import { type AppPart, appParts, overviewParts, type Parts, pageOf } from './page.ts';
 
-/** How often files are read, in milliseconds: what happens is seen within a second. */
-const TICK = 900;
+/** How often files are read, in milliseconds, and how old what was read may be: what happens is seen within a second. */
+const [TICK, AGE] = [900, 90];
 /** A comment keeps proxies from closing a stream on which nothing happens, in milliseconds. */
-const ALIVE = 15_000;
+const ALIVE = 30_000;
 /** A viewer who does not read is let go, in bytes that wait. */
 const WAITING_MAX = 1_048_576;
 /** Lines of a log. */
@@ -136,10 +136,10 @@ export class Live {
     return this.#recent.rowsOf(app.app, running);
   }
 
-  /** At most as old as a tick, however many look. */
+  /** Read once for all who look at about the same time. */
   #snapshot(): Promise<Snapshot> {
     const { io } = this.#server;
-    if (this.#read && io.elapsed() - this.#readAt < TICK / 2) return this.#read;
+    if (this.#read && io.elapsed() - this.#readAt < AGE) return this.#read;
     this.#readAt = io.elapsed();
     this.#read = this.#readAll();
     return this.#read;

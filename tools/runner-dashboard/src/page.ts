@@ -97,9 +97,16 @@ export function overviewParts(now: Snapshot, running: readonly AppPart[]): Parts
         .text,
     ],
   ]);
-  for (const app of now.apps) parts.set(`app-${app.app}`, cardOf(app).text);
+  for (const app of now.apps) {
+    const card = cards.get(app) ?? cardOf(app).text;
+    cards.set(app, card);
+    parts.set(`app-${app.app}`, card);
+  }
   return parts;
 }
+
+/** Drawn once for a summary, which is kept while it says the same. */
+const cards = new WeakMap<AppSummary, string>();
 
 function chipOf(app: AppSummary): Html {
   return html`<span class="chip${needsAttention(app) ? ' bad' : ''}">${app.state}</span>`;

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeApp } from '@runner/common/apps/store';
 import { asNobody, distFolder, executable, run, shell } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -141,6 +142,27 @@ shared(
     await until(() => all.text().includes('event: reload'), 'a new app is not seen');
     all.close();
     one.close();
+  },
+);
+
+shared(
+  'a page that is loaded just before a change does not make its viewers wait longer',
+  async () => {
+    const paths = makeEyesRoot(3, true);
+    const { port } = await startDashboard(paths.root);
+    const viewer = view(port, '/events');
+    await until(() => viewer.text().includes('app-site'), 'no first state');
+    logLine(paths, 'shop', 'files are read');
+    await until(() => viewer.text().includes('files are read'), 'no news');
+    // Files are read again after 900 ms.
+    await sleep(600);
+    await ask(port, '/');
+    const begun = Date.now();
+    writeApp(paths, failedState('site', 'it went wrong'));
+    await until(() => viewer.text().includes('it went wrong'), 'no failure');
+    const took = Date.now() - begun;
+    viewer.close();
+    assert.ok(took < 800, `${took} ms`);
   },
 );
 

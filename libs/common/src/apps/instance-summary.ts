@@ -9,7 +9,6 @@ import { removalOf } from './preview.ts';
 import {
   asleepSince,
   type Draining,
-  liveRun,
   liveSlot,
   type SlotName,
   slotPaths,
@@ -67,6 +66,8 @@ export interface View {
   pids?(app: string, instance: string): readonly number[];
   /** undefined: its supervisor does not count. */
   restarts?(app: string, instance: string): Restarts | undefined;
+  /** This user may only view the apps: their folders, locks and plans are not looked into, for a refusal is slow. */
+  readonly isClosed?: boolean;
 }
 
 const NEVER_DEPLOYED: InstanceState = { current: null, previous: [] };
@@ -75,24 +76,24 @@ export function instanceSummary(
   paths: Paths,
   all: AppState,
   instance: string,
-  { runs }: View,
+  { runs, isClosed }: View,
 ): InstanceSummary {
   const { app, stopped, restored, instances } = all;
   const state = instances[instance] ?? NEVER_DEPLOYED;
   const { current, active_since, active_by, broken, previous, draining, before_traffic } = state;
-  const { releases, release } = paths.app(app);
-  const isKept = (each: Deployed) => !isThere(releases) || isThere(release(each.release));
-  // Who may only view the apps may not enter their folders.
-  const own = paths.app(app).instance(instance);
-  const live = orElse(() => liveSlot(own), undefined);
+  const { releases, release, instance: folderOf } = paths.app(app);
+  const isKept = (each: Deployed) =>
+    isClosed || !isThere(releases) || isThere(release(each.release));
+  const own = folderOf(instance);
+  const live = isClosed ? undefined : orElse(() => liveSlot(own), undefined);
   // It may live on without the socket that its requests need.
   const isDeaf =
     live !== undefined &&
     state.slots?.[live]?.port === null &&
     !isThere(socketIn(slotPaths(own, live).dir));
-  const isUp = () =>
-    !isDeaf && (orElse(() => isRunning(liveRun(own)), null) ?? runs?.(app, instance) ?? null);
-  const asleep = asleepSince(own);
+  const isSeen = () => orElse(() => isRunning(slotPaths(own, live).run), null);
+  const isUp = () => !isDeaf && ((isClosed ? null : isSeen()) ?? runs?.(app, instance) ?? null);
+  const asleep = isClosed ? undefined : asleepSince(own);
   const ran = restored?.instances[instance];
   return {
     instance,

@@ -107,14 +107,14 @@ export interface JobSummary {
 }
 
 /** The jobs of an app's active releases; where only the views may be read, their view. */
-export function jobSummaries(paths: Paths, state: AppState): JobSummary[] {
+export function jobSummaries(paths: Paths, state: AppState, isClosed = false): JobSummary[] {
   const { app, instances } = state;
   if (!Object.values(instances).some(({ current }) => current?.jobs)) return [];
   const viewed = () => {
     const all: unknown = JSON.parse(readTextIfThere(paths.viewOfJobs(app), BOOK_MAX) ?? '[]');
     return Array.isArray(all) ? (all as JobSummary[]) : [];
   };
-  const own = orElse(() => summariesOf(readJobBook(paths, app)), undefined);
+  const own = isClosed ? undefined : orElse(() => summariesOf(readJobBook(paths, app)), undefined);
   return (own ?? orElse(viewed, [])).map((each) =>
     isStopped(state, each.instance) ? { ...each, next: null, stopped: true } : each,
   );

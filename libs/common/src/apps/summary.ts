@@ -20,7 +20,6 @@ import type { RequireSigned } from './signed.ts';
 import { isHeld } from './slots.ts';
 import type { AppState, Certificate, CheckFailed, LastFailure, TagRule } from './state.ts';
 import { type StateWord, stateOf } from './state-word.ts';
-import { isViewer } from './viewed.ts';
 import type { WatchEnd, WatchState } from './watch.ts';
 
 /** One app in `runner list` and `runner status`. */
@@ -103,10 +102,11 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   ]);
   const instances = [...all].map((name) => instanceSummary(paths, app, name, view));
   const state = stateOf(app, instances, view);
-  const open = openPlans(paths, app, view.now);
+  const open = view.isClosed ? [] : openPlans(paths, app, view.now);
   const plans = waitingPlans(open);
   const left = leftMigration(app);
-  const { pid, command, since } = liveHolder(paths.lock(app.app)) ?? {};
+  const holder = view.isClosed ? undefined : liveHolder(paths.lock(app.app));
+  const { pid, command, since } = holder ?? {};
   return {
     app: app.app,
     ...(app.host !== undefined && { host: app.host }),
@@ -125,7 +125,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     held: app.held,
     stopped: app.stopped ?? null,
     paused: pauseOf(app, view.now),
-    traffic_hold: shownHold(paths, app),
+    traffic_hold: shownHold(paths, app, view),
     deploying: app.deploying,
     lock:
       pid === undefined
@@ -142,7 +142,7 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
     migration_left:
       left && state !== 'deploying' ? withApprovals(paths, app.app, plans, left.command) : null,
     migration: app.migrations?.findLast(({ gone, first }) => !gone && !first) ?? null,
-    jobs: jobSummaries(paths, app),
+    jobs: jobSummaries(paths, app, view.isClosed),
     plans,
     check_failed: app.check_failed ?? null,
     created_at: app.created_at,
@@ -151,10 +151,13 @@ export function summaryOf(paths: Paths, app: AppState, view: View): AppSummary {
   };
 }
 
-function shownHold(paths: Paths, { app, traffic_hold: hold }: AppState): ShownHold | null {
+function shownHold(
+  paths: Paths,
+  { app, traffic_hold: hold }: AppState,
+  { isClosed }: View,
+): ShownHold | null {
   if (!hold) return null;
-  // Who may only view the apps may neither enter their folders nor see who holds a lock.
-  if (isViewer(paths)) return { ...hold, lost: null };
+  if (isClosed) return { ...hold, lost: null };
   const isAside = hold.instances.some((name) => isHeld(paths.app(app).instance(name)));
   return { ...hold, lost: isAside && !liveHolder(paths.holdLock(app)) };
 }

@@ -62,7 +62,7 @@ export function viewersView(apps: readonly AppState[], now: Date): View {
   const down = new Map(apps.map(({ app, reported }) => [app, reported?.down ?? []]));
   const runs = (app: string, instance: string) =>
     down.get(app)?.includes(instance) ? false : null;
-  return { retries: DEFAULT_RETRIES, now, runs };
+  return { retries: DEFAULT_RETRIES, now, runs, isClosed: true };
 }
 
 /** Reads a state or, where only its view may be read, that. Throws what reading the state threw. */
@@ -73,6 +73,7 @@ export function stateOrView(
   read: typeof readIfThere,
 ): Buffer | undefined {
   return orViewed(
+    paths,
     () => read(paths.state(app), limit),
     () => readIfThere(paths.view(app), limit),
   );
@@ -81,19 +82,26 @@ export function stateOrView(
 /** The names in `state/` or, where only the views may be read, in `view/`. */
 export function stateNames(paths: Paths): string[] {
   return orViewed(
+    paths,
     () => namesIn(paths.stateDir),
     () => (isThere(paths.viewDir) ? namesIn(paths.viewDir) : undefined),
   ) as string[];
 }
 
+/** Where this process was refused the states: a page that asks each second asks for the views first. */
+const refused = new WeakSet<Paths>();
+
 /** undefined of `viewed` counts as a refusal too. */
-function orViewed<T>(read: () => T, viewed: () => T | undefined): T {
+function orViewed<T>(paths: Paths, read: () => T, viewed: () => T | undefined): T {
+  const known = refused.has(paths) ? unlessFailure(viewed, undefined) : undefined;
+  if (known !== undefined) return known;
   try {
     return read();
   } catch (error) {
     if (!isDenied(error)) throw error;
     const found = unlessFailure(viewed, undefined);
     if (found === undefined) throw error;
+    refused.add(paths);
     return found;
   }
 }
