@@ -133,6 +133,28 @@ test('a deploy that waits for the lock ends at Ctrl-C', async ({ world }) => {
   assert.is((await first).status, 0);
 });
 
+test('a rollback that waits for the lock ends at a signal, says so, and changes nothing', async ({
+  world,
+}) => {
+  for (const version of ['v1', 'v2']) {
+    await world.push(version);
+    assert.is((await world.deploy()).status, 0);
+  }
+  const { build, reached, open } = gate();
+  await world.push('v3', { deploy: deployFile(world.port, build) });
+  const first = world.deploy();
+  await reached();
+  const waiting = start('runner-rollback', ['shop', '--wait', '10m'], { root: world.root });
+  await until(() => waiting.stderr().includes('waits'), 'it does not wait');
+  waiting.kill('SIGTERM');
+  const { status, stderr } = await waiting.done;
+  assert.is(status, 143);
+  assert.match(stderr, /^runner rollback: cancelled, nothing was changed \(interrupted\)$/m);
+  open();
+  assert.is((await first).status, 0);
+  assert.is(await world.page(), 'v3');
+});
+
 test('cancel ends a running deploy as Ctrl-C does: rolled back, no cause, not counted', async ({
   world,
 }) => {

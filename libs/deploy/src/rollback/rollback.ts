@@ -66,10 +66,7 @@ export async function rollBackByHand(request: RollbackRequest): Promise<Rollback
     if (nothing) return unchanged(name, nothing);
     const goals = request.plan === undefined ? {} : goalsOf(planRollback(paths, op.app, request));
     const plan = admit(op, op.app, { ...request, verb: 'rollback', goals });
-    const ready = () => {
-      request.ready?.();
-      begin(op, plan, request);
-    };
+    const ready = () => begin(op, plan, request);
     // Who approved it knew what the plan says of the database.
     const choice = { ...request, ready, ...(plan && { confirm: () => true }) };
     const done = await rollBack(op, choice, request.notify ? undefined : 'none');

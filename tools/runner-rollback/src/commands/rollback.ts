@@ -1,9 +1,10 @@
 import { command, EVENTS_OPTION } from '@runner/common/cli/command';
-import { EXIT } from '@runner/common/foundation/failure';
+import { EXIT, Failure, Interrupted } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
 import { canAsk, isYes } from '@runner/common/tokens/prompt';
 import { APPROVAL_OPTIONS, WAIT_OPTION, waitOf } from '@runner/deploy/approval/options';
 import { givenIdOf, ID_OPTIONS } from '@runner/deploy/journal/given-id';
+import { interruptionOf } from '@runner/deploy/report/interruption';
 import { progressFor } from '@runner/deploy/report/progress';
 import type { RollbackOutcome } from '@runner/deploy/rollback/outcome';
 import { rollBackByHand } from '@runner/deploy/rollback/rollback';
@@ -45,12 +46,8 @@ export const rollback = command({
     const given = givenIdOf(options);
     const wait = waitOf(options.wait);
     const progress = progressFor(context, false);
-    let remove: (() => void) | undefined;
-    // A rollback does not stop half way: it ignores signals, once it need not wait.
-    const ready = () => {
-      remove ??= io.onSignal(() => {});
-    };
-    if (wait === undefined) ready();
+    // A rollback does not stop half way: a signal ends only its wait.
+    const interruption = interruptionOf(io);
     try {
       const outcome = await rollBackByHand({
         io,
@@ -63,7 +60,7 @@ export const rollback = command({
         emergency: options.emergency,
         notify: !options['no-notify'],
         wait,
-        ready,
+        isMoot: () => interruption.by !== undefined,
         force: options.force,
         acceptSchema: options['accept-schema'],
         database: options.database,
@@ -77,9 +74,12 @@ export const rollback = command({
         io.stderr.write(`${errStyle.red(harmless(outcome.error))}\n`);
       const failed = outcome.rollback_error ? EXIT.rollbackFailed : EXIT.failed;
       return { value: outcome, status: outcome.result === 'failed' ? failed : EXIT.ok };
+    } catch (error) {
+      const isEnded = error instanceof Failure && error.code === 'interrupted' && interruption.by;
+      throw isEnded ? new Interrupted(isEnded) : error;
     } finally {
       progress.end();
-      remove?.();
+      interruption.remove();
     }
   },
   human(outcome: RollbackOutcome, style) {
