@@ -48,6 +48,15 @@ test('a name that allowed_signers cannot have, and a file that does not exist, a
   assert.not(existsSync(join(root, 'fleet')));
 });
 
+test('an authority without the broker it is of is refused', async () => {
+  const root = temporaryFolder('init');
+  const { status, stderr } = await run('runner-agent', ['init', 'web1', '--ca', 'ca.pem'], {
+    root,
+  });
+  assert.equal([status, existsSync(join(root, 'agent'))], [2, false]);
+  assert.match(stderr, '--ca is of a broker: add --broker <URL>');
+});
+
 test('what is there is kept, and what was given otherwise is named', async () => {
   const root = temporaryFolder('init');
   const fleet = (...args: string[]) => run('runner-fleet', ['init', ...args], { root });

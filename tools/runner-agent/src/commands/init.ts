@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { command } from '@runner/common/cli/command';
 import { isThere, makeFolder } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
+import { usage } from '@runner/common/foundation/failure';
 import { newLogin } from '@runner/fleet/broker/nats';
 import { agentFiles } from '@runner/fleet/files/agent';
 import { brokerAddress } from '@runner/fleet/files/broker-address';
@@ -27,12 +28,11 @@ export const init = command({
     const files = agentFiles(paths.root);
     const { broker, ca, signers } = options;
     if (broker !== undefined) brokerAddress(broker, ca);
+    else if (ca !== undefined) throw usage('--ca is of a broker: add --broker <URL>');
     const lines = [
       `server: ${serverName(args.server)}`,
       ...(broker === undefined ? [] : ['broker:', `  url: ${JSON.stringify(broker)}`]),
-      ...(broker !== undefined && ca !== undefined
-        ? [`  ca: ${JSON.stringify(resolve(io.cwd, ca))}`]
-        : []),
+      ...(ca === undefined ? [] : [`  ca: ${JSON.stringify(resolve(io.cwd, ca))}`]),
       ...(signers === undefined
         ? []
         : [`allowed_signers: ${JSON.stringify(resolve(io.cwd, signers))}`]),
