@@ -118,6 +118,39 @@ test('a start command that cannot end a process by its number is reported, altho
     );
   }));
 
+test('a restart whose start command cannot end the old process has failed, and says that it still runs', () =>
+  inWorld(async (world) => {
+    const script = `#!/bin/sh
+PID=$RUNNER_SHARED/uploads/pid
+[ -f $PID ] && kill $(cat $PID)
+nohup node server.js > /dev/null 2>&1 &
+echo $! > $PID
+sleep 1
+`;
+    const deploy = `start: { type: command, run: sh ./restart.sh }
+instances: { default: { env: { PORT: "${world.port}" } } }
+health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 20s }
+shared: [uploads/]
+`;
+    await world.push('v1', { deploy, files: { 'restart.sh': script } });
+    const first = await world.deploy([], REQUIRED);
+    assert.is(first.status, 0, first.stderr);
+    try {
+      const pids = () => processesIn(world.root).map(({ pid }) => pid);
+      const before = pids();
+      const { root } = world;
+      const { status, stdout } = await run('runner-restart', ['shop'], { root, env: REQUIRED });
+      assert.is(status, 1);
+      assert.match(
+        stdout,
+        /^Failed: shop v1 \(default\): what ran before \(node, \d+\) still runs: it ran in the sandbox, which hides/,
+      );
+      assert.equal(pids(), before);
+    } finally {
+      for (const { pid } of processesIn(world.root)) signal(pid, 'SIGKILL');
+    }
+  }));
+
 for (const kind of ['url', 'tcp', 'cmd'] as const)
   test(`a start command that cannot end the version before, which still answers its ${kind}, has failed`, () =>
     inWorld(async (world) => {

@@ -74,7 +74,10 @@ function starting(
   };
   const run = async () => {
     started ??= await driverFor(start).start(target);
-    if (started.remark) say(op, `start of ${instance.name}: ${started.remark}`);
+    const { remark, left } = started;
+    if (isFresh && left)
+      throw new StepFailure('start', `${left} still runs: ${remark}`, { blame: 'operator' });
+    if (remark) say(op, `start of ${instance.name}: ${remark}`);
   };
   const check = () => becomesHealthy(target, started ?? unobserved);
   return [

@@ -62,6 +62,16 @@ export function versionBeforeOn(
   return `the version before (${nameOf(pid)}, ${pid}), which its start command could not end from its sandbox`;
 }
 
+/** The process of a target's own release that a restart should have ended, in words. */
+export function stillRuns(
+  target: Target,
+  before: ReturnType<typeof processesOf>,
+): string | undefined {
+  const release = basename(target.release);
+  const pid = [...processesOf(target).keys()].findLast((each) => before.get(each) === release);
+  return pid === undefined ? undefined : `what ran before (${nameOf(pid)}, ${pid})`;
+}
+
 /** The other registered app, or other instance, that listens on a port, in words. */
 export function otherAppOn({ app, instance, paths }: Target, port: number): string | undefined {
   const listeners = listenersOn(port);

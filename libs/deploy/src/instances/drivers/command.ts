@@ -1,7 +1,7 @@
 /** `start.type: command`: a command that makes an existing supervisor run the new release. */
 
 import type { StartOf } from '@runner/common/deploy-file/start';
-import { otherAppOn, processesOf, versionBeforeOn } from '../stranger.ts';
+import { otherAppOn, processesOf, stillRuns, versionBeforeOn } from '../stranger.ts';
 import { type Driver, runFor, type Target, unobserved } from './driver.ts';
 
 /** Returns whether it ran in a sandbox, and what that may have done to it, in words. */
@@ -27,7 +27,8 @@ export const commandDriver: Driver<StartOf<'command' | 'process'>> = {
     if (!isConfined || target.slot !== undefined) return { ...unobserved, remark };
     const stranger = (port?: number) => versionBeforeOn(target, port, before);
     const strangerOn = (port: number) => stranger(port) ?? otherAppOn(target, port);
-    return { ...unobserved, remark, stranger, strangerOn };
+    const left = remark && stillRuns(target, before);
+    return { ...unobserved, remark, left, stranger, strangerOn };
   },
   async stop(target) {
     const { start, stop } = target;

@@ -58,6 +58,8 @@ export interface Started {
   pids?(): number[];
   /** What was odd although it succeeded, in words. */
   readonly remark?: string | undefined;
+  /** What of the same release ran before and, as the remark explains, was not ended, in words. */
+  readonly left?: string | undefined;
 }
 
 /** The folder of the app that a place is of. */
