@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { word } from '@runner/common/text/shell';
-import { RECIPIENT } from '@runner/testing/age-key';
+import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { asNobody, run, shell } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
@@ -32,6 +32,26 @@ test('the command to type repeats what was typed, without secrets', async () => 
   );
   assert.is(await told('runner-agent', 'init', 'web1'), `${owner} agent init web1 ${end}`);
   rmSync(root, { recursive: true });
+});
+
+test('a backup that is restored below the folder of another user is restored with the line to type', async () => {
+  const parent = temporaryFolder('foreign', '/tmp');
+  const [age, key, root] = ['b.age', 'key.txt', 'r'].map((name) => join(parent, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const made = temporaryFolder('made');
+  assert.is(
+    (await run('runner-backup', ['--to', age, '--recipient', RECIPIENT], { root: made })).status,
+    0,
+  );
+  writeFileSync(key, IDENTITY);
+  assert.is(spawnSync('chown', ['-R', String(OTHER), parent]).status, 0);
+  const { status, stderr } = await run('runner-restore', [age, '--identity', key], { root });
+  assert.is(status, 1);
+  const line = `sudo -u '#${OTHER}' runner restore ${age} --identity ${key} --root ${root}`;
+  assert.match(stderr, `; run: ${line} (guard_tripped)\n`);
 });
 
 test('a bypass of guards that only the owner could record is refused, and leaves no folder', async () => {

@@ -67,12 +67,12 @@ export function requireReadable({ cwd }: Io, from: string): void {
 
 /**
  * Restores a backup from a file, or standard input for `-`. The complete backup is read and staged before
- * any file of the root appears. Throws `root_in_use`, `backup_unreadable`, `disk_full`.
+ * any file of the root appears; `line` is the command as it was typed. Throws `root_in_use`, `backup_unreadable`, `disk_full`.
  */
 export async function restore(
   io: Io,
   paths: Paths,
-  from: string,
+  { file: from, line }: { readonly file: string; readonly line: string },
   key: Key,
 ): Promise<RestoreResult> {
   const input = from === '-' ? chunksOf(io) : fileChunks(resolve(io.cwd, from));
@@ -82,8 +82,7 @@ export async function restore(
   const isNew = !isThere(paths.root);
   const root = orFail(() => {
     // Of an empty folder the owner becomes that of the root; a link, and what is above, stays another user's.
-    if (isNew || lstatSync(paths.root).isSymbolicLink())
-      refuseForeignRoot(io, paths, { line: 'runner restore …' });
+    if (isNew || lstatSync(paths.root).isSymbolicLink()) refuseForeignRoot(io, paths, { line });
     // A root that is refused stays as it is, without our lock.
     if (!isNew)
       inFolder(

@@ -226,9 +226,12 @@ test('changed archives are refused in one sentence or restored, never anything e
       assert.not.match(stdout + stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f]/, note);
     } else {
       writeFileSync(file, await sealed([bytes]));
-      const outcome = await restore(io, pathsOf(root), file, { identity: IDENTITY }).catch(
-        (e) => e,
-      );
+      const outcome = await restore(
+        io,
+        pathsOf(root),
+        { file, line: '' },
+        { identity: IDENTITY },
+      ).catch((e) => e);
       const isExpected = !(outcome instanceof Error) || outcome instanceof Failure;
       assert.ok(isExpected, `${note}: ${outcome instanceof Error ? outcome.stack : ''}`);
     }

@@ -3,6 +3,7 @@ import type { RanInstance, RestoreResult } from '@runner/backup/restore';
 import { command } from '@runner/common/cli/command';
 import { refuseTwoReaders } from '@runner/common/files/read';
 import { harmlessLine } from '@runner/common/text/harmless';
+import { word } from '@runner/common/text/shell';
 
 export const restore = command({
   about: 'Restore a backup into an empty root',
@@ -36,7 +37,11 @@ export const restore = command({
     const work = await import('@runner/backup/restore');
     work.requireReadable(io, args.file);
     const key = openingKey(io, identity, passphrase);
-    return { value: await work.restore(io, paths, args.file, key) };
+    const keys = Object.entries({ identity, 'passphrase-file': passphrase }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [`--${name} ${word(value)}`]),
+    );
+    const line = ['runner restore', word(args.file), ...keys].join(' ');
+    return { value: await work.restore(io, paths, { file: args.file, line }, key) };
   },
   human({ apps, ran, unreadable, links, unset, units, ...rest }: RestoreResult, style) {
     const names = apps.map((app) => harmlessLine(labelOf(app, ran))).join(', ') || 'none';
