@@ -32,6 +32,12 @@ test('an id that the log knows is not run again: success and failure are returne
   assert.equal({ ...json(again), ...known }, json(again));
   assert.equal([first.status, again.status, starts(world)], [0, 0, 1]);
   assert.is(world.events()[0]?.trigger, 'fleet');
+  const { stdout, stderr } = await world.deploy(ID.slice(0, 2));
+  assert.match(stdout, /^Deployed shop v1 /);
+  assert.is(
+    stderr,
+    'runner deploy: feed0001 has ended already: this is its result, nothing was done\n',
+  );
   const other = ['--deploy-id', 'feed0002', '--json'];
   const failed = await world.deploy(other);
   const repeated = await world.deploy(other);
@@ -69,6 +75,7 @@ test('its end is awaited, even if it was killed; a rollback also runs once', asy
   const [one, two] = [json(await back()), json(await back())];
   assert.equal([one.version, two.version, two.from_version], ['v1', 'v1', 'v2']);
   assert.is(await world.page(), 'v1');
+  assert.match((await back()).stderr, 'feed0004 has ended already: this is its result');
 });
 
 test('an id that is malformed, or of another app, is refused', async ({ world }) => {

@@ -56,6 +56,8 @@ import { asChangeOf, requireStillThere } from './still-there.ts';
 export async function deploy(request: DeployRequest): Promise<DeployOutcome> {
   const { paths, app: name, deployId } = request;
   const ended = deployInLog(paths, name, deployId);
+  if (ended)
+    request.reporter.note(`${deployId} has ended already: this is its result, nothing was done`);
   if (ended) return ended;
   let source: GitSource;
   const open = (app: Deploy['app']) => {

@@ -55,6 +55,8 @@ export interface RollbackChoice extends SchemaChoice {
 export async function rollBackByHand(request: RollbackRequest): Promise<RollbackOutcome> {
   const { paths, app: name, deployId } = request;
   const ended = rollbackInLog(paths, name, deployId);
+  if (ended)
+    request.reporter.note(`${deployId} has ended already: this is its result, nothing was done`);
   if (ended) return ended;
   const open = (app: Operation['app']) => secretsOf(request, app);
   let lost: Operation['lost'] = new Map();
