@@ -3,7 +3,7 @@ import type { MigrationRules } from '@runner/common/deploy-file/migrate';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Env } from '@runner/common/foundation/io';
 import { databaseAddress } from './address.ts';
-import { missingTools } from './tools.ts';
+import { missingTools } from './programs.ts';
 
 /** Sentences without the URL: that it cannot be read, and which programs are not on PATH. */
 export function migrationLacks(

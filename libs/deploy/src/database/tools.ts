@@ -8,12 +8,12 @@ import { basename } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Env } from '@runner/common/foundation/io';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { onPath } from '../instances/drivers/availability.ts';
 import { startCutOff } from '../run/outside.ts';
 import type { Confinement } from '../sandbox/sandbox.ts';
-import { type DatabaseAddress, type DatabaseServer, serverOf } from './address.ts';
+import { type DatabaseAddress, serverOf } from './address.ts';
+import { type DatabaseTool, environmentOf, mysqlArgs, programsOf } from './programs.ts';
 
 /** Longest answer of a tool, in bytes, and longest time, in ms. */
 const ANSWER_MAX = 64 * 1_048_576;
@@ -41,59 +41,6 @@ interface ToolWords {
   readonly after?: readonly string[];
   /** If it throws, the tool is killed: an input that is cut short has no end. */
   readonly input?: string | AsyncIterable<Uint8Array | string>;
-}
-
-/** The programs of a kind: the first that is installed is used. */
-export type DatabaseTool = 'client' | 'dump' | 'archive';
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  'postgres client': ['psql'],
-  'postgres dump': ['pg_dump'],
-  'postgres archive': ['pg_restore'],
-  'mysql client': ['mariadb', 'mysql'],
-  'mysql dump': ['mariadb-dump', 'mysqldump'],
-  'sqlite client': ['sqlite3'],
-};
-
-/** The programs of a kind, for its copies and backups, that are not on PATH. */
-export function missingTools(kind: DatabaseAddress['kind'], { PATH = '' }: Env): string[] {
-  const needed = [PROGRAMS[`${kind} client`] ?? [], PROGRAMS[`${kind} dump`] ?? []];
-  return needed
-    .filter((names) => names.length > 0 && !names.some((name) => onPath(name, { PATH })))
-    .map((names) => names.join(' or '));
-}
-
-/** Settings of a PostgreSQL URL that libpq takes from its environment. */
-const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];
-
-function environmentOf(kind: 'postgres' | 'mysql', server: DatabaseServer): NodeJS.ProcessEnv {
-  if (kind === 'mysql') return { MYSQL_PWD: server.password };
-  const { user, password, host, port, name, settings } = server;
-  const of = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, PGDATABASE: name };
-  const more = LIBPQ.filter((key) => settings.has(key)).map((key) => [
-    `PG${key.replace('_', '').toUpperCase()}`,
-    settings.get(key),
-  ]);
-  const all = Object.entries(of).filter(([, value]) => value !== '');
-  return {
-    PGCONNECT_TIMEOUT: '10',
-    PGPASSFILE: '/dev/null',
-    ...Object.fromEntries([...all, ...more]),
-  };
-}
-
-function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
-  const place = host.startsWith('/') ? [`--socket=${host}`] : [`--host=${host}`, `--port=${port}`];
-  const authority = ['ssl-ca', 'ssl_ca', 'sslca'].map((key) => settings.get(key)).find(Boolean);
-  const more = [user && `--user=${user}`, authority && `--ssl-ca=${authority}`];
-  // The host localhost would mean the socket, whatever the port is.
-  const tcp = host === 'localhost' && port !== '3306' ? ['--protocol=tcp'] : [];
-  return [
-    '--no-defaults',
-    '--loose-connect-timeout=10',
-    ...place,
-    ...tcp,
-    ...more.filter((each): each is string => !!each),
-  ];
 }
 
 /** Feeds a tool, which may end before it has read everything. Throws what the input throws. */
@@ -189,7 +136,7 @@ export function startTool(
 ): StartedTool {
   const { kind, name } = address;
   const server = kind === 'sqlite' ? undefined : serverOf(address.url, kind);
-  const programs = PROGRAMS[`${kind} ${tool}`] ?? [];
+  const programs = programsOf(kind, tool);
   const { PATH = '' } = process.env;
   const file = programs.find((each) => onPath(each, { PATH }));
   if (file === undefined) throw new Failure('program_not_found', `${programs[0]} is not installed`);

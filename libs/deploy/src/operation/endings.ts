@@ -1,17 +1,14 @@
 /** How a deploy or a rollback by hand ends: its last events, and what the state of the app becomes. */
 import { fingerprintsOf } from '@runner/common/app-secrets/open';
-import type { ChangeSummary, Deployed } from '@runner/common/apps/deployed';
+import type { Deployed } from '@runner/common/apps/deployed';
 import { nextOrder } from '@runner/common/apps/order';
 import { findApp } from '@runner/common/apps/store';
 import type { ProxyMark } from '@runner/common/apps/watch';
-import type { DeployEvent } from '@runner/common/audit/events';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { holderOf } from '@runner/common/files/lock';
-import { migrationBy } from '../database/done.ts';
 import { addressesOf } from '../instances/address.ts';
 import { fileOfRelease } from '../instances/kept-file.ts';
 import type { Seen } from '../instances/probe.ts';
-import { previousOfAll } from '../instances/target.ts';
 import { failedState, willBlock } from '../journal/after-failure.ts';
 import { holdAfter, type KeptMove, reasonOf, rolledBackState } from '../journal/after-rollback.ts';
 import { succeededState, watchOfRelease } from '../journal/after-success.ts';
@@ -28,6 +25,7 @@ import { watchEnd, watchRecords } from '../journal/watch-ending.ts';
 import type { StepFailure } from '../run/step.ts';
 import { sealOf } from '../statement/seal.ts';
 import type { OperationEnding } from './conclude.ts';
+import { gapOf, migrationOf, previousFields, spent, subjectOf } from './ending-fields.ts';
 import type { Undone } from './restore.ts';
 
 /** A release that is active in all instances of a deploy. */
@@ -233,33 +231,4 @@ function noteOf(op: Goal, facts: FailureFacts, byHand: boolean) {
   const what = { commit, version, deployId, stage, blame, byHand };
   const error = errorText(op, facts);
   return { ...what, error, interrupted: facts.isInterrupted, at: op.io.now() };
-}
-
-/** The version that an instance had before. */
-export function previousFields({ app }: Pick<Deploy, 'app'>, instance: string): EventFields {
-  const previous = previousOfAll(app, [instance])?.version;
-  return previous === undefined ? {} : { previous_version: previous };
-}
-
-function spent({ clock }: Operation): Pick<DeployEvent, 'steps'> & { duration_ms: number } {
-  clock.stop();
-  const steps = clock.steps();
-  return { duration_ms: clock.total, ...(steps.length > 0 && { steps }) };
-}
-
-function gapOf(seen: Seen | undefined): EventFields {
-  return seen ? { gap_ms: seen.gap_ms } : {};
-}
-
-function migrationOf(op: Operation): EventFields {
-  const own = migrationBy(op);
-  if (!own) return {};
-  const { verdict: migration, reasons: migration_reasons, restore } = own;
-  return { migration, migration_reasons, ...(restore && { migration_restore: restore }) };
-}
-
-/** The subject of a version's own commit: the newest of those that it brought. */
-function subjectOf(changes: ChangeSummary | undefined): { subject?: string } {
-  const [subject] = changes?.subjects ?? [];
-  return subject === undefined ? {} : { subject };
 }

@@ -26,7 +26,7 @@ import { activeFile, onlyInstance } from '../instances/target.ts';
 import { eventsOf, record } from '../journal/events.ts';
 import { beginJournal, clearJournal } from '../journal/journal.ts';
 import type { Deploy, Operation } from '../journal/operation.ts';
-import { previousFields } from '../operation/endings.ts';
+import { previousFields } from '../operation/ending-fields.ts';
 import type { OperationRequest } from '../operation/operate.ts';
 import { startNotifier } from '../report/notifier.ts';
 import { reported } from '../report/reporter.ts';

@@ -1,0 +1,64 @@
+/** The programs of a kind of database, and the arguments and environment that name one. */
+import type { Env } from '@runner/common/foundation/io';
+import { onPath } from '../instances/drivers/availability.ts';
+import type { DatabaseAddress, DatabaseServer } from './address.ts';
+
+/** The programs of a kind: the first that is installed is used. */
+export type DatabaseTool = 'client' | 'dump' | 'archive';
+const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
+  'postgres client': ['psql'],
+  'postgres dump': ['pg_dump'],
+  'postgres archive': ['pg_restore'],
+  'mysql client': ['mariadb', 'mysql'],
+  'mysql dump': ['mariadb-dump', 'mysqldump'],
+  'sqlite client': ['sqlite3'],
+};
+
+/** The programs that do as a tool. */
+export const programsOf = (kind: DatabaseAddress['kind'], tool: DatabaseTool) =>
+  PROGRAMS[`${kind} ${tool}`] ?? [];
+
+/** The programs of a kind, for its copies and backups, that are not on PATH. */
+export function missingTools(kind: DatabaseAddress['kind'], { PATH = '' }: Env): string[] {
+  const needed = [programsOf(kind, 'client'), programsOf(kind, 'dump')];
+  return needed
+    .filter((names) => names.length > 0 && !names.some((name) => onPath(name, { PATH })))
+    .map((names) => names.join(' or '));
+}
+
+/** Settings of a PostgreSQL URL that libpq takes from its environment. */
+const LIBPQ = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'channel_binding'];
+
+export function environmentOf(
+  kind: 'postgres' | 'mysql',
+  server: DatabaseServer,
+): NodeJS.ProcessEnv {
+  if (kind === 'mysql') return { MYSQL_PWD: server.password };
+  const { user, password, host, port, name, settings } = server;
+  const of = { PGHOST: host, PGPORT: port, PGUSER: user, PGPASSWORD: password, PGDATABASE: name };
+  const more = LIBPQ.filter((key) => settings.has(key)).map((key) => [
+    `PG${key.replace('_', '').toUpperCase()}`,
+    settings.get(key),
+  ]);
+  const all = Object.entries(of).filter(([, value]) => value !== '');
+  return {
+    PGCONNECT_TIMEOUT: '10',
+    PGPASSFILE: '/dev/null',
+    ...Object.fromEntries([...all, ...more]),
+  };
+}
+
+export function mysqlArgs({ user, host, port, settings }: DatabaseServer): string[] {
+  const place = host.startsWith('/') ? [`--socket=${host}`] : [`--host=${host}`, `--port=${port}`];
+  const authority = ['ssl-ca', 'ssl_ca', 'sslca'].map((key) => settings.get(key)).find(Boolean);
+  const more = [user && `--user=${user}`, authority && `--ssl-ca=${authority}`];
+  // The host localhost would mean the socket, whatever the port is.
+  const tcp = host === 'localhost' && port !== '3306' ? ['--protocol=tcp'] : [];
+  return [
+    '--no-defaults',
+    '--loose-connect-timeout=10',
+    ...place,
+    ...tcp,
+    ...more.filter((each): each is string => !!each),
+  ];
+}
