@@ -49,6 +49,8 @@ interface Shipped {
   readonly more?: string;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** `more` says how it is started. */
+  readonly starts?: boolean;
 }
 
 export async function ship({
@@ -59,6 +61,7 @@ export async function ship({
   more = '',
   args,
   env,
+  starts = true,
 }: Shipped) {
   const files = Object.entries(migrations).map(([name, text]) => [`migrations/${name}.sql`, text]);
   const deploy = deployFile(world.port, `migrate: { run: sh migrate.sh${more} }\n`).replace(
@@ -66,7 +69,7 @@ export async function ship({
     `env: { DATABASE_URL: "sqlite:${database}", `,
   );
   await world.push(version, {
-    deploy,
+    deploy: starts ? deploy : deploy.replace(/^start.*\nhealth.*\n/m, ''),
     files: {
       'migrate.sh': TOOL,
       'migrations/000.sql': 'select 1;\n',

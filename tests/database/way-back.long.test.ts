@@ -56,6 +56,38 @@ test('no job of the newer version writes while the database goes back, and none 
   assert.is(sql(database, 'select count(*) from orders'), '1');
 });
 
+test('no job begins while the database goes back; what was due then runs after it', async ({
+  world,
+  database,
+}) => {
+  const stops = join(world.root, '..', 'stops');
+  const write = `echo $RUNNER_VERSION >> ${stops}.runs; sqlite3 ${database} 'insert into orders(total) values (9)'`;
+  const more = (version: string) =>
+    `, backup: auto }\nstart: { type: process, run: "trap 'touch ${stops}.${version}; sleep 3; exit' TERM; while :; do sleep 0.1; done", stop_timeout: 60s }\njobs: { tick: { run: "${write}", every: 24h }`;
+  const plain = (version: string, migrations = {}) =>
+    ship({ world, database, version, migrations, more: more(version), starts: false });
+  await plain('v1');
+  assert.is((await plain('v2', { '001': 'alter table orders drop column note;' })).status, 0);
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  const back = rollback(world, '--to', 'v1', '--database', id);
+  await until(() => existsSync(`${stops}.v2`), 'it does not stop');
+  const file = join(world.root, 'apps/shop/jobs.json');
+  const book = JSON.parse(readFileSync(file, 'utf8'));
+  const settled = new Date(Date.now() - 86_400_000 - 60_000).toISOString();
+  Object.assign(book.jobs.tick, { settled, next: settled });
+  book.jobs.tick.rules.catchUp = true;
+  writeFileSync(file, JSON.stringify(book));
+  assert.is((await run('runner-jobs', ['run', '--due'], world)).status, 0);
+  const byHand = await run('runner-jobs', ['run', 'shop', 'tick'], world);
+  assert.equal([byHand.status, existsSync(`${stops}.runs`)], [75, false], byHand.stderr);
+  assert.match(byHand.stderr, /the database of 'shop' is being restored/);
+  assert.is((await back).status, 0);
+  assert.is(sql(database, 'select count(*) from orders'), '1');
+  await run('runner-jobs', ['run', '--due'], world);
+  await until(() => existsSync(`${stops}.runs`), 'the job does not run');
+  assert.is(readFileSync(`${stops}.runs`, 'utf8'), 'v1\n');
+});
+
 test('the version before, tried on a full copy by its own check, says whether it works', async ({
   world,
   database,

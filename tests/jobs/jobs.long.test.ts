@@ -1,6 +1,8 @@
 /** Jobs of an app: they belong to its release, run at their times, and their failures are reported once. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { takeLock } from '@runner/common/files/lock';
 import { processesWhere } from '@runner/deploy/run/processes';
 import { IDENTITY, RECIPIENT } from '@runner/testing/age-key';
 import { killApp } from '@runner/testing/app';
@@ -125,6 +127,30 @@ test('a deploy waits for a job, or ends it and has it run once more', async ({ w
   assert.equal(runs('kill'), ['ok v2', 'ended v1']);
   assert.equal(runs('wait'), ['ok v2', 'ok v1']);
   assert.equal(newsOf(world), []);
+});
+
+test('a rollback waits for a run that a look begins at the same moment', async ({ world }) => {
+  const { root } = world;
+  const jobs = `jobs: { tick: { run: "true", ${dueNow()}, during_deploy: wait } }\n`;
+  for (const version of ['v1', 'v2']) assert.is((await world.ship(version, jobs)).status, 0);
+  // What a look does that has found no deploy: it writes the run, whose process takes its lock.
+  const look = takeLock(join(root, 'locks/jobs/shop/.book'), 1, { pid: process.pid });
+  const rollback = start('runner-rollback', ['shop'], { root });
+  await until(() => world.state().deploying, 'it does not begin');
+  await setTimeout(300);
+  const file = join(root, 'apps/shop/jobs.json');
+  const before = JSON.parse(readFileSync(file, 'utf8'));
+  const at = new Date().toISOString();
+  const going = { id: 'x', due: at, at, version: null };
+  const tick = { ...before.jobs.tick, run: going };
+  writeFileSync(file, JSON.stringify({ ...before, jobs: { tick } }));
+  const lock = takeLock(join(root, 'locks/jobs/shop/tick'), 1, { pid: process.pid, id: 'x' });
+  look?.release();
+  await setTimeout(1_000);
+  writeFileSync(file, JSON.stringify(before));
+  lock?.release();
+  assert.is((await rollback.done).status, 0, rollback.stderr());
+  assert.match(rollback.stderr(), /ok +wait for job tick/);
 });
 
 test('the way back of a watch ends a run of the bad release, and does not wait for it', async ({

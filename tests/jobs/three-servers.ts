@@ -81,7 +81,7 @@ function fleet(
           },
           isAlive: true,
           isStopped: false,
-          isBusy: false,
+          isHeldUp: false,
         });
         const at = done.entry.run?.due;
         if (done.starts && at) {
@@ -121,8 +121,8 @@ function fleet(
     const time = at.toISOString();
     const isWaiting = servers.some(({ job }) => job.waiting === time);
     // While a run goes on its rules say what becomes of further times.
-    const isBusy = went.some(([from, to]) => Date.parse(time) >= from && Date.parse(time) <= to);
-    assert.ok(isWaiting || isBusy || seen.has(time), `${time} is lost`);
+    const isHeldUp = went.some(([from, to]) => Date.parse(time) >= from && Date.parse(time) <= to);
+    assert.ok(isWaiting || isHeldUp || seen.has(time), `${time} is lost`);
   }
 }
 

@@ -76,6 +76,8 @@ export interface Deploying {
   seeds?: { shared: string; path: string; print: string }[];
   /** The backup of the database that it restores; what was there before is in a backup of its own. */
   database?: string;
+  /** It restores the database: until it is over, or undone, no job begins. */
+  rests_jobs?: true;
   /** Why it failed, until that is recorded. */
   failed?: { stage: string; error: string; blame: string };
 }

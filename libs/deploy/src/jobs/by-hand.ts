@@ -23,6 +23,8 @@ export async function runByHand(request: JobRequest): Promise<JobEnd> {
       if (!entry || isPast(entry))
         throw new Failure('job_not_found', `'${name}' has no job '${job}'`);
       refuseBeside(request, entry);
+      if (app.deploying?.rests_jobs)
+        throw new Failure('locked', `the database of '${name}' is being restored`);
       const now = io.now();
       const at = now.toISOString();
       const dead = entry.run && killedRun(entry.run, now);

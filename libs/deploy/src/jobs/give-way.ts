@@ -1,12 +1,13 @@
 /** Jobs that a deploy waits for, or ends, before it switches. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { orElse } from '@runner/common/foundation/attempt';
 import { durationText } from '@runner/common/text/time';
 import type { Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { GRACE } from '../run/child.ts';
 import { StepFailure } from '../run/step.ts';
-import { changeJobBook } from './book.ts';
+import { changeJobBook, hasJobs } from './book.ts';
 import { endRun, isAlive } from './look.ts';
 
 /** Between two looks at a run, in ms. */
@@ -18,7 +19,10 @@ const END = GRACE + 10_000;
 export function givingWay(op: Operation): Step[] {
   const { io, paths, app } = op;
   const waits = op.trigger !== 'watch';
-  const jobs = Object.entries(readJobBook(paths, app.app)?.jobs ?? {});
+  const known = readJobBook(paths, app.app);
+  // Under its lock: a look that knows of no deploy may be about to write the run that it begins.
+  const book = () => changeJobBook(op, app.app, (now) => now);
+  const jobs = Object.entries((hasJobs(app, known) ? orElse(book, known) : known)?.jobs ?? {});
   // Those that are ended come first: they have the time of the others.
   jobs.sort(
     ([, a], [, b]) =>
@@ -38,7 +42,7 @@ export function givingWay(op: Operation): Step[] {
       title,
       async run() {
         if (isEnded) endForDeploy(op, job, run);
-        if (waits) await untilOver(op, job, run.id, most);
+        if (waits) await untilOver(op, job, run, { most, isEnded });
       },
     };
   });
@@ -59,8 +63,8 @@ function endForDeploy(op: Operation, job: string, { id }: NonNullable<JobEntry['
 async function untilOver(
   { io, paths, app, signal }: Operation,
   job: string,
-  id: string,
-  most: number,
+  { id }: NonNullable<JobEntry['run']>,
+  { most, isEnded }: { readonly most: number; readonly isEnded: boolean },
 ): Promise<void> {
   const until = io.elapsed() + most;
   const goesOn = () => {
@@ -72,6 +76,8 @@ async function untilOver(
       throw new StepFailure('release', 'release: was interrupted', { blame: 'operator' });
     if (io.elapsed() >= until)
       throw new StepFailure('release', `release: job ${job} does not end`, { blame: 'server' });
+    // What is starting has taken no signal yet.
+    if (isEnded) endRun(paths, app.app, job);
     await sleep(POLL);
   }
 }

@@ -100,9 +100,14 @@ export function isAlive(
   return isStarting && Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
 }
 
-/** Whether a deploy, or another command, changes the app. */
-export function isBusy(paths: Paths, { app, deploying }: AppState): boolean {
-  return deploying !== null && liveHolder(paths.lock(app)) !== undefined;
+/** Whether a run has to wait: for a deploy, or another command, that changes the app. */
+export function isHeldUp(
+  paths: Paths,
+  { app, deploying }: AppState,
+  { duringDeploy }: JobEntry['rules'],
+): boolean {
+  if (!deploying || deploying.rests_jobs) return deploying !== null;
+  return duringDeploy !== 'continue' && liveHolder(paths.lock(app)) !== undefined;
 }
 
 type Done = SettledJob & { readonly news: readonly JobNews[] };
@@ -122,7 +127,7 @@ function settleAll(
       claim,
       isAlive: run !== null && isAlive(paths, app.app, job, { run, now }),
       isStopped: app.stopped?.instances.includes(instance) ?? false,
-      isBusy: isBusy(paths, app),
+      isHeldUp: isHeldUp(paths, app, before.rules),
     });
     const { entry, news } = newsOf(app, before, settled, now.toISOString());
     book.jobs[job] = entry;

@@ -10,7 +10,7 @@ import { oldLogs } from '../run/log.ts';
 import { attemptJob } from './attempt.ts';
 import { changeJobBook } from './book.ts';
 import { endClaim } from './claims.ts';
-import { isBusy, startRun } from './look.ts';
+import { isHeldUp, startRun } from './look.ts';
 import { type EndedAttempts, outcomeOf, toldOf } from './outcome.ts';
 import { type JobRequest, jobPaths } from './request.ts';
 import { withRun } from './settle.ts';
@@ -136,7 +136,7 @@ async function finish(
       run.endedBy === 'deploy' ||
       (!run.endedBy && request.signal.aborted) ||
       // The deploy that waited for this run looks for the next one at its end.
-      (entry.rules.duringDeploy !== 'continue' && isBusy(paths, app));
+      isHeldUp(paths, app, entry.rules);
     // The next look asks which server has the next time.
     const waits = entry.waiting !== null && !isLeft && entry.rules.on !== 'one';
     const next = waits ? newDeployId(io.random) : undefined;

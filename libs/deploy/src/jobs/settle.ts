@@ -21,8 +21,8 @@ export interface Look {
   readonly isAlive: boolean;
   /** The app, or its instance, was stopped. */
   readonly isStopped: boolean;
-  /** A deploy, or another command, changes the app. */
-  readonly isBusy: boolean;
+  /** It waits for a deploy, or another command, that changes the app. */
+  readonly isHeldUp: boolean;
 }
 
 /** What is to be done. */
@@ -115,8 +115,7 @@ function begun(entry: JobEntry, due: string | null, look: Look): Begun {
     const next = ends ? { ...run, endedBy: 'next' as const } : run;
     return { entry: { ...waitingFor(entry, due, look), run: next }, starts: false, ends };
   }
-  if (look.isBusy && rules.duringDeploy !== 'continue')
-    return { entry: waitingFor(entry, due, look), starts: false, ends: false };
+  if (look.isHeldUp) return { entry: waitingFor(entry, due, look), starts: false, ends: false };
   const id = look.newId();
   const answer = look.claim({ rules, id, due });
   const at = look.now.toISOString();

@@ -46,7 +46,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
   return underLock({ io, paths, app }, 'remove', async () => {
     const state = requireApp(paths, app);
     requireMayEnd({ io, paths }, state);
-    await endJobs(paths, app);
+    await endJobs({ io, paths }, app);
     const problems = await stopInstances({ io, paths }, state);
     const unstopped = unstoppable(paths, state);
     if (problems.length > 0 && !force) throw stillRuns(app, problems);
@@ -66,7 +66,7 @@ export async function removeApp(request: RemoveRequest): Promise<RemovedApp> {
       syncFolder(paths.stateDir);
     });
     // From here on none begins.
-    await endJobs(paths, app);
+    await endJobs({ io, paths }, app);
     return { app, kept: removeFiles(request) };
   });
 }

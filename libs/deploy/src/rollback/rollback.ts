@@ -121,7 +121,7 @@ export async function rollBack(
     commit: to.commit,
     version: to.version,
     instance: names.join(','),
-    ...(choice.database === undefined ? begunAt(op, moves) : { stage: 'switch' }),
+    ...(choice.database === undefined ? begunAt(op, moves) : RESTORING),
     rollback: Object.fromEntries(moves.map((move) => [move.instance, move.to.release])),
     ...(channels !== undefined && { notify: channels }),
   };
@@ -160,10 +160,13 @@ export async function rollBack(
   };
 }
 
+const RESTORING = { stage: 'switch', rests_jobs: true } as const;
+
 /** No job may write to the database that is replaced, also none that a deploy would leave alone. */
-function endingJobs({ paths, app: { app } }: Operation): Step[] {
-  const isGoing = Object.values(readJobBook(paths, app)?.jobs ?? {}).some(({ run }) => run);
-  const run = () => endJobs(paths, app);
+function endingJobs(op: Operation): Step[] {
+  const { app } = op.app;
+  const isGoing = Object.values(readJobBook(op.paths, app)?.jobs ?? {}).some(({ run }) => run);
+  const run = () => endJobs(op, app);
   return isGoing ? [{ stage: 'switch', title: 'end jobs', isBrief: true, run }] : [];
 }
 

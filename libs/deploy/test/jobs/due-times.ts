@@ -88,7 +88,7 @@ function live(entry: JobEntry, most: number, random: () => number, tally: Tally)
       },
       isAlive: !isKilled,
       isStopped: resting,
-      isBusy: luck > 0.9 && luck < 0.93,
+      isHeldUp: luck > 0.9 && luck < 0.93 && before.rules.duringDeploy !== 'continue',
     });
     job = done.entry;
     assert.is(Boolean(done.killed), isKilled);

@@ -21,7 +21,7 @@ test('of 1,500 due times none is run twice, and none is lost without a word', ()
 test('a clock that was set back by more than a day does not keep a job from running', () => {
   const entry = { ...entryOf({ every: '1h' }, 'UTC', {}), settled: '2027-06-01T00:00:00.000Z' };
   const claim = () => ({ result: 'claimed', token: null }) as const;
-  const look = { newId: () => '1', claim, isAlive: true, isStopped: false, isBusy: false };
+  const look = { newId: () => '1', claim, isAlive: true, isStopped: false, isHeldUp: false };
   const first = settle(entry, { ...look, now: new Date('2026-06-01T00:30:00Z') });
   assert.equal([first.starts, first.entry.next], [false, '2026-06-01T01:00:00.000Z']);
   const then = settle(first.entry, { ...look, now: new Date('2026-06-01T01:00:01Z') });
