@@ -21,7 +21,10 @@ export function nextDue(schedule: Schedule, after: Date): Date | undefined {
     return new Date((Math.floor(after.getTime() / ms) + 1) * ms);
   }
   const times = schedule.patterns.flatMap((pattern) => {
-    const cron = new Cron(pattern, { timezone: schedule.zone, paused: true, mode: '5-part' });
+    // As in cron: of two days one is enough, but a field such as */2 narrows the other.
+    const domAndDow = /^(?:\S+\s+){2}(?:\S+\s+\S+\s+)?\*/.test(pattern.trim());
+    const timezone = schedule.zone;
+    const cron = new Cron(pattern, { timezone, domAndDow, paused: true, mode: '5-part' });
     return cron.nextRun(after)?.getTime() ?? [];
   });
   return times.length === 0 ? undefined : new Date(Math.min(...times));

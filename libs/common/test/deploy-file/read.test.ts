@@ -517,6 +517,18 @@ test('a range of days may go over the end of a week', () => {
   assert.equal(next('mon-sun 07:30'), [1, 2, 3, 4, 5, 6, 0, 1]);
 });
 
+test('a day of the month and one of the week: either is enough as in cron, unless one begins with *', () => {
+  const next = (cron: string) => {
+    const [job] = read(`jobs: { a: { run: a, cron: "${cron}" } }\n`).jobs;
+    const times = job ? nextTimes(job.schedule, new Date('2026-11-01T00:00:00Z'), 4) : [];
+    return times.map((time) => time.toISOString().slice(5, 10)).join(' ');
+  };
+  assert.is(next('0 0 4 * mon'), '11-02 11-04 11-09 11-16');
+  assert.is(next('0 0 */2 * mon'), '11-09 11-23 12-07 12-21');
+  assert.is(next('0 0 13 * */2'), '12-13 02-13 03-13 04-13');
+  assert.is(next('0 0 */10 * *'), '11-11 11-21 12-01 12-11');
+});
+
 test('what is wrong with a job is named with line and key', () => {
   const problems = {
     '{ run: a }': ': needs one of at, every, cron and after',
