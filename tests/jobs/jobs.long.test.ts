@@ -215,6 +215,35 @@ test('a run that begins while its app is removed ends with it', async ({ world }
   assert.equal(readdirSync(join(world.root, 'apps')), []);
 });
 
+test('a damaged jobs.json is reported and kept as it is; deploys and rollbacks work', async ({
+  world,
+}) => {
+  const { root } = world;
+  const jobs = `jobs: { tick: { run: "true", ${dueNow()}, during_deploy: kill } }\n`;
+  for (const version of ['v1', 'v2']) await world.ship(version, jobs);
+  const file = join(root, 'apps/shop/jobs.json');
+  for (const text of ['{"of":"def', '{"of":"","jobs":{"tick":{"rules":7}}}']) {
+    writeFileSync(file, text);
+    for (const args of [
+      ['shop'],
+      ['run', '--due'],
+      ['run', 'shop', 'tick'],
+      ['pause', 'shop', 'tick'],
+    ]) {
+      const { status, stdout, stderr } = await world.jobs(args);
+      assert.equal([status, stdout], [1, ''], args.join(' '));
+      assert.match(stderr, /jobs\.json is damaged: .* \(state_malformed\)\n/);
+    }
+    const doctor = await run('runner-doctor', [], { root });
+    assert.match(doctor.stdout, /problem +deploys +the file .*jobs\.json is damaged/);
+    assert.is((await run('runner-status', ['shop'], { root })).status, 0);
+    assert.is((await run('runner-rollback', ['shop'], { root })).status, 0);
+    assert.is((await world.deploy(['--ref', 'v2'])).status, 0);
+    assert.is(readFileSync(file, 'utf8'), text);
+  }
+  assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
+});
+
 test('a job that a deploy removes while it runs is not run again', async ({ world }) => {
   const gate = join(world.root, '..', 'gate');
   const slow = `touch ${gate}.begun; while test ! -e '${gate}'; do sleep 0.05; done; rm ${gate}.begun`;

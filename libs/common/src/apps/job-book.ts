@@ -3,6 +3,7 @@ import type { JobRules } from '../deploy-file/jobs.ts';
 import { isThere, readTextIfThere } from '../files/read.ts';
 import { writeWhole } from '../files/write.ts';
 import { orElse, unlessFailure } from '../foundation/attempt.ts';
+import { Failure } from '../foundation/failure.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { isObject, jsonObject } from '../text/json.ts';
 import type { Deployed } from './deployed.ts';
@@ -79,12 +80,26 @@ export function presentJobs(book: JobBook | undefined): [job: string, entry: Job
   return Object.entries(book?.jobs ?? {}).filter(([, entry]) => !isPast(entry));
 }
 
-/** undefined for an app that has had no jobs. */
+/** undefined for an app that has had no jobs. Throws `state_malformed`, `file_unreadable`. */
 export function readJobBook(paths: Paths, app: string): JobBook | undefined {
-  const book = jsonObject(readTextIfThere(paths.app(app).jobs, BOOK_MAX) ?? '');
-  return book && typeof book.of === 'string' && isObject(book.jobs)
-    ? (book as unknown as JobBook)
-    : undefined;
+  const path = paths.app(app).jobs;
+  const text = readTextIfThere(path, BOOK_MAX);
+  if (text === undefined) return undefined;
+  const book = jsonObject(text);
+  const isWhole = (entry: unknown) =>
+    isObject(entry) && isObject(entry.rules) && Array.isArray(entry.runs) && 'run' in entry;
+  if (
+    typeof book?.of === 'string' &&
+    isObject(book.jobs) &&
+    Object.values(book.jobs).every(isWhole)
+  )
+    return book as unknown as JobBook;
+  throw new Failure('state_malformed', `the file ${path} is damaged: runner did not write it so`);
+}
+
+/** All entries, by name; none if they cannot be read: that must not stop a way back, or a removal. */
+export function entriesAnyway(paths: Paths, app: string): JobBook['jobs'] {
+  return unlessFailure(() => readJobBook(paths, app)?.jobs, undefined) ?? {};
 }
 
 /** A job in `runner list` and `runner status`. */

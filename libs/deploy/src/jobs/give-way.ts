@@ -1,6 +1,6 @@
 /** Jobs that a deploy waits for, or ends, before it switches. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobEntry, readJobBook } from '@runner/common/apps/job-book';
+import { entriesAnyway, type JobEntry } from '@runner/common/apps/job-book';
 import { orElse } from '@runner/common/foundation/attempt';
 import { durationText } from '@runner/common/text/time';
 import type { Operation } from '../journal/operation.ts';
@@ -19,10 +19,11 @@ const END = GRACE + 10_000;
 export function givingWay(op: Operation): Step[] {
   const { io, paths, app } = op;
   const waits = op.trigger !== 'watch';
-  const known = readJobBook(paths, app.app);
   // Under its lock: a look that knows of no deploy may be about to write the run that it begins.
-  const book = () => changeJobBook(op, app.app, (now) => now);
-  const jobs = Object.entries((hasJobs(app, known) ? orElse(book, known) : known)?.jobs ?? {});
+  const locked = () => changeJobBook(op, app.app, (book) => book.jobs);
+  const known = entriesAnyway(paths, app.app);
+  const has = Object.keys(known).length > 0 || hasJobs(app, undefined);
+  const jobs = Object.entries(has ? orElse(locked, known) : known);
   // Those that are ended come first: they have the time of the others.
   jobs.sort(
     ([, a], [, b]) =>
@@ -68,7 +69,7 @@ async function untilOver(
 ): Promise<void> {
   const until = io.elapsed() + most;
   const goesOn = () => {
-    const run = readJobBook(paths, app.app)?.jobs[job]?.run;
+    const run = entriesAnyway(paths, app.app)[job]?.run;
     return run?.id === id && isAlive(paths, app.app, job, { run, now: io.now() });
   };
   while (goesOn()) {

@@ -2,7 +2,7 @@
  * `runner rollback`: makes a kept release active again. It needs neither network nor token, and puts
  * the commit that it leaves on hold, so that `fetch --deploy` skips it.
  */
-import { readJobBook } from '@runner/common/apps/job-book';
+import { entriesAnyway } from '@runner/common/apps/job-book';
 import { restoreLine } from '@runner/common/apps/schema-way';
 import { versionLabel } from '@runner/common/apps/versions';
 import type { NotifyChoice } from '@runner/common/deploy-file/read';
@@ -165,7 +165,7 @@ const RESTORING = { stage: 'switch', rests_jobs: true } as const;
 /** No job may write to the database that is replaced, also none that a deploy would leave alone. */
 function endingJobs(op: Operation): Step[] {
   const { app } = op.app;
-  const isGoing = Object.values(readJobBook(op.paths, app)?.jobs ?? {}).some(({ run }) => run);
+  const isGoing = Object.values(entriesAnyway(op.paths, app)).some(({ run }) => run);
   const run = () => endJobs(op, app);
   return isGoing ? [{ stage: 'switch', title: 'end jobs', isBrief: true, run }] : [];
 }

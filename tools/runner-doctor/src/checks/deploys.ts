@@ -2,12 +2,14 @@
 
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJobBook } from '@runner/common/apps/job-book';
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
 import { listApps, previewNames } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isThere, namesIn } from '@runner/common/files/read';
+import { failureIn } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { portClashes } from '@runner/deploy/instances/ports';
@@ -37,6 +39,9 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
       const fix = `runner jobs ${verb} ${word(app.app)} ${word(job)}`;
       return trouble === null ? [] : [problem(`${app.app}: ${trouble}`, fix)];
     });
+    const unread = failureIn(() => readJobBook(paths, app.app));
+    if (unread?.code === 'state_malformed')
+      jobs.push(problem(unread.message, `rm ${word(paths.app(app.app).jobs)}`));
     return [
       ...stateOf(summary),
       ...jobs,
