@@ -54,8 +54,10 @@ const PNPM_KEY = /^(?:\/?((?:@[^/@]+\/)?[^/@]+)@([^(]+)|\/((?:@[^/]+\/)?[^/]+)\/
 
 function pnpmLock(text: string): LockedPackage[] {
   if (!/^lockfileVersion:/m.test(text)) throw new Error('it has no lockfileVersion');
-  const section = blocksOf(text.split('\n'), 0).find(([key]) => key === 'packages:');
-  return blocksOf((section?.[1] ?? '').split('\n'), 2).flatMap(([line, body]) => {
+  // Since pnpm 11 a document of pnpm itself may come before that of the project.
+  const sections = blocksOf(text.split('\n'), 0).filter(([key]) => key === 'packages:');
+  const packages = sections.flatMap(([, body]) => blocksOf(body.split('\n'), 2));
+  return packages.flatMap(([line, body]) => {
     const key = line.replace(/:(?: \{\})?$/, '').replace(/^'(.*)'$|^"(.*)"$/, '$1$2');
     const [, name = key, version = '', oldName, oldVersion] = PNPM_KEY.exec(key) ?? [];
     // A folder of the repository.

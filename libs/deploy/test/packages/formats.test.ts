@@ -80,6 +80,14 @@ packages:
   assert.equal(read('pnpm-lock.yaml', v6.replace('@2.0.0(react@18.0.0)', '/2.0.0_react')), [b]);
 });
 
+test('pnpm 11 and later: the document of pnpm itself and that of the project', () => {
+  const document = (name: string, version: string) =>
+    `---\nlockfileVersion: '9.0'\n\npackages:\n\n  ${name}@${version}:\n    resolution: {integrity: sha512-x}\n`;
+  const lock = document('pnpm', '12.21.0') + document('is-number', '7.0.0');
+  const names = read('pnpm-lock.yaml', lock).map(({ name }) => name);
+  assert.equal(names, ['pnpm', 'is-number']);
+});
+
 test('yarn: version 1 and later ones', () => {
   const v1 = `# yarn lockfile v1
 
