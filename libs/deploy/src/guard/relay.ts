@@ -41,7 +41,7 @@ export function openHttpRelay(guard: HttpGuard): HttpRelay {
   const server = createServer({ maxHeaderSize: HEADER_MAX, headersTimeout: HEADER_TIME });
   server.requestTimeout = 0;
   server.on('request', (asked, answer) => {
-    void forward(guard, asked, answer);
+    forward(guard, asked, answer).catch(() => asked.socket.destroy());
   });
   server.on('connect', (asked: IncomingMessage, socket: Socket, head: Buffer) => {
     tunnel(guard, asked, socket, head);
@@ -76,10 +76,19 @@ async function forward(guard: HttpGuard, asked: IncomingMessage, answer: ServerR
     headers: { ...Object.fromEntries(kept), host: headers.host, connection: 'close' },
   });
   sent.on('error', () => socket.destroy());
+  let isWhole = () => false;
+  // Cut off, or another protocol: the program must not wait for the rest.
+  sent.once('close', () => isWhole() || socket.destroy());
   sent.on('response', (got) => {
     const own = Object.entries(got.headers).filter(([name]) => !OF_CONNECTION.test(name));
-    // What the host sends is not judged: as many headers as it has.
-    answer.writeHead(got.statusCode ?? 502, Object.fromEntries(own));
+    // What the host sends is not judged: as many headers as it has. But three digits are a status.
+    const status = got.statusCode ?? 0;
+    if (status < 100 || status > 999) {
+      socket.destroy();
+      return;
+    }
+    answer.writeHead(status, Object.fromEntries(own));
+    isWhole = () => got.complete;
     got.pipe(answer);
   });
   asked.pipe(sent);
