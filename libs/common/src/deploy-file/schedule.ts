@@ -13,6 +13,11 @@ export type Schedule =
   /** After each deploy that succeeded. */
   | { readonly kind: 'deploy' };
 
+/** Of a day of the month and one of the week either is enough, as in cron; but one that begins with `*` narrows the other. */
+export function wantsBothDays(pattern: string): boolean {
+  return /^(?:\S+\s+){2}(?:\S+\s+\S+\s+)?\*/.test(pattern.trim());
+}
+
 /** The first time after `after` at which it is due; undefined if there is none. */
 export function nextDue(schedule: Schedule, after: Date): Date | undefined {
   if (schedule.kind === 'deploy') return undefined;
@@ -21,9 +26,7 @@ export function nextDue(schedule: Schedule, after: Date): Date | undefined {
     return new Date((Math.floor(after.getTime() / ms) + 1) * ms);
   }
   const times = schedule.patterns.flatMap((pattern) => {
-    // As in cron: of two days one is enough, but a field such as */2 narrows the other.
-    const domAndDow = /^(?:\S+\s+){2}(?:\S+\s+\S+\s+)?\*/.test(pattern.trim());
-    const timezone = schedule.zone;
+    const [timezone, domAndDow] = [schedule.zone, wantsBothDays(pattern)];
     const cron = new Cron(pattern, { timezone, domAndDow, paused: true, mode: '5-part' });
     return cron.nextRun(after)?.getTime() ?? [];
   });

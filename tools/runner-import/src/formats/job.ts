@@ -1,5 +1,5 @@
 /** Jobs of `.deploy.yml` from lines of cron: a name, the command and its times. */
-import { wrongWithPattern } from '@runner/common/deploy-file/schedule';
+import { wantsBothDays, wrongWithPattern } from '@runner/common/deploy-file/schedule';
 import { word } from '@runner/common/text/shell';
 import { keyOf, type SourceEntry } from '../plan/entry.ts';
 import { type Fate, left, type Plan, refusalOf, to } from '../plan/plan.ts';
@@ -61,28 +61,21 @@ export function addJob(plan: Plan, entry: SourceEntry, line: CronLine): Fate {
     return left('is more than a .deploy.yml has room for');
   const never = patterns.find(isNever);
   if (never !== undefined) return left(`'${never}' is never due`);
-  const exact = patterns.map((each) => (wantsBoth(each) ? each.replace(/(?=\S+$)/, '+') : each));
-  const problem = exact.map((each) => wrongWithPattern(each, zone)).find(Boolean);
+  const problem = patterns.map((each) => wrongWithPattern(each, zone)).find(Boolean);
   if (problem !== undefined) return left(problem);
-  const times = timesOf(exact, zone);
-  const all = times ? [times] : exact.map((each) => timesOf([each], zone) ?? {});
+  const times = timesOf(patterns, zone);
+  const all = times ? [times] : patterns.map((each) => timesOf([each], zone) ?? {});
   const names = all.map((each) => write(plan, entry, { run, ...each }));
   noteJobs(plan, zone);
   return to(names.map((name) => `jobs.${name}`).join(', '));
 }
 
-/** Where a day of the month or of the week begins with `*`, cron wants both, which `+` says to runner. */
-function wantsBoth(pattern: string): boolean {
-  const [day = '', , weekday = ''] = pattern.split(' ').slice(2);
-  return day !== '*' && weekday !== '*' && (day.startsWith('*') || weekday.startsWith('*'));
-}
-
 /** Whether none of its months has its days, which takes the library a while to find out. */
 function isNever(pattern: string): boolean {
-  const [day = '', month = '', weekday] = pattern.split(' ').slice(2);
+  const [day = '', month = ''] = pattern.split(' ').slice(2);
   const [first = 1] = valuesOf(day, 2) ?? [];
   const isShort = (valuesOf(month, 3) ?? []).every((each) => first > (LONGEST[each - 1] ?? 31));
-  return isShort && (weekday === '*' || wantsBoth(pattern));
+  return isShort && wantsBothDays(pattern);
 }
 
 /** Without what runner does anyway: enter the release, keep the output. */
