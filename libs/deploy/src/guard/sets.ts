@@ -34,7 +34,10 @@ const PORT_MAX = 65_535;
 
 const SETS: Readonly<Record<HostSet, SetDefinition>> = {
   npm: {
-    asks: ['npm config get registry', 'test ! -e yarn.lock || yarn config get registry'],
+    asks: [
+      'npm config get registry',
+      'test ! -e yarn.lock || for key in registry npmRegistryServer; do yarn config get $key; done',
+    ],
     files: {
       '.npmrc': ANY,
       '.yarnrc': ANY,
