@@ -153,6 +153,24 @@ test('a rollback waits for a run that a look begins at the same moment', async (
   assert.match(rollback.stderr(), /ok +wait for job tick/);
 });
 
+test('a run that a deploy ends before its next attempt has not failed', async ({ world }) => {
+  const mark = join(world.root, '..', 'mark');
+  const run = `touch ${mark}.$RUNNER_VERSION; test $RUNNER_VERSION = v2`;
+  const jobs = `jobs: { tick: { run: "${run}", ${dueNow()}, retry: 3, during_deploy: kill } }\n`;
+  await world.ship('v1', jobs);
+  world.since('tick', 30 * MINUTE);
+  await world.look();
+  await until(() => existsSync(`${mark}.v1`), 'no attempt has begun');
+  await setTimeout(1_000);
+  assert.is((await world.ship('v2', jobs)).status, 0);
+  await until(async () => {
+    await world.look();
+    return world.entry('tick').runs.length > 1;
+  }, 'it does not run again');
+  const outcomes = world.entry('tick').runs.map(({ outcome, version }) => `${outcome} ${version}`);
+  assert.equal([outcomes, newsOf(world)], [['ok v2', 'ended v1'], []]);
+});
+
 test('the way back of a watch ends a run of the bad release, and does not wait for it', async ({
   world,
 }) => {

@@ -93,7 +93,11 @@ async function runOnce(request: JobRequest, id: string): Promise<EndedJob | unde
     !signal.aborted
   ) {
     await sleep(RETRY_PAUSE, undefined, { signal }).catch(() => {});
-    if (signal.aborted) break;
+    if (signal.aborted) {
+      // It still had attempts.
+      done = { ...done, isInterrupted: true };
+      break;
+    }
     attempts += 1;
     done = await attemptJob(request, entry, id, noted);
   }
