@@ -73,11 +73,12 @@ export function settle(before: JobEntry, look: Look): SettledJob {
   return { ...next, missed: joined(unseen, missed), killed };
 }
 
+const LATER = 'a later time was due, too';
+
 /** Of several times that are found at once the newest has the run. */
 function withPassed(entry: JobEntry, times: readonly Date[], look: Look): JobEntry {
-  const reason = 'a later time was due, too';
   return times.reduce(
-    (known, time) => withRun(known, skipped(time.toISOString(), look, reason)),
+    (known, time) => withRun(known, skipped(time.toISOString(), look, LATER)),
     entry,
   );
 }
@@ -152,7 +153,7 @@ function unasked(entry: JobEntry, due: string, why: string, { now }: Look) {
 function waitingFor(entry: JobEntry, due: string, look: Look): JobEntry {
   const { waiting } = entry;
   const isOther = waiting !== null && waiting !== due;
-  const known = isOther ? withRun(entry, skipped(waiting, look)) : entry;
+  const known = isOther ? withRun(entry, skipped(waiting, look, LATER)) : entry;
   return { ...known, waiting: due };
 }
 

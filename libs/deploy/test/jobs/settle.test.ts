@@ -28,6 +28,20 @@ test('a clock that was set back by more than a day does not keep a job from runn
   assert.is(then.entry.run?.due, '2026-06-01T01:00:00.000Z');
 });
 
+test('of times that wait for a deploy the newest is kept, and the others say so', () => {
+  const before = { ...entryOf({ every: '1h' }, 'UTC', { during_deploy: 'wait' }) };
+  const claim = () => ({ result: 'claimed', token: null }) as const;
+  const look = { newId: () => '1', claim, isAlive: true, isStopped: false, isHeldUp: true };
+  const at = (hour: number) => ({ ...look, now: new Date(Date.UTC(2026, 5, 1, hour, 0, 1)) });
+  const first = settle({ ...before, settled: '2026-06-01T00:30:00.000Z' }, at(1)).entry;
+  const { waiting, runs } = settle(first, at(2)).entry;
+  assert.is(waiting, '2026-06-01T02:00:00.000Z');
+  assert.equal(
+    runs.map(({ due, reason }) => [due, reason]),
+    [['2026-06-01T01:00:00.000Z', 'a later time was due, too']],
+  );
+});
+
 test('times that were skipped are not the last run, however many they are', () => {
   const at = '2026-06-01T00:00:00.000Z';
   const ok = { id: 'ok', due: at, at, ms: 7, outcome: 'ok' as const, version: 'v1' };
