@@ -77,13 +77,14 @@ test('a file that is there is compared, and replaced with --force alone', async 
 });
 
 test('where a set does not have the hosts of the files, learn is suggested', async () => {
-  const folder = laidOut({
-    'requirements.txt': 'flask\ngunicorn\n',
-    'app.py': 'app = Flask(__name__)\n',
-  });
-  const { stdout, stderr } = await init(folder, ['--no-prove']);
   const line = '\n# Safer: build: { run: …, network: learn } lists the hosts it needs.\n';
-  assert.ok(stdout.includes(line), stdout + stderr);
+  for (const files of [
+    { 'requirements.txt': 'flask\ngunicorn\n', 'app.py': 'app = Flask(__name__)\n' },
+    { Gemfile: "source 'https://rubygems.org'\ngem 'rack'\ngem 'puma'\n", 'config.ru': 'run 1\n' },
+  ]) {
+    const { stdout, stderr } = await init(laidOut(files), ['--no-prove']);
+    assert.ok(stdout.includes(line), stdout + stderr);
+  }
 });
 
 test('what is not known is one sentence, and a file to fill in that runner accepts', async () => {

@@ -99,7 +99,8 @@ function setsOf(settings: readonly ProposedSetting[]): HostSet[] {
 function networkHint(settings: readonly ProposedSetting[]): string[] {
   const sets = setsOf(settings);
   if (sets.length === 0 || settings.some((each) => keyOf(each) === 'build.network')) return [];
-  const isPartial = sets.some((set) => PARTIAL.includes(set));
+  // Bundler has its index, and GitHub the archives of composer, at a host that no file names.
+  const isPartial = sets.some((set) => set !== 'npm' && set !== 'go');
   const list = isPartial ? 'learn' : `[${sets.join(', ')}]`;
   const more = isPartial
     ? ' lists the hosts it needs'
