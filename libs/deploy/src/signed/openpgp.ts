@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { orElse } from '@runner/common/foundation/attempt';
+import { orElse, orFail } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 
 /** How the armour of such a signature begins. */
@@ -76,16 +76,17 @@ export interface PgpSigner {
   readonly key: string;
 }
 
-/** The signer, if the keyring has the key and the key has not ended. Throws `signers_invalid` without gpgv. */
+/** The signer, if the keyring has the key and it has not ended. Throws `signers_invalid` without gpgv, `not_writable`. */
 export async function pgpSigner(
   keyring: Buffer,
   signature: string,
   payload: Buffer,
 ): Promise<PgpSigner | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-gpgv-'));
+  const doing = `write a file in ${tmpdir()}`;
+  const folder = orFail(() => mkdtempSync(join(tmpdir(), 'runner-gpgv-')), doing);
   try {
     const file = (name: string, content: Buffer | string) => {
-      writeFileSync(join(folder, name), content, { mode: 0o600 });
+      orFail(() => writeFileSync(join(folder, name), content, { mode: 0o600 }), doing);
       return join(folder, name);
     };
     const keys = file('keys', keyring);
