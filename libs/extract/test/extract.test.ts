@@ -21,6 +21,39 @@ test('a compiler: the first error leads, the other errors follow with their plac
   });
 });
 
+test('npm: the reason leads, not the usage or the notice of a newer npm that follow', () => {
+  const usage = [
+    'npm error code EUSAGE',
+    'npm error',
+    'npm error The `npm ci` command can only install with an existing package-lock.json or',
+    'npm error npm-shrinkwrap.json with lockfileVersion >= 1. Run an install with npm@5 or',
+    'npm error later to generate a package-lock.json file, then try again.',
+    'npm error',
+    'npm error Clean install a project',
+    'npm error',
+    'npm error   --omit',
+    'npm error     Dependency types to omit from the installation tree on disk.',
+    'npm error',
+    'npm error Run "npm help ci" for more info',
+  ];
+  const refused = extractError(usage.join('\n'));
+  assert.match(refused.text, /^(?:npm error )?The `npm ci` command can only install with /);
+  // A rule has to know it: beside the hundred lines of the whole usage its words alone do not count.
+  assert.is(refused.rule, 'package');
+  const notice = [
+    'npm error Missing script: "build"',
+    'npm error',
+    'npm error To see a list of scripts, run:',
+    'npm error   npm run',
+    'npm notice',
+    'npm notice New minor version of npm available! 11.19.1 -> 11.21.2',
+    'npm notice To update run: npm install -g npm@11.21.2',
+  ];
+  const { text } = extractError(notice.join('\n'));
+  assert.match(text, /^npm error Missing script: "build"/);
+  assert.not.match(text, /npm notice/);
+});
+
 test('a log of numbers alone has no cause but how the step ended', () => {
   const log = Array.from({ length: 400 }, (_, n) => n + 1).join('\n');
   const ending = { step: 'build', command: './count', exit: { code: 3 } };

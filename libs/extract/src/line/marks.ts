@@ -55,7 +55,7 @@ export const marks = {
     /^(?=[\s\S]*?(?:[Ww]arning|WARN|npm warn|deprecated))(?:\d+:\d+\s{1,6}warning\s|[^\s:]{1,240}:\d+: \w{0,40}Warning: |(?!.{0,200}\b(?:error|fatal)\b).{0,200}(?:\bnpm (?:WARN|warn) |\b(?:is|are) (?:now |currently )?deprecated\b|[\s(:[-](?:[Ww]arning|WARN(?:ING)?) ?(?:[A-Z]{1,6}\d+)?[):\]]))/,
   /** A compiler's warnings and notes. */
   advice:
-    /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,40}\])?: |npm warn |(?:usage|options):$)/i,
+    /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,40}\])?: |npm (?:warn|notice)(?: |$)|(?:usage|options):$)/i,
   /** How long a test run took, and what stands around its results. */
   summary:
     /^(?:\p{L}+(?: {2,}\d+){2,4}$|Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|(?:=> ?)?0x[\da-f]{6,16}:(?: [[(]?[\da-f]{2}\b){4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u,
