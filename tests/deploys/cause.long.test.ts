@@ -107,6 +107,38 @@ test('the cause is found in the middle of an output that the record cannot hold'
   }
 });
 
+test('an app that listens elsewhere, or answers nothing, is not explained by its greeting', async () => {
+  const world = await makeWorld();
+  try {
+    const push = (version: string, listen: string) =>
+      world.push(version, {
+        deploy: `instances: { default: { env: { PORT: "${world.port}" } } }
+start: { type: process, run: exec node mute.mjs }
+health: { url: "http://127.0.0.1:\${PORT}/", within: 2s }
+`,
+        files: {
+          'mute.mjs': `import { createServer } from 'node:http';
+createServer(() => {}).listen(${listen}, '127.0.0.1', () => console.log('up and running'));
+`,
+        },
+      });
+    await push('v1', '0');
+    assert.is((await world.deploy()).status, 1);
+    assert.match(
+      String(world.events().at(-1)?.cause),
+      new RegExp(`^health: the app listens on port \\d+, not on ${world.port}\n`),
+    );
+    await push('v2', 'process.env.PORT');
+    assert.is((await world.deploy()).status, 1);
+    assert.match(
+      String(world.events().at(-1)?.cause),
+      /^health: \S+ did not answer within [\d.]+ s, not healthy within 2 s\nup and running$/,
+    );
+  } finally {
+    await world.close();
+  }
+});
+
 test('a step that dies in silence has an error in words', async () => {
   const world = await makeWorld();
   try {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from '@runner/common/deploy-file/health';
 import { expand } from '@runner/common/deploy-file/variables';
 import { describeExit, succeeded } from '../run/child.ts';
+import { portsHeldBy } from '../run/listeners.ts';
 import {
   loggedFailure,
   StepFailure,
@@ -63,7 +64,8 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       // Without an answer that says why, the app's own output often does.
       const printed = output.trim() === '' ? (started.output?.() ?? '') : '';
       const all = withOutput(failure, log, printed);
-      throw withSeen(all, answer && `health: ${answer}`);
+      const seen = answer ?? elsewhere(health, address, started);
+      throw withSeen(all, seen && `health: ${seen}`);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});
   }
@@ -91,6 +93,14 @@ function notFromTarget(
         : otherAppOn(target, port);
   if (stranger === undefined) return undefined;
   return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
+}
+
+/** Where the app listens instead of where it is asked. */
+function elsewhere({ kind }: Health, address: string, { pids }: Started): string | undefined {
+  const port = kind === 'cmd' ? undefined : localPort(address);
+  const ports = portsHeldBy(port === undefined ? [] : (pids?.() ?? []));
+  if (port === undefined || ports.length === 0 || ports.includes(port)) return undefined;
+  return `the app listens on port ${ports.join(', ')}, not on ${port}`;
 }
 
 async function ask(

@@ -38,8 +38,12 @@ export async function causeOf(op: Operation, error: StepFailure): Promise<string
     });
     if (part) readPart(op, part, FAILED_OUTPUT_MAX, extractor.push);
     else extractor.push(output);
+    const { text, rule } = extractor.end();
+    // What an unhealthy app printed may be no complaint at all.
+    const isCalm = rule === null && stage === 'health' && text !== '';
+    const seen = error.seen ?? (isCalm && !ended ? error.message : '');
     // It comes first, since `history` and messages show the first line.
-    return [error.seen, extractor.end().text].filter(Boolean).join('\n');
+    return [seen, text].filter(Boolean).join('\n');
   } catch {
     return '';
   }
