@@ -52,7 +52,7 @@ watch: 10m # how long a release is judged once it is live
   );
   assert.match(
     stdout,
-    /^Wrote .*\.deploy\.yml\. Not proven: not tried, because of --no-prove\.\nNext: git add \.deploy\.yml, commit and push it, then runner add\n$/,
+    /^Wrote .*\.deploy\.yml\. Not proven: not tried, because of --no-prove\.\nNext: git add \.deploy\.yml, commit and push it, then runner add <owner\/name>\n$/,
   );
   assert.match(stderr, /^ {2}found: +Node server with npm\n/);
   assert.not.match(stderr, 'Not proven');

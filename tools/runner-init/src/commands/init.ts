@@ -47,7 +47,7 @@ export const init = command({
     const words = proof.result === 'failed' ? 'Not proven' : proofWords(proof, { output });
     const next =
       options.app === undefined
-        ? `Next: git add ${DEPLOY_FILE}, commit and push it, then runner add\n`
+        ? `Next: git add ${DEPLOY_FILE}, commit and push it, then runner add <owner/name>\n`
         : '';
     return `${style.green('Wrote')} ${style.bold(written)}. ${words}.\n${next}`;
   },
