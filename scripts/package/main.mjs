@@ -53,6 +53,8 @@ const NODES = { amd64: 'x64', arm64: 'arm64' };
 /** The packages of one architecture. */
 function makeRelease(arch, work) {
   const node = NODES[arch];
+  const long = node === undefined || values.quick ? '' : ', which takes minutes';
+  say(`package: making the packages for ${arch}${long}`);
   const bom = bomOf(version, node === undefined ? packages : [...packages, NODE]);
   const release = { ...base, arch, bom };
   const name = node === undefined ? '' : `-linux-${node}`;

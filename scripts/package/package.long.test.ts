@@ -21,10 +21,12 @@ function packageTo(
   options: readonly string[] = ['--arch', 'all'],
 ): string {
   const script = join(checkout, 'scripts/package/main.mjs');
-  execFileSync(process.execPath, [script, ...options, '--to', folder], {
+  const { status, stderr } = spawnSync(process.execPath, [script, ...options, '--to', folder], {
     env: { ...process.env, ...env },
-    stdio: 'pipe',
+    encoding: 'utf8',
   });
+  assert.is(status, 0, stderr);
+  assert.match(stderr, /^package: making the packages for \w+\n/);
   return folder;
 }
 
