@@ -35,7 +35,8 @@ test('JSON has what was found, the settings with their reasons, and the proof', 
           {
             key: 'start.type',
             value: 'none',
-            reason: 'a web server shows it: runner setup <app> --public public',
+            reason:
+              'a web server shows it: add a domain, then sudo runner setup <app> --public public',
           },
         ],
         output: 'public',

@@ -21,7 +21,11 @@ for (const [key, isWritten] of [
     const folder = laidOut({ 'index.html': '<h1>Hi</h1>' });
     const { status, text } = await onTerminal(folder, '.deploy.yml? [Y/n] ', key);
     assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [0, isWritten]);
-    assert.is(text.match(/type: none # a web server shows it: runner setup /g)?.length, 1);
+    assert.is(
+      text.match(/type: none # a web server shows it: add a domain, then sudo runner setup /g)
+        ?.length,
+      1,
+    );
     assert.is(text.includes('Wrote '), isWritten);
   });
 }

@@ -25,6 +25,14 @@ test('a plain unit is enabled, and what is not needed is said', async () => {
     none.stdout,
     /note: no user, unit or access list is needed: start\.type is process\n/,
   );
+  assert.match(
+    (await other.setup(...RUN, '--yes')).stdout,
+    'start.type is process; for --run, write start: { type: systemd, unit: shop.service } into .deploy.yml\n',
+  );
+  assert.match(
+    (await makeStand('start: { type: none }\n', []).setup('--public', '.', '--yes')).stdout,
+    'no instance has a domain: write instances: { default: { domain: www.example.org } } into .deploy.yml, and deploy it\n',
+  );
 });
 
 test('without a command for the unit, with two proxies, or with a user of others, it says what to add', async () => {

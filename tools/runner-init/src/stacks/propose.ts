@@ -138,7 +138,12 @@ function startSettings(
   if (compose === undefined) {
     const folder = [dir, output ?? ''].filter((part) => part !== '' && part !== '.').join('/');
     const shown = folder === '' ? '.' : folder;
-    return [type('none', `a web server shows it: runner setup <app> --public ${shown}`)];
+    return [
+      type(
+        'none',
+        `a web server shows it: add a domain, then sudo runner setup <app> --public ${shown}`,
+      ),
+    ];
   }
   const file = dir === '' ? compose : `${dir}/${compose}`;
   return [

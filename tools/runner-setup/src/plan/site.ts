@@ -15,12 +15,20 @@ import { chooseProxy, type ProxyName, proxyUser } from './proxy.ts';
 import { caddyThings, certbotFor, haproxyThings, nginxThings } from './site-files.ts';
 import type { Site, SiteTarget } from './site-text.ts';
 
+/** An app that starts nothing is there for its site. */
+function noDomainWords({ file, choices }: AppNeeds): string {
+  if (file.start.type !== 'none' && choices.public === undefined)
+    return 'no site is needed: no instance has a domain';
+  const line = 'instances: { default: { domain: www.example.org } }';
+  return `no site is made: no instance has a domain: write ${line} into .deploy.yml, and deploy it`;
+}
+
 export function siteThings(needs: AppNeeds): NeededThings {
   const withDomain = needs.file.instances.filter(({ domain }) => domain !== undefined);
   if (withDomain.length === 0)
     return {
       things: ownSiteThings(needs),
-      notes: ['no site is needed: no instance has a domain'],
+      notes: [noDomainWords(needs)],
     };
   if (needs.choices.proxy === 'none') return { things: [], notes: [] };
   const proxy = chooseProxy(needs);

@@ -24,7 +24,9 @@ export function unitThings(needs: AppNeeds): NeededThings {
   const { start } = needs.file;
   if (start.type !== 'systemd') {
     const by = start.type === 'none' ? 'nothing starts it' : `start.type is ${start.type}`;
-    return { things: [], notes: [`no user, unit or access list is needed: ${by}`] };
+    const how = `; for --run, write start: { type: systemd, unit: ${needs.app}.service } into .deploy.yml`;
+    const words = `no user, unit or access list is needed: ${by}`;
+    return { things: [], notes: [needs.choices.run === undefined ? words : words + how] };
   }
   if (start.user) {
     const words = 'its units belong to the user of runner (start.user): setup does not make them';
