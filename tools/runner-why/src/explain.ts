@@ -1,5 +1,6 @@
 /** Puts together why an app is not well. */
 import type { ChangeSummary } from '@runner/common/apps/deployed';
+import { editFor } from '@runner/common/apps/next';
 import { requireApp } from '@runner/common/apps/store';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { deployedSince } from '@runner/common/apps/versions';
@@ -76,7 +77,9 @@ export async function explain(context: Context, name: string): Promise<AppExplan
   const isKept = id !== null && /^[\w-]{8}$/.test(id) && isThere(paths.deployLog(app.app, id));
   const log = `runner debug log ${app.app} --deploy ${id}`;
   const root = options.root === undefined ? '' : ` --root ${word(paths.root)}`;
-  const commands = commandsFor(paths, summary, failure && !failure.over && isKept ? log : null);
+  const edit = editFor(app, summary.check_failed?.error);
+  const first = edit ?? (failure && !failure.over && isKept ? log : null);
+  const commands = commandsFor(paths, summary, first);
   const value: AppExplanation = {
     app: app.app,
     state: summary.state,

@@ -53,13 +53,13 @@ const COMMANDS: Partial<Record<StateWord, string>> = {
   stopped: 'start',
 };
 
-/** At most two commands; `log` shows the output of the failure that explains the state. */
-export function commandsFor(paths: Paths, shown: AppSummary, log: string | null): string[] {
+/** At most two commands; `first` belongs to the failure that explains the state: its log, its repair. */
+export function commandsFor(paths: Paths, shown: AppSummary, first: string | null): string[] {
   const { app, state, instances, watched, preview, migration_left: left, plans } = shown;
   const undo = preview && state === 'removed' ? previewCommand('undo', preview) : undefined;
   const command = left ?? undo ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
   return [
-    ...(log === null ? [] : [log]),
+    ...(first === null ? [] : [first]),
     ...[...repairsOf(app, instances), ...(command === undefined ? [] : [command])].map((each) =>
       withApprovals(paths, app, plans, each),
     ),

@@ -82,4 +82,28 @@ test('one screen has the cause, the files that it names, what changed since, wha
   }
 });
 
+test('what the code host refuses comes with the command that changes it', async () => {
+  const world = await makeWorld();
+  const { root } = world;
+  try {
+    await world.push('v1');
+    await run('runner-edit', ['shop', '--branch', 'nope'], { root });
+    const edit = 'runner edit shop --branch <BRANCH>';
+    for (const args of [[], ['--check']]) {
+      const { status, stderr } = await world.deploy(args);
+      assert.is(status, 1);
+      assert.ok(stderr.includes(`has no branch 'nope'; run: ${edit} (branch_not_found)\n`), stderr);
+    }
+    assert.is((await run('runner-fetch', ['shop'], { root })).status, 1);
+    const { stdout } = await run('runner-why', ['shop', '--json'], { root });
+    assert.equal(JSON.parse(stdout).commands, [edit, 'runner fetch shop']);
+    const doctor = await run('runner-doctor', ['--json'], { root });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: Record<string, string>[] };
+    const stale = findings.find(({ message }) => message?.includes("no branch 'nope'"));
+    assert.is(stale?.fix, edit);
+  } finally {
+    await world.close();
+  }
+});
+
 test.run();

@@ -33,6 +33,20 @@ export function repairsOf(app: string, instances: readonly InstanceSummary[]): s
   return bad.map((each) => startAgain(app, each, instances.length));
 }
 
+/** The option of `runner edit` that lets the commits of an app be fetched again. */
+const EDITS: Readonly<Record<string, string>> = {
+  token_invalid: '--token-file <FILE>',
+  branch_not_found: '--branch <BRANCH>',
+  repo_not_found: '--repo <OWNER/NAME>',
+};
+
+/** The command that changes what the code host refused with this code; undefined if none does. */
+export function editFor({ app, state }: AppState, code: string | undefined): string | undefined {
+  const option =
+    code === 'token_invalid' && state.github_app ? '--app-key-file <FILE>' : EDITS[code ?? ''];
+  return option && `runner edit ${app} ${option}`;
+}
+
 /** What brings back an app that ran before a restore. */
 function restoredNext(app: AppState, state: StateWord, max: number): string | undefined {
   const { app: name, restored } = app;

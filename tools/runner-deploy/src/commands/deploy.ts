@@ -1,3 +1,4 @@
+import { editFor } from '@runner/common/apps/next';
 import { pauseOf, pauseWords } from '@runner/common/apps/operator';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
@@ -7,6 +8,7 @@ import {
   command,
   EVENTS_OPTION,
 } from '@runner/common/cli/command';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { EXIT, Failure, signalStatus } from '@runner/common/foundation/failure';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { canAsk, confirm } from '@runner/common/tokens/prompt';
@@ -80,7 +82,10 @@ export const deploy = command({
       const { check, 'dry-run': isDry } = context.options;
       const run = check || isDry ? runCheck : runDeploy;
       const apps = chosenApps(context);
-      const one = (app: string) => run({ ...context, args: { app } }, interruption);
+      const one = (app: string) =>
+        run({ ...context, args: { app } }, interruption).catch((error: unknown) => {
+          throw withEdit(context, app, error);
+        });
       const [only] = apps;
       if (only !== undefined && apps.length === 1) return await one(only);
       return await oneAfterTheOther(context, apps, interruption, one);
@@ -155,6 +160,14 @@ async function runDeploy(
     const facts = { ...error.facts, app: args.app, result };
     throw new Failure(error.code, error.message, facts, error.cause);
   }
+}
+
+/** What the code host refused, with the command that changes it. */
+function withEdit({ paths }: Pick<Context, 'paths'>, name: string, error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const { code, message, facts, cause } = error;
+  const edit = unlessFailure(() => editFor(requireApp(paths, name), code), undefined);
+  return edit ? new Failure(code, `${message}; run: ${edit}`, facts, cause) : error;
 }
 
 /** The first deploy with `traffic` moves no request yet: the proxy does not know the slots. */

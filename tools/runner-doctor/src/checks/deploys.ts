@@ -3,6 +3,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJobBook } from '@runner/common/apps/job-book';
+import { editFor } from '@runner/common/apps/next';
 import { uncheckedWords } from '@runner/common/apps/preview';
 import { operationWord } from '@runner/common/apps/progress';
 import type { AppState } from '@runner/common/apps/state';
@@ -43,7 +44,7 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
     if (unread?.code === 'state_malformed')
       jobs.push(problem(unread.message, `rm ${word(paths.app(app.app).jobs)}`));
     return [
-      ...stateOf(summary),
+      ...stateOf(app, summary),
       ...jobs,
       ...leftovers({ io, paths }, app),
       ...links(paths, app),
@@ -58,7 +59,7 @@ export async function deploys({ io, paths }: CheckContext): Promise<readonly Che
   return orOk([...found, ...ports, ...strays], 'no deploy was left unfinished');
 }
 
-function stateOf(summary: AppSummary): CheckResult[] {
+function stateOf(of: AppState, summary: AppSummary): CheckResult[] {
   const { app, state, deploying, failures, instances, next, check_failed: failed } = summary;
   const command = next.slice(next.indexOf('runner '));
   if (state === 'broken') {
@@ -88,7 +89,7 @@ function stateOf(summary: AppSummary): CheckResult[] {
     return [
       problem(
         `new commits of ${app} have not been deployed since ${failed.since}: ${failed.message}`,
-        `runner fetch ${app}`,
+        editFor(of, failed.error) ?? `runner fetch ${app}`,
         { isDenied: failed.error === 'file_unreadable' || failed.error === 'not_writable' },
       ),
     ];
