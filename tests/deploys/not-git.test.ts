@@ -6,7 +6,7 @@ import { REPO } from './world.ts';
 const test = notGitSuite('not git');
 
 test('a repository without the branch is reported, empty or not', async ({ world }) => {
-  const sentence = `the repository ${REPO} has no branch 'main' (branch_not_found)\n`;
+  const sentence = `the repository ${REPO} has no branch 'main'; run: runner edit shop --branch <BRANCH> (branch_not_found)\n`;
   const empty = await world.deploy();
   assert.equal([empty.status, empty.stderr.endsWith(sentence)], [1, true], empty.stderr);
   await world.push('v1');

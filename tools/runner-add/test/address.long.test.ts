@@ -86,6 +86,14 @@ test('what the code host does not answer is one sentence, and nothing is registe
   }
 });
 
+test('a path is not a repository, and no host is asked for or proposed', async () => {
+  for (const path of ['file:///srv/shop.git', './shop', '/srv/shop.git']) {
+    const { status, stderr } = await add(newRoot(), [path, '--public']);
+    assert.is(status, 1);
+    assert.match(stderr, / is not a repository: give it as <owner>\/<name> \(name_invalid\)\n$/);
+  }
+});
+
 test('an argument and --repo exclude each other, and a second argument is refused', async () => {
   const both = await add(newRoot(), ['acme/shop', ...SHOP, '--public']);
   assert.equal(

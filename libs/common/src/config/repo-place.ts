@@ -26,7 +26,7 @@ export async function placeOfRepo(
   { paths, io }: HostQuestion,
   text: string,
 ): Promise<RecordedPlace> {
-  if (!text.includes(':')) return { repo: repoName(text) };
+  if (!namesHost(text)) return { repo: repoName(text) };
   const { hosts, found } = await searched({ paths, io }, text);
   if (!found) {
     const { name, git_url } = unknownHost(text);
@@ -43,8 +43,11 @@ export async function placeOfRepo(
 
 /** Whether a text is an address on a host that has no entry. */
 export async function isElsewhere(at: HostQuestion, text: string): Promise<boolean> {
-  return text.includes(':') && !(await searched(at, text)).found;
+  return namesHost(text) && !(await searched(at, text)).found;
 }
+
+/** `file:///srv/shop` names none. */
+const namesHost = (text: string) => text.includes(':') && unknownHost(text).name !== '';
 
 interface HostQuestion {
   readonly paths: Paths;

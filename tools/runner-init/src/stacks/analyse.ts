@@ -60,6 +60,6 @@ function withProcfile(checkout: Checkout): Detected | undefined {
 }
 
 function unknown(checkout: Checkout): string {
-  if (checkout.files.length === 0) return 'there are no files that runner can read';
+  if (checkout.files.length === 0) return 'the folder has no files yet';
   return 'no file names a known stack: no package.json, pyproject.toml, requirements.txt, Gemfile, composer.json, go.mod, Cargo.toml, pom.xml, build.gradle, *.csproj, mix.exs, index.html, compose.yaml or Procfile';
 }
