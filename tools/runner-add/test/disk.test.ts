@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asNobody, run, shell, shellWord } from '@runner/testing/run';
 import { findSecret } from '@runner/testing/secret-search';
@@ -61,6 +61,15 @@ test('a file in the place of the root or of a folder in it is refused', async ()
     delete after['root/locks/registry.lock'];
     assert.equal(after, before, place);
   }
+});
+
+test('a user who has chosen no root hears how to, where runner is not installed', async () => {
+  if (!isRoot || existsSync('/opt/runner')) return leftOut('it needs root, and no /opt/runner');
+  const typed = `env -u RUNNER_ROOT ${asNobody('runner-add')} ${SHOP.join(' ')} --public`;
+  const { status, stderr } = await shell(typed);
+  const advice = 'to use a folder of your own: export RUNNER_ROOT=~/runner';
+  const what = 'cannot make the folder /opt/runner/locks: permission denied';
+  assert.equal([status, stderr], [1, `runner add: ${what}; ${advice} (not_writable)\n`]);
 });
 
 test('a user without write access to the root is refused and changes nothing', async () => {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { orElse } from '../foundation/attempt.ts';
 import { EXIT, Failure, systemCode } from '../foundation/failure.ts';
 import type { Io } from '../foundation/io.ts';
-import { chooseRoot } from '../foundation/paths.ts';
+import { chooseRoot, DEFAULT_ROOT } from '../foundation/paths.ts';
 import { redactor } from '../secrets/redactor.ts';
 import { harmless, harmlessLine, jsonLine } from '../text/harmless.ts';
 import { word } from '../text/shell.ts';
@@ -65,7 +65,7 @@ function wantedFormat(argv: readonly string[]): string | undefined {
 
 /**
  * What an ordinary user types who may not read the files of an installed server: `; use: sudo runner deploy
- * shop`; '' if the failure is another one, or the root is this user's.
+ * shop`, or where runner is not installed for the server; '' if the failure is another one, or the root is this user's.
  */
 function sudoHint(io: Io, title: string, args: readonly string[], error: Failure): string {
   const isDenied = error.code === 'file_unreadable' || error.code === 'not_writable';
@@ -75,6 +75,8 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   const option = named ?? (at < 0 ? undefined : args[at + 1]);
   const root = chooseRoot(option, io.env, () => io.cwd);
   const owner = statSync(root, { throwIfNoEntry: false })?.uid;
+  if (owner === undefined && root === DEFAULT_ROOT)
+    return '; to use a folder of your own: export RUNNER_ROOT=~/runner';
   if (owner === undefined || owner === io.uid) return '';
   const { path = '' } = error.cause as NodeJS.ErrnoException;
   const isIn = (folder: string) => path.startsWith(`${folder}/`);
