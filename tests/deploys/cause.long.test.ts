@@ -126,7 +126,7 @@ createServer(() => {}).listen(${listen}, '127.0.0.1', () => console.log('up and 
     assert.is((await world.deploy()).status, 1);
     assert.match(
       String(world.events().at(-1)?.cause),
-      new RegExp(`^health: the app listens on port \\d+, not on ${world.port}\n`),
+      new RegExp(`^health: .+; the app listens on \\d+, not on ${world.port}\nup and running$`),
     );
     await push('v2', 'process.env.PORT');
     assert.is((await world.deploy()).status, 1);

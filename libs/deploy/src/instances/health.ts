@@ -54,7 +54,8 @@ export async function waitHealthy(health: Health, target: Target, started: Start
     if (signal.aborted)
       throw new StepFailure('health', 'health: was interrupted', { blame: 'operator' });
     if (performance.now() + health.interval >= until) {
-      const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s`;
+      const where = elsewhere(health, address, started);
+      const headline = `health: ${problem.words}, not healthy within ${health.within / 1000} s${where}`;
       const { output, answer } = problem;
       // The output of a command is in the log already.
       const failure =
@@ -64,8 +65,7 @@ export async function waitHealthy(health: Health, target: Target, started: Start
       // Without an answer that says why, the app's own output often does.
       const printed = output.trim() === '' ? (started.output?.() ?? '') : '';
       const all = withOutput(failure, log, printed);
-      const seen = answer ?? elsewhere(health, address, started);
-      throw withSeen(all, seen && `health: ${seen}`);
+      throw withSeen(all, answer && `health: ${answer}`);
     }
     await sleep(health.interval, undefined, { signal }).catch(() => {});
   }
@@ -95,12 +95,12 @@ function notFromTarget(
   return { words: `${address} is answered by ${stranger}, not by what was started`, output: '' };
 }
 
-/** Where the app listens instead of where it is asked. */
-function elsewhere({ kind }: Health, address: string, { pids }: Started): string | undefined {
+/** Where the app listens instead of where it is asked; '' if it does not, or that is not known. */
+function elsewhere({ kind }: Health, address: string, { pids }: Started): string {
   const port = kind === 'cmd' ? undefined : localPort(address);
   const ports = portsHeldBy(port === undefined ? [] : (pids?.() ?? []));
-  if (port === undefined || ports.length === 0 || ports.includes(port)) return undefined;
-  return `the app listens on port ${ports.join(', ')}, not on ${port}`;
+  if (port === undefined || ports.length === 0 || ports.includes(port)) return '';
+  return `; the app listens on ${ports.join(', ')}, not on ${port}`;
 }
 
 async function ask(
