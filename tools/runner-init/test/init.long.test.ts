@@ -50,6 +50,12 @@ test('JSON has what was found, the settings with their reasons, and the proof', 
   );
 });
 
+test('the top of an app in a folder is named without a dot', async () => {
+  const folder = laidOut({ 'apps/web/index.html': '<h1>Hi</h1>' });
+  const { stdout } = await init(folder, ['--dir', 'apps/web', '--yes']);
+  assert.match(stdout, /Proven: it was built, and apps\/web has an index page\.\n/);
+});
+
 test('a script that migrates is named, and else what would migrate', async () => {
   const scripts = {
     prestart: 'npm run db',

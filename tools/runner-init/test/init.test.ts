@@ -92,6 +92,7 @@ test('what is not known is one sentence, and a file to fill in that runner accep
   const { status, stdout, stderr } = await init(folder, ['--yes']);
   assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [1, false]);
   assert.match(stderr, /^runner init: no file names a known stack: .*\n$/);
+  assert.match(stdout, /\n# To be filled in and saved as \.deploy\.yml: no file names .*\n/);
   assert.match(stdout, /\n# start: \{ type: process, run: \.\/server \}/);
 });
 

@@ -133,7 +133,7 @@ export function skeleton(missing: string): string {
   return deployFileText(
     [],
     [
-      harmlessLine(`To be filled in: ${missing}.`),
+      harmlessLine(`To be filled in and saved as .deploy.yml: ${missing}.`),
       'instances: { default: { env: { PORT: "3000" } } }',
       'build: [make]                                   # the commands that build it',
       'start: { type: process, run: ./server }         # what starts it in the foreground; it listens on PORT',

@@ -41,7 +41,7 @@ export interface Place {
 export function propose({ top, dir }: Place, detected: Detected): Proposal {
   const checkout = dir === '' ? top : top.below(dir);
   const { stack, installed } = detected;
-  const within = (path: string) => (dir === '' ? path : `${dir}/${path}`);
+  const within = (path: string) => (dir === '' ? path : path === '.' ? dir : `${dir}/${path}`);
   const start = startOf(checkout, detected);
   const build = buildLines({ top, dir }, detected);
   const shared = sharedOf(checkout, detected);
