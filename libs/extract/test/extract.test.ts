@@ -50,7 +50,7 @@ test('npm: the reason leads, not the usage or the notice of a newer npm that fol
     'npm notice To update run: npm install -g npm@11.21.2',
   ];
   const { text } = extractError(notice.join('\n'));
-  assert.match(text, /^npm error Missing script: "build"/);
+  assert.match(text, /^npm error Missing script: "build"(?:\n|$)/);
   assert.not.match(text, /npm notice/);
 });
 
