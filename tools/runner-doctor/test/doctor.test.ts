@@ -1,7 +1,7 @@
 /** What the doctor says as a whole, and about folders, keys and config.yml. */
 import { chmodSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkoutFolder, run, shellWord } from '@runner/testing/run';
+import { asNobody, checkoutFolder, run, shell, shellWord } from '@runner/testing/run';
 import { temporaryFolder, tree } from '@runner/testing/temp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,6 +17,18 @@ test('an empty root has warnings alone, and stays empty', async () => {
   ]);
   assert.equal((await examined(folder)).troubles, []);
   assert.equal(tree(folder), {});
+});
+
+test('a root that this user cannot create is a problem, with a root that they can', async () => {
+  if (process.getuid?.() !== 0) return;
+  const folder = temporaryFolder('doctor');
+  chmodSync(folder, 0o755);
+  const root = join(folder, 'root');
+  const { status, stdout } = await shell(`${asNobody('runner-doctor')} --json`, { root });
+  assert.is(status, 1);
+  const { findings } = JSON.parse(stdout) as { findings: Record<string, string>[] };
+  const { message, fix } = findings.find(({ check }) => check === 'folders') ?? {};
+  assert.equal([message, fix], [`you may not create ${root}`, 'export RUNNER_ROOT=~/runner']);
 });
 
 test('a new registration is in order, and is not changed', async () => {

@@ -5,11 +5,11 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { allNames } from '@runner/common/apps/store';
 import { namesIn } from '@runner/common/files/read';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { systemCode, systemFailure } from '@runner/common/foundation/failure';
 import { chooseRoot, DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
 import { trippedGuards } from '@runner/common/guards/check';
@@ -38,14 +38,19 @@ function look(path: string): Stats | undefined {
   }
 }
 
+/** A root that is to be made, if this user may. */
+function missing(root: string): CheckResult {
+  const above = dirname(root);
+  const isClosed = look(above) && orElse(() => accessSync(above, constants.W_OK), true);
+  if (isClosed) return problem(`you may not create ${root}`, 'export RUNNER_ROOT=~/runner');
+  return warning(
+    `${root} does not exist yet: adding the first app creates it`,
+    'runner add --repo <OWNER/NAME> --branch <BRANCH>',
+  );
+}
+
 export function folders({ io, paths }: CheckContext): readonly CheckResult[] {
-  if (look(paths.root) === undefined)
-    return [
-      warning(
-        `${paths.root} does not exist yet: adding the first app creates it`,
-        'runner add --repo <OWNER/NAME> --branch <BRANCH>',
-      ),
-    ];
+  if (look(paths.root) === undefined) return [missing(paths.root)];
   const root = lstatSync(realpathSync(paths.root));
   if (!root.isDirectory())
     return [
