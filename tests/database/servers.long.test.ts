@@ -189,10 +189,16 @@ async function checkTwo(databases: TestDatabases): Promise<void> {
  * A deploy that is killed while it migrates: no other server migrates until someone has said what became of
  * it, and each records the verdict of the one that ran a migration.
  */
-async function checkKilled(databases: TestDatabases): Promise<void> {
+async function checkKilled(databases: TestDatabases, isOwner = true): Promise<void> {
   const worlds = [await makeWorld(), await makeWorld()] as const;
   const [one, two] = worlds;
   databases.create('fleet');
+  const unknown = /if this is killed, no other server will know of it: (.+)/;
+  if (!isOwner)
+    databases.sql(
+      'fleet',
+      'GRANT CREATE ON SCHEMA public TO app; ALTER DATABASE fleet OWNER TO root;',
+    );
   const sleep = databases.kind === 'postgres' ? 'select pg_sleep(4);' : 'select sleep(4);';
   const migrations: [string, string][] = [
     ['migrations/1.sql', 'create table acc(n int); insert into acc values (100);'],
@@ -232,7 +238,12 @@ async function checkKilled(databases: TestDatabases): Promise<void> {
         stdin: databases.url('fleet'),
       });
     await push('v1');
-    for (const { deploy } of worlds) assert.is((await deploy()).status, 0);
+    const firsts = [await one.deploy(), await two.deploy()];
+    for (const { status, stderr } of firsts) assert.is(status, 0, stderr);
+    const why =
+      databases.kind === 'mysql' ? /is empty/ : isOwner ? /^$/ : /must be owner of database/;
+    assert.match(unknown.exec(firsts[0]?.stderr ?? '')?.[1] ?? '', why);
+    assert.not.match(firsts[1]?.stderr ?? '', unknown);
     await push(
       'v2',
       `update acc set n = n + 100; ${sleep} alter table acc add column z int;`,
@@ -297,6 +308,8 @@ for (const [name, begin] of [
       await check(databases);
       await checkTwo(databases);
       await checkKilled(databases);
+      databases.remove('fleet');
+      if (databases.kind === 'postgres') await checkKilled(databases, false);
     } finally {
       databases.close();
     }

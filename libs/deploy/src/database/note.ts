@@ -1,7 +1,7 @@
 /**
  * What the servers of a fleet know of each other's migrations: a note in the database itself, read and
- * written under its lock. On PostgreSQL it is the last line of the comment on the database, which only its
- * owner may write; on MySQL a table.
+ * written under its lock. On PostgreSQL it is the last line of the comment on the database or, of a user who
+ * does not own that, on a table of its migration tool; on MySQL a table.
  */
 import { hostname } from 'node:os';
 import type { Migration, StartedMigration } from '@runner/common/apps/database';
@@ -12,6 +12,7 @@ import { say } from '../journal/operation.ts';
 import type { DatabaseAddress } from './address.ts';
 import type { MigrationContext } from './context.ts';
 import { query } from './query.ts';
+import { BOOKKEEPING_LIST } from './scratch.ts';
 import { NOTE_TABLE } from './tools.ts';
 
 /** A migration that was begun on a server and has not ended there. */
@@ -37,19 +38,24 @@ export interface MigrationNote {
 const RESULTS_MAX = 20;
 
 const TABLES = 'SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()';
+/** The database, and the table that has the note in its place. */
+const DATABASE = `(SELECT oid, datname, (SELECT c.oid FROM pg_class c WHERE relkind = 'r' AND relname IN ${BOOKKEEPING_LIST}
+  AND pg_has_role(relowner, 'USAGE') AND NOT pg_has_role(datdba, 'USAGE') ORDER BY c.oid LIMIT 1) AS own
+  FROM pg_database WHERE datname = current_database()) AS d`;
+const NOTED = "'runner: ([{].*)$'";
 const READ = {
-  postgres: `SELECT substring(shobj_description(oid, 'pg_database') FROM 'runner: ([{].*)$')
-    FROM pg_database WHERE datname = current_database()`,
+  postgres: `SELECT coalesce(substring(obj_description(own, 'pg_class') FROM ${NOTED}),
+    substring(shobj_description(oid, 'pg_database') FROM ${NOTED})) FROM ${DATABASE}`,
   mysql: `SELECT note FROM ${NOTE_TABLE}`,
 };
 /** The text is in hex digits: no quotes, and no encoding of the database. */
 const WRITE = {
   postgres: (
     hex: string,
-  ) => `SELECT format('COMMENT ON DATABASE %I IS %L', datname, ltrim(regexp_replace(
-    coalesce(shobj_description(oid, 'pg_database'), ''), E'\\n?runner: [{].*$', '') || E'\\nrunner: '
-    || convert_from(decode('${hex}', 'hex'), 'UTF8'), E'\\n'))
-    FROM pg_database WHERE datname = current_database() \\gexec\n`,
+  ) => `SELECT format('COMMENT ON %s IS %L', coalesce('TABLE ' || own::regclass, format('DATABASE %I', datname)),
+    ltrim(regexp_replace(coalesce(CASE WHEN own IS NULL THEN shobj_description(oid, 'pg_database')
+    ELSE obj_description(own, 'pg_class') END, ''), E'\\n?runner: [{].*$', '') || E'\\nrunner: '
+    || convert_from(decode('${hex}', 'hex'), 'UTF8'), E'\\n')) FROM ${DATABASE} \\gexec\n`,
   mysql: (hex: string) => `CREATE TABLE IF NOT EXISTS ${NOTE_TABLE} (id TINYINT PRIMARY KEY,
     note MEDIUMTEXT CHARACTER SET ascii NOT NULL); REPLACE INTO ${NOTE_TABLE} VALUES (1, 0x${hex});`,
 };
@@ -89,13 +95,16 @@ export async function noteBegin(
   note: MigrationNote,
   { deploy_id, version, at, asks, contract }: StartedMigration,
 ): Promise<MigrationNote> {
-  // Some tools begin only with an empty database.
-  if (address.kind === 'mysql' && (await asked(address, `${TABLES} LIMIT 1`)).length === 0)
-    return note;
   const kind = { ...(asks && { asks }), ...(contract && { contract }) };
   const who = { server: hostname(), app: op.app.app, deploy_id, version: harmlessLine(version) };
   const now = { ...note, migrating: { ...who, at, ...kind } };
-  return (await write(address, now)) === undefined ? now : note;
+  // Some tools begin only with an empty database.
+  const isEmpty =
+    address.kind === 'mysql' && (await asked(address, `${TABLES} LIMIT 1`)).length === 0;
+  const problem = isEmpty ? 'the database is empty' : await write(address, now);
+  if (problem === undefined) return now;
+  say(op, `if this is killed, no other server will know of it: ${problem}`);
+  return note;
 }
 
 /** After it, or once someone has said what became of it. Returns the deploy of the newest result in the note. */
