@@ -65,6 +65,25 @@ test('a rollback counts what the other app has migrated, and a restore waits unt
   }
 });
 
+test('a restore waits until an app that has only jobs is stopped', async ({ world, database }) => {
+  const { root } = world;
+  const more = ', backup: auto';
+  await ship({ world, database, version: 'v1', more });
+  const drop = { '001': 'alter table orders drop column note;' };
+  await ship({ world, database, version: 'v2', migrations: drop, more });
+  const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
+  assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
+  const env = `instances: { default: { env: { DATABASE_URL: "sqlite:${database}" } } }`;
+  await world.push('w1', { deploy: `${env}\njobs: { sync: { run: "true", every: 1h } }\n` });
+  assert.is((await run('runner-deploy', ['two'], { root })).status, 0);
+  const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
+  const running = await rollback(world, '--to', 'v1', '--database', id);
+  assert.match(running.stderr, /stop it first: runner stop two \(database_in_use\)\n$/);
+  assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+  const back = await rollback(world, '--to', 'v1', '--database', id);
+  assert.is(back.status, 0, back.stderr);
+});
+
 test('an app is not charged with what the other app has migrated', async ({ world, database }) => {
   const { root } = world;
   const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];

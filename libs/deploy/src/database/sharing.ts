@@ -33,12 +33,11 @@ function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean
 /** Throws `database_in_use` while another app that uses the database runs: a restore would pull it away. */
 export function refuseInUse(server: Server, own: string, database: string): void {
   const running = sharingApps(server, own, database).filter(({ app, instances, stopped }) =>
-    Object.entries(instances).some(
-      ([name, { current }]) =>
-        current &&
-        !stopped?.instances.includes(name) &&
-        fileOfRelease(server.paths, app, current)?.start.type !== 'none',
-    ),
+    Object.entries(instances).some(([name, { current }]) => {
+      if (!current || stopped?.instances.includes(name)) return false;
+      const file = fileOfRelease(server.paths, app, current);
+      return file?.start.type !== 'none' || file.jobs.length > 0;
+    }),
   );
   if (running.length === 0) return;
   const names = running.map(({ app }) => app).join(', ');
