@@ -31,7 +31,14 @@ const ONE = {
   postgres: `create table orders(id serial primary key, note text, total int not null default 1);
     create type mood as enum ('good', 'bad'); create view all_orders as select * from orders;
     create function double(a int) returns int language sql as 'select a * 2'; create schema more; create table more.logs(line text);
-    insert into more.logs select string_agg(md5(random()::text), '') from generate_series(1, 60000);`,
+    insert into more.logs select string_agg(md5(random()::text), '') from generate_series(1, 60000);
+    create collation german (provider = icu, locale = 'de-DE'); create text search configuration french_app (copy = french);
+    create text search dictionary plain_app (template = simple); create domain mail as text check (value like '%@%');
+    create aggregate total_of(int) (sfunc = int4pl, stype = int); create operator === (leftarg = int, rightarg = int, function = int4eq);
+    create cast (mood as int) with inout; create publication all_of_it for table orders; create rule no_delete as on delete to more.logs do instead nothing;
+    create statistics some_of on id, total from orders; create type pair as (a int, b int); create procedure nothing_much() language sql as 'select 1';
+    alter default privileges in schema more grant select on tables to public; create materialized view counted as select count(*) from orders;
+    create sequence alone; select lo_from_bytea(0, 'large');`,
   mysql: `create table orders(id int primary key auto_increment, note varchar(80), total int not null default 1);
     create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);`,
   sqlite: `create table orders(id integer primary key, note text, total int not null default 1);

@@ -37,7 +37,19 @@ BEGIN
       SELECT t.oid, typowner, nspname, 'TYPE', format('%I.%I', nspname, typname), 4
       FROM pg_type t JOIN pg_namespace n ON n.oid = typnamespace LEFT JOIN pg_class c ON c.oid = typrelid
       WHERE typtype IN ('e', 'd', 'r') OR c.relkind = 'c'
-    ) every WHERE nspname IN (${KEPT_SCHEMAS}) AND pg_has_role(owner, 'USAGE')
+      UNION ALL
+      SELECT o.oid, owner, nspname, upper(i.type), i.identity, 5
+      FROM (SELECT tableoid, oid, collowner AS owner, collnamespace AS space FROM pg_collation
+        UNION ALL SELECT tableoid, oid, cfgowner, cfgnamespace FROM pg_ts_config
+        UNION ALL SELECT tableoid, oid, dictowner, dictnamespace FROM pg_ts_dict
+        UNION ALL SELECT tableoid, oid, oprowner, oprnamespace FROM pg_operator
+        UNION ALL SELECT tableoid, oid, opfowner, opfnamespace FROM pg_opfamily
+        UNION ALL SELECT tableoid, oid, conowner, connamespace FROM pg_conversion
+        UNION ALL SELECT tableoid, oid, pubowner, NULL FROM pg_publication
+        UNION ALL SELECT tableoid, oid, srvowner, NULL FROM pg_foreign_server
+        UNION ALL SELECT tableoid, oid, evtowner, NULL FROM pg_event_trigger) o
+      LEFT JOIN pg_namespace n ON n.oid = space, pg_identify_object(o.tableoid, o.oid, 0) i
+    ) every WHERE (nspname IS NULL OR nspname IN (${KEPT_SCHEMAS})) AND pg_has_role(owner, 'USAGE')
       AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = every.oid AND d.deptype = 'e')
     ORDER BY turn LOOP
     EXECUTE format('DROP %s IF EXISTS %s CASCADE', one.what, one.name);
