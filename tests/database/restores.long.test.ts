@@ -2,6 +2,8 @@
  * The printed line brings version and database back, byte for byte, and can be undone; kills at any moment
  * leave the one or the other. RESTORES=n changes how many there are of each database.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -110,6 +112,16 @@ async function check(databases: TestDatabases): Promise<number> {
         const page = await world.page();
         assert.is(dump(), page === 'v1' ? before : after, `${page} after a kill: ${next.stderr}`);
       }
+      if (databases.kind === 'postgres' && round === 0) {
+        // A long report keeps its table from being dropped: the version that left serves again.
+        const report = readLong(url);
+        await once(report.stdout, 'data');
+        const failed = await line(way);
+        report.stdin.end();
+        assert.is(failed.status, 1, failed.stderr);
+        assert.match(failed.stderr, /the database could not be restored: .*lock timeout/);
+        assert.equal([await world.page(), dump(), world.state().migrating], [version, after, null]);
+      }
       const back = await line(way);
       assert.is(back.status, 0, back.stderr);
       assert.is(await world.page(), 'v1');
@@ -142,6 +154,16 @@ async function check(databases: TestDatabases): Promise<number> {
     killApp(root, 'shop');
     await world.close();
   }
+}
+
+/** A session of PostgreSQL that reads a table, until its stdin ends. */
+function readLong(url: string) {
+  const { hostname, port, username, password } = new URL(url);
+  const args = ['-X', '-q', '-h', hostname, '-p', port, '-U', username, 'shop'];
+  const env = { PATH: process.env.PATH, PGPASSWORD: decodeURIComponent(password) };
+  const report = spawn('psql', args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  report.stdin.write('begin; select * from more.logs limit 0; select 1;\n');
+  return report;
 }
 
 /** What the database's own tool says of all that is in it. */
@@ -224,6 +246,57 @@ test('with traffic, and of a stopped app, version and database come back togethe
   } finally {
     killApp(root, 'shop');
     await world.close();
+  }
+});
+
+test('MySQL: a user who could not make again what another has made drops nothing', async () => {
+  const databases = await startMariadb();
+  if (!databases) return;
+  const world = await makeWorld();
+  const { root } = world;
+  const ship = async (version: string, migrations: Record<string, string>) => {
+    const deploy = deployFile(
+      world.port,
+      'migrate: { run: node migrate.js, rehearse: false, backup: auto }\n',
+    );
+    await world.push(version, { deploy, files: { 'migrate.js': TOOL, ...migrations } });
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+  };
+  try {
+    databases.create('shop');
+    const secret = "IDENTIFIED BY 'x'";
+    databases.sql(
+      'mysql',
+      `CREATE USER few@'%' ${secret}; GRANT ALL ON shop.* TO few@'%'; CREATE USER dba@'%' ${secret};`,
+    );
+    const stdin = databases.url('shop').replace(/app:[^@]*/, 'few:x');
+    await run('runner-env', ['set', 'shop', 'DATABASE_URL', '--file', '-'], { root, stdin });
+    const one = { 'migrations/1.sql': 'create table orders(id int, note text);' };
+    await ship('v1', one);
+    databases.sql(
+      'shop',
+      "insert into orders values (1, 'first'); CREATE DEFINER=dba@'%' VIEW every AS SELECT * FROM orders;",
+    );
+    await ship('v2', { ...one, 'migrations/2.sql': 'alter table orders add column paid int;' });
+    const { database_backups: backups = [] } = world.state();
+    const { deploy_id: id = '' } = (backups as { deploy_id?: string }[]).at(-1) ?? {};
+    const back = await run('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+    assert.is(back.status, 1, back.stderr);
+    assert.match(
+      back.stderr,
+      /the user of the database may not make again what `dba`@`%` has made: mariadb: .*SET USER/,
+    );
+    assert.is(databases.sql('shop', 'select * from orders').stdout, '1\tfirst\tNULL\n');
+    assert.equal([await world.page(), world.state().migrating ?? null], ['v2', null]);
+    databases.sql('mysql', "GRANT SET USER ON *.* TO few@'%';");
+    const again = await run('runner-rollback', ['shop', '--to', 'v1', '--database', id], { root });
+    assert.is(again.status, 0, again.stderr);
+    assert.is(databases.sql('shop', 'select * from orders').stdout, '1\tfirst\n');
+  } finally {
+    killApp(root, 'shop');
+    await world.close();
+    databases.close();
   }
 });
 

@@ -93,6 +93,32 @@ async function intoPostgres(
   await runTool(address, 'client', { args, input: statements() }, limits);
 }
 
+/** Whose rights something in a dump of MySQL has; data begins no line. */
+const DEFINER =
+  /^(?:CREATE |\/\*!\d+ (?:CREATE\*\/ \/\*!\d+ )?)DEFINER=(`(?:[^`]|``)+`@`(?:[^`]|``)*`)/gm;
+/** Longer than any beginning of a line with one. */
+const DEFINER_MAX = 1_024;
+
+/** Throws a Failure where the user may not make again what others have made: MySQL drops it before that shows. */
+export async function refuseOthers(op: Operation, { address }: BackupSource, id: string) {
+  if (address.kind !== 'mysql') return;
+  const definers = new Set<string>();
+  let rest = '';
+  for await (const chunk of openBackup(op, address, id)) {
+    const text = rest + Buffer.from(chunk).toString('utf8');
+    for (const [, by = ''] of text.matchAll(DEFINER)) definers.add(by);
+    rest = text.slice(-DEFINER_MAX);
+  }
+  for (const by of definers) {
+    const make = `CREATE OR REPLACE DEFINER=${by} VIEW runner_try AS SELECT 1;\nDROP VIEW runner_try;`;
+    await query(address, make).catch((error) => {
+      if (!(error instanceof Failure)) throw error;
+      const words = `the user of the database may not make again what ${by} has made`;
+      throw new Failure(error.code, `${words}: ${error.message}`);
+    });
+  }
+}
+
 /** MySQL has no transactions for tables: what is ended half way has to be done once more. */
 async function intoMysql(op: Operation, { address, timeout }: BackupSource, id: string) {
   const name = quoted('mysql', address.name);

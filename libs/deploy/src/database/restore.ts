@@ -22,12 +22,13 @@ import {
 } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { reported } from '../report/reporter.ts';
-import { runStep, StepFailure, shellStep } from '../run/step.ts';
+import { failureOf, runStep, StepFailure, shellStep } from '../run/step.ts';
 import { type BackupSource, makeBackup } from './backup.ts';
 import { addressOf } from './context.ts';
 import { forgetLook } from './last-look.ts';
 import { lockDatabase } from './lock.ts';
-import { putBack } from './put-back.ts';
+import { putBack, refuseOthers } from './put-back.ts';
+import { query } from './query.ts';
 import { refuseInUse, sharingApps } from './sharing.ts';
 import { isUnmade } from './tools.ts';
 
@@ -80,9 +81,29 @@ async function restore(
       await runStep(op.log, op.signal, shellStep({ ...how, command, env }));
     }
     await makeBackup(op, source);
+    // Also what is there now: it may have to come back.
+    for (const id of [backup.deploy_id, op.deployId])
+      await refuseOthers(op, source, id).catch((error) => {
+        throw notRestored(op, error);
+      });
     noteRestore(op, backup.deploy_id);
-    await replace(op, source, { to, backup });
+    try {
+      await replace(op, source, { to, backup });
+    } catch (error) {
+      if (error instanceof StepFailure && (await isUntouched(source))) {
+        noteRestore(op, undefined);
+        changeOwnState(op, (app) => ({ ...app, migrating: null }));
+      }
+      throw error;
+    }
   });
+}
+
+/** After a backup that could not be put back: it was one transaction, whose end a server that answers has not lost. */
+async function isUntouched({ address }: BackupSource): Promise<boolean> {
+  if (address.kind === 'mysql') return false;
+  const failure = await failureOf('migrate', () => query(address, 'SELECT 1'));
+  return failure === undefined;
 }
 
 /** Undoes it: the database becomes what it was before the rollback, with all that was written until then. */
@@ -116,6 +137,12 @@ async function onDatabase(
   }
 }
 
+function notRestored(op: Operation, error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
+  return new StepFailure('migrate', words, { blame: 'server' });
+}
+
 /** Puts a backup in; the state says so before and after. Until it is in, nothing is migrated. */
 async function replace(
   op: Operation,
@@ -130,9 +157,7 @@ async function replace(
     const title = `restore the database as of ${backup.at}`;
     await reported(op.reporter, title, () => putBack(op, source, id));
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    const words = `migrate: the database could not be restored: ${op.redact(error.message)}`;
-    throw new StepFailure('migrate', words, { blame: 'server' });
+    throw notRestored(op, error);
   }
   const { io, paths } = op;
   const after = (app: AppState): AppState => {

@@ -142,9 +142,11 @@ export function noteSeeds(op: Operation, seeds: NonNullable<Journal['seeds']>): 
   if (op.journal && seeds.length > 0) write(op, { ...op.journal, seeds });
 }
 
-/** Notes that it restores a backup of the database from here on. */
-export function noteRestore(op: Operation, backup: string): void {
-  if (op.journal) write(op, { ...op.journal, database: backup });
+/** Notes that it restores a backup of the database from here on; undefined: it is as it was. */
+export function noteRestore(op: Operation, backup: string | undefined): void {
+  if (!op.journal) return;
+  const { database: _, ...rest } = op.journal;
+  write(op, { ...rest, ...(backup !== undefined && { database: backup }) });
 }
 
 /** Records why it fails: undoing takes time, and a kill must not lose the cause. */
