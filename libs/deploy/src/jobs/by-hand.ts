@@ -23,8 +23,10 @@ export async function runByHand(request: JobRequest): Promise<JobEnd> {
       if (!entry || isPast(entry))
         throw new Failure('job_not_found', `'${name}' has no job '${job}'`);
       refuseBeside(request, entry);
-      if (app.deploying?.rests_jobs)
-        throw new Failure('locked', `the database of '${name}' is being restored`);
+      if (app.deploying?.rests_jobs) {
+        const words = `a restore of the database of '${name}' has not ended: job ${job} can run after it`;
+        throw new Failure('locked', words);
+      }
       const now = io.now();
       const at = now.toISOString();
       const dead = entry.run && killedRun(entry.run, now);
