@@ -112,6 +112,25 @@ test('a plan whose fetch was killed before it was announced is announced by the 
     assert.match(text, String(wanted[0]?.plan));
   }));
 
+test('a plan by hand that was killed before it was announced is announced by the next fetch, once', () =>
+  asking(async (world) => {
+    const { root } = world;
+    const made = `name === 'renameSync' && String(args[1]).includes('/plans/p-')`;
+    const killed = await run('runner-plan', ['deploy', 'shop'], { root, env: killedAfter(made) });
+    assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    for (let times = 0; times < 2; times += 1) await fetch(world);
+    const { plans } = JSON.parse((await run('runner-plan', ['list', '--json'], { root })).stdout);
+    const wanted = world.events().filter(({ event_type: kind }) => kind === 'ApprovalWanted');
+    assert.equal(
+      wanted.map(({ plan }) => plan),
+      plans.map(({ id }: { id: string }) => id),
+    );
+    const told = await run('runner-plan', ['deploy', 'shop'], { root });
+    assert.is(told.status, 0, told.stderr);
+    await fetch(world);
+    assert.is(world.kinds().filter((kind) => kind === 'ApprovalWanted').length, 2);
+  }));
+
 test('an old plan of an app whose state cannot be read does not keep the others from being deployed', () =>
   asking(async (world) => {
     const { root, git } = world;

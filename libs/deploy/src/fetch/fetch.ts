@@ -10,7 +10,7 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { checkCertificates } from '../alerts/certificate.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
-import { expirePlans } from '../plan/wanted.ts';
+import { keepPlans } from '../plan/wanted.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { availableMemory } from '../run/memory.ts';
 import { markOutput } from '../run/output-marks.ts';
@@ -60,7 +60,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
     await request.onResult(settled);
   };
   for (const name of apps) markOutput(paths.app(name).dir);
-  if (request.deploy) await expirePlans(request);
+  if (request.deploy) await keepPlans(request, apps);
   const kept = [...apps, ...apps.flatMap((name) => previewNames(paths, name))];
   for (const name of kept) await keepUp(request, name);
   if (request.deploy) await lookForAllJobs(request, apps);

@@ -12,6 +12,8 @@ import {
 } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
+import { kindOf } from '@runner/common/audit/record';
+import { recordsSince } from '@runner/common/audit/scan';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
@@ -21,7 +23,7 @@ import { endWords } from '../approval/admit.ts';
 import { changedFacts, factsOf } from '../approval/facts.ts';
 import { withoutSteps } from '../report/reporter.ts';
 import { goalsOf, planRollback } from '../rollback/plan.ts';
-import { announceWanted } from './announce.ts';
+import { announceWanted, wantedChange } from './announce.ts';
 import { makeUnderLock } from './make.ts';
 import type { PlanRequest } from './planners.ts';
 
@@ -114,8 +116,11 @@ function supersede({ io, paths }: Server, id: string): void {
   );
 }
 
-/** Ends the plans whose time is over, and announces those that still needed an approval. Never throws a Failure. */
-export async function expirePlans(announcing: Announcing): Promise<void> {
+/**
+ * Ends the plans whose time is over, and announces those that still needed an approval. Also announces those
+ * of the apps whose maker, someone else, was killed before it could. Never throws a Failure.
+ */
+export async function keepPlans(announcing: Announcing, apps: readonly string[]): Promise<void> {
   const { io, paths, reporter } = announcing;
   const now = io.now().toISOString();
   const announcer = announcerOf(announcing);
@@ -131,9 +136,22 @@ export async function expirePlans(announcing: Announcing): Promise<void> {
       return { ...each, ended: { at: now, how: 'expired', why } };
     });
   };
-  for (const { plan, applied, ended } of listPlans(paths)) {
-    if (applied || ended || plan.expires > now) continue;
-    const failure = failureIn(() => expire(plan));
+  const isUnannounced = (each: StoredPlan) => {
+    const { id, app, by, made, needs } = each.plan;
+    if (by === 'fetch' || needs.count === 0 || !apps.includes(app)) return false;
+    if (!isOpen(each, io.now()) || problemWords(each)) return false;
+    // The fetch before this one has looked at older ones.
+    if (made <= (findApp(paths, app)?.last_checked ?? '')) return false;
+    return ![...recordsSince(paths, made)].some(
+      (record) => kindOf(record) === 'ApprovalWanted' && record.plan === id,
+    );
+  };
+  for (const each of listPlans(paths)) {
+    const { plan, applied, ended } = each;
+    const failure = failureIn(() => {
+      if (isUnannounced(each)) announcer.announceAhead(wantedChange(announcing, each));
+      if (!applied && !ended && plan.expires <= now) expire(plan);
+    });
     if (failure)
       reporter.note(`plan ${plan.id} of ${plan.app}: ${failure.message} (${failure.code})`);
   }
