@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { killedAfter, staged } from '@runner/testing/killing';
 import { run, start } from '@runner/testing/run';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -50,6 +51,20 @@ test('a plan whose deploy was killed is not applied again, and goes with its app
     assert.is(await world.page(), 'v1');
     assert.is((await run('runner-remove', ['shop', '--yes'], { root })).status, 0);
     assert.not.ok(existsSync(join(root, 'plans', `${id}.json`)));
+  }));
+
+test('a plan whose restart was killed, and finished by the next command, was done', () =>
+  inWorld(async ({ root, port, push, deploy }) => {
+    await push('v1', { deploy: deployFile(port) });
+    assert.is((await deploy()).status, 0);
+    const { stdout } = await run('runner-plan', ['restart', 'shop', '--json'], { root });
+    const { id } = JSON.parse(stdout);
+    const env = killedAfter(staged('health'));
+    const args = ['shop', '--plan', id];
+    assert.is((await run('runner-restart', args, { root, env })).signal, 'SIGKILL');
+    assert.is((await run('runner-start', ['shop'], { root })).status, 0);
+    const again = await run('runner-apply', [id], { root });
+    assert.equal([again.status, again.stdout], [0, `${id} was applied: shop was restarted\n`]);
   }));
 
 test.run();

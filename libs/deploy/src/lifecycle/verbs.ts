@@ -2,7 +2,7 @@
 
 import type { Deployed } from '@runner/common/apps/deployed';
 import { asleepSince, liveSlot } from '@runner/common/apps/slots';
-import { admit, begin, end, orGiveBack } from '../approval/admit.ts';
+import { admit, begin, orGiveBack } from '../approval/admit.ts';
 import { askNow } from '../instances/drivers/ask.ts';
 import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
@@ -80,8 +80,6 @@ export async function changeRunning(
       instances.push(isLeft ? left : await one(op, verb, each, reason));
     }
     concludeVerb(op, verb, instances, reason);
-    const isDone = overall(instances, verb) !== 'failed';
-    end(op, isDone, isDone ? `${app.app} was ${DONE[verb]}` : `the ${verb} failed`);
     if (verb !== 'stop')
       for (const { words } of unreadSecretsOf(request, app)) reporter.note(words);
     const result = overall(instances, verb);

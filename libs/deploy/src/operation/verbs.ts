@@ -7,6 +7,7 @@ import { completeEvent } from '@runner/common/audit/complete';
 import type { DeployEvent, OperatorEvent } from '@runner/common/audit/events';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { cleanRecord } from '@runner/common/redaction/record';
+import { end } from '../approval/admit.ts';
 import { instanceState } from '../instances/slots.ts';
 import { secretsStarting } from '../journal/journal.ts';
 import type { Operation } from '../journal/operation.ts';
@@ -34,7 +35,7 @@ const KINDS: Readonly<Record<LifecycleVerb, OperatorEvent>> = {
 };
 
 /**
- * Records what was done with each instance; an unchanged instance has no event. The record of a restart
+ * Records what was done with each instance, and ends its plan; an unchanged instance has no event. The record of a restart
  * waits while the process before it drains: if the new one dies meanwhile, it was none.
  */
 export function concludeVerb(
@@ -79,6 +80,8 @@ export function concludeVerb(
   const mustSave = good.length > 0 && op.trigger !== 'recovery';
   const written = events.filter((event) => !waiting.includes(event));
   conclude(op, { events: written, hasStarted, state, mustSave });
+  const isDone = instances.length > 0 && instances.every(({ result }) => result !== 'failed');
+  end(op, isDone, isDone ? `${app.app} was ${DONE[verb]}` : `the ${verb} failed`);
 }
 
 function withWaiting(now: AppState, waiting: readonly DeployEvent[]): AppState {

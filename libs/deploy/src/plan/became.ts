@@ -1,5 +1,5 @@
 /** What became of a plan that was applied, also where a kill left no end in it. */
-import type { StoredPlan } from '@runner/common/apps/plans';
+import { readPlan, type StoredPlan } from '@runner/common/apps/plans';
 import { findApp } from '@runner/common/apps/store';
 import { liveHolder } from '@runner/common/files/lock';
 import type { Paths } from '@runner/common/foundation/paths';
@@ -17,6 +17,9 @@ export function becameOf(
   if (liveHolder(paths.lock(app))?.deploy_id === id) return { stored, stands: 'it runs' };
   if (findApp(paths, app)?.deploying?.deploy_id === id)
     return { stored, stands: 'it was killed: the next command of the app cleans up' };
+  // It may have ended since it was read.
+  const now = readPlan(paths, plan.id);
+  if (now.ended) return { stored: now, stands: null };
   const as = (how: 'done' | 'failed', why: string) => {
     return { stored: { ...stored, ended: { at, how, why } }, stands: null };
   };
