@@ -1,5 +1,7 @@
 /** The Model Context Protocol around a session. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Context } from '@runner/common/cli/command';
+import { failureIn } from '@runner/common/foundation/attempt';
 import type { Server } from '@runner/common/foundation/paths';
 import type { Grant } from '@runner/deploy/approval/grants';
 import { AgentSession } from './session.ts';
@@ -9,13 +11,15 @@ declare const __VERSION__: string;
 
 /** Bytes of a message: arguments are short. */
 const MESSAGE_MAX = 1_048_576;
+const UNREADABLE =
+  'a message is not one of the protocol, or longer than 1 MiB, which ends the session';
 
 const INSTRUCTIONS =
   'Deploys of apps on one server. When something fails, call explain first. What you may do is decided on the server; plans need the approval of a person there.';
 
 /** Answers over a transport, by default stdio, until it closes, stdin ends or a signal comes. */
 export async function serve(
-  server: Server,
+  server: Server & Pick<Context, 'note'>,
   grant: Grant | undefined,
   given?: Transport,
 ): Promise<void> {
@@ -43,6 +47,13 @@ export async function serve(
       throw new schemas.McpError(schemas.ErrorCode.MethodNotFound, 'Method not found');
     const { text, isError } = await session.call(String(params.name), params.arguments);
     return { content: [{ type: 'text', text }], isError };
+  };
+  transport.onerror = () => {
+    const failure = failureIn(() => session.unreadable());
+    server.note(failure?.message ?? UNREADABLE);
+    // It has no id to answer to.
+    const error = { code: schemas.ErrorCode.InvalidRequest, message: UNREADABLE };
+    void transport.send({ jsonrpc: '2.0', error });
   };
   const end = () => ending.abort();
   const remove = server.io.onSignal(end);

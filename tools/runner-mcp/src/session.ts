@@ -76,6 +76,11 @@ export class AgentSession {
     return turn;
   }
 
+  /** Records that a message could not be read. Throws what keeps that from being recorded. */
+  unreadable(): void {
+    this.#record('-', undefined, { app: '-' }, 'usage');
+  }
+
   /** Resolves when the calls so far are recorded. */
   async settled(): Promise<void> {
     await this.#last;

@@ -132,7 +132,11 @@ test('hostile calls have no effect without an approval, and no answer holds a se
     };
     const inProcess = async (grant: string, count: number) => {
       const [ours, theirs] = InMemoryTransport.createLinkedPair();
-      const served = serve({ io, paths: pathsOf(root) }, readGrant(io.env, grant), theirs);
+      const served = serve(
+        { io, paths: pathsOf(root), note() {} },
+        readGrant(io.env, grant),
+        theirs,
+      );
       const client = new Client({ name: 'x', version: '1' });
       await client.connect(ours);
       for (let done = 0; done < count; done += 1)

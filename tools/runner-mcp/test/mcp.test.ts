@@ -139,6 +139,29 @@ test('a refused call names the argument, and what it may be', async ({ world: { 
   });
 });
 
+test('a message that cannot be read is answered and recorded; one of more than 1 MiB ends the session', async ({
+  world,
+}) => {
+  const before = world.events().length;
+  const stdin = `no json\n${'x'.repeat(1_500_000)}`;
+  const { status, stdout, stderr } = await run('runner-mcp', [], { root: world.root, stdin });
+  const message =
+    'a message is not one of the protocol, or longer than 1 MiB, which ends the session';
+  const answers = stdout.trim().split('\n');
+  assert.equal(
+    answers.map((line) => JSON.parse(line)),
+    [1, 2].map(() => ({ jsonrpc: '2.0', error: { code: -32600, message } })),
+  );
+  assert.equal([status, stderr], [0, `runner mcp: ${message}\n`.repeat(2)]);
+  assert.equal(
+    world
+      .events()
+      .slice(before)
+      .map(({ event_type, tool, outcome }) => [event_type, tool, outcome]),
+    [1, 2].map(() => ['AgentCall', '-', 'usage']),
+  );
+});
+
 test('what an agent proposes is done after a person approved it; restarts have a rate', async ({
   world,
   etc,

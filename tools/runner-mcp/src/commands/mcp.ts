@@ -15,9 +15,9 @@ export const mcp = command({
     },
   },
   examples: ['runner mcp --grant claude'],
-  async run({ io, paths, options }) {
+  async run({ io, paths, options, note }) {
     const { grant } = options;
-    await serve({ io, paths }, grant === undefined ? undefined : readGrant(io.env, grant));
+    await serve({ io, paths, note }, grant === undefined ? undefined : readGrant(io.env, grant));
     return {};
   },
 });
