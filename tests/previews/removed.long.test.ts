@@ -129,6 +129,47 @@ test('a preview whose drop was begun finishes it before it is made again, with i
   await world.end();
 });
 
+test('a preview whose state is damaged is named, and keeps no other from being made or removed', async () => {
+  const world = await makePreviewWorld();
+  for (const number of [1, 2]) await world.open(number);
+  await world.sync();
+  const state = join(world.root, 'state/shop--pr-1.json');
+  const good = readFileSync(state);
+  writeFileSync(state, '{"version": 1');
+  world.close(2);
+  await world.open(3);
+  const synced = await world.sync();
+  assert.equal(
+    [synced.status, await world.page('pr-2'), await world.page('pr-3')],
+    [1, null, 'pr 3'],
+  );
+  const why = `the state file ${state} is not JSON`;
+  assert.match(synced.stdout, `shop: problem: ${why}\n`);
+  const listed = await world.runner('preview', 'list');
+  assert.match(listed.stdout, /pr-2 +removed.*\n.*pr-3 +ready/);
+  assert.match(listed.stdout, `\nshop--pr-1: ${why}\n`);
+  const doctor = await world.runner('doctor', '--offline');
+  assert.match(doctor.stdout + doctor.stderr, why);
+  writeFileSync(state, good);
+  assert.is((await world.sync()).status, 0);
+  await world.end();
+});
+
+test('a comment that the token may not write is named in the list until it can be written', async () => {
+  const world = await makePreviewWorld();
+  const body = { message: 'Resource not accessible by personal access token' };
+  world.api.fail({ status: 403, body }, Number.POSITIVE_INFINITY, 'POST comments');
+  await world.open(7);
+  assert.is((await world.sync()).status, 0);
+  const list = async () => (await world.runner('preview', 'list')).stdout;
+  assert.match(await list(), /pr-7 +ready .* the token may not write a comment \(403\): see docs/);
+  world.api.heal();
+  await world.push(7, 'again');
+  await world.sync();
+  assert.not.match(await list(), /token/);
+  await world.end();
+});
+
 test('enable keeps the settings that are not given, and says what holds', async () => {
   const world = await makePreviewWorld('github', '--max 2 --label go --notify');
   const enable = async (...args: string[]) => {

@@ -1,7 +1,7 @@
 /** The secrets that the previews of an app get: those that are set for previews, and no others. */
 import { previewSlug, removalOf } from '../apps/preview.ts';
 import type { AppState } from '../apps/state.ts';
-import { findApp, previewNames } from '../apps/store.ts';
+import { listApps, previewNames } from '../apps/store.ts';
 import type { Server } from '../foundation/paths.ts';
 import { Secret } from '../secrets/secret.ts';
 import { setSecrets, unsetSecrets } from './change.ts';
@@ -17,8 +17,8 @@ export function previewsRunWith(
   of: string,
   { name, value }: { readonly name: string; readonly value: Secret },
 ): boolean {
-  const all = previewNames(paths, of).flatMap((each) => findApp(paths, each) ?? []);
-  const there = all.filter((each) => each.preview && !removalOf(each));
+  const { apps } = listApps(paths, previewNames(paths, of));
+  const there = apps.filter((each) => each.preview && !removalOf(each));
   const runsWithIt = ({ app, instances, preview }: AppState) => {
     const wanted = valueFor(preview?.key ?? '', value).reveal();
     const { started } = openSecrets(paths, io.env, app);

@@ -92,6 +92,8 @@ export interface PreviewMark extends PreviewSleep {
   /** What the host was last shown, and the id of the comment there. */
   shown?: string;
   comment?: string;
+  /** What the token may not write there, in words. */
+  unshown?: string;
   /** Since when it is removed; its files stay a while. */
   removed_at?: string;
   removed_why?: string;

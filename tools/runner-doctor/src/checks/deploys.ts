@@ -21,6 +21,7 @@ import {
   ok,
   orOk,
   problem,
+  problemFrom,
   warning,
 } from '../foundation/finding.ts';
 import { leftovers } from './leftovers.ts';
@@ -96,16 +97,19 @@ function stateOf(of: AppState, summary: AppSummary): CheckResult[] {
   return [];
 }
 
-/** Its pull requests that cannot be looked for, and previews that cannot be removed. */
+/** Its pull requests that cannot be looked for, and previews that cannot be removed or read. */
 function previewsOf(paths: Paths, { app, previews }: AppState): CheckResult[] {
   const failed = previews?.check_failed;
-  const { apps } = listApps(paths, previewNames(paths, app));
+  const { apps, unreadable } = listApps(paths, previewNames(paths, app));
   const left = apps.flatMap(({ app: name, preview }) =>
     preview?.left ? [`${name} cannot be removed: ${preview.left}`] : [],
   );
-  return [...(failed ? [`${app}: ${uncheckedWords(failed)}`] : []), ...left].map((words) =>
-    problem(words, `runner preview sync ${app}`),
+  const lost = unreadable.map((each) =>
+    problemFrom(each.failure, `rm ${word(paths.state(each.app))}`),
   );
+  return [...(failed ? [`${app}: ${uncheckedWords(failed)}`] : []), ...left]
+    .map((words) => problem(words, `runner preview sync ${app}`))
+    .concat(lost);
 }
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);

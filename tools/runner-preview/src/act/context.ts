@@ -71,5 +71,8 @@ export async function show(context: PreviewContext, name: string): Promise<void>
     { app, preview, url: previewUrl(known), state },
   );
   for (const each of refused) context.reporter.note(`${app}: ${each}`);
-  changePreview(context, app, (now) => ({ ...now, ...(comment && { comment }), shown: due }));
+  const unshown = refused.join('; ');
+  changePreview(context, app, ({ unshown: _, ...now }) => {
+    return { ...now, ...(comment && { comment }), ...(unshown && { unshown }), shown: due };
+  });
 }

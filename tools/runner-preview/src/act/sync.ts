@@ -8,7 +8,7 @@ import {
   type SeenPreview,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
-import { findApp, previewNames, requireApp, requireTrustedApp } from '@runner/common/apps/store';
+import { findApp, listApps, previewNames, requireTrustedApp } from '@runner/common/apps/store';
 import { holderFor, type Lock, requireLock } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { HostApi } from '@runner/common/hosts/api';
@@ -69,7 +69,9 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
     }
   };
   const names = previewNames(paths, of);
-  const existing = names.flatMap((name) => requireApp(paths, name).preview ?? []);
+  const { apps, unreadable } = listApps(paths, names);
+  for (const { failure } of unreadable) problems.push(failure.message);
+  const existing = apps.flatMap(({ preview }) => preview ?? []);
   const there = existing.filter((preview) => !removalOf({ preview })).map(nameOf);
   passAs(context, of, there);
   for (const name of there) leadToServed(context, name);

@@ -1,6 +1,6 @@
 import { changeApp } from '@runner/common/apps/change';
 import { type PreviewMark, type PreviewSettings, sleepOf } from '@runner/common/apps/preview';
-import { previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
+import { listApps, previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
@@ -109,7 +109,7 @@ export const enable = command({
         ...(before?.check_failed && { check_failed: before.check_failed }),
       },
     }));
-    for (const name of previewNames(paths, app))
+    for (const { app: name } of listApps(paths, previewNames(paths, app)).apps)
       changeApp({ io, paths, app: name, command: 'preview' }, (now) => {
         const { sleep_after: _, max_awake: __, ...preview } = now.preview as PreviewMark;
         return { ...now, preview: { ...preview, ...sleep } };

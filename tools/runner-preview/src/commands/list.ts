@@ -6,7 +6,13 @@ import {
   type WaitingPreview,
 } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { appNames, findApp, previewNames, requireOwnApp } from '@runner/common/apps/store';
+import {
+  appNames,
+  findApp,
+  listApps,
+  previewNames,
+  requireOwnApp,
+} from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { table } from '@runner/common/cli/output';
 import { unlessFailure } from '@runner/common/foundation/attempt';
@@ -30,6 +36,8 @@ interface ListedPreview {
   /** Why it was or is being removed, and what could not be. */
   removed_why: string | null;
   left: string | null;
+  /** What the token may not write at the host. */
+  unshown: string | null;
 }
 
 /** An app that has or had previews. */
@@ -40,6 +48,8 @@ interface PreviewListing {
   check_failed: PreviewsUnasked | null;
   previews: ListedPreview[];
   waiting: WaitingPreview[];
+  /** Whose state cannot be read, and why. */
+  unreadable: { app: string; error: string }[];
 }
 
 export const list = command({
@@ -53,15 +63,18 @@ export const list = command({
   async run({ paths, args }) {
     const names = args.app === undefined ? appNames(paths) : [requireOwnApp(paths, args.app).app];
     const apps = names.map((name) => listing(paths, name));
-    return { value: { apps: apps.filter((each) => each.settings || each.previews.length > 0) } };
+    const shown = apps.filter(
+      (each) => each.settings || each.previews.length > 0 || each.unreadable.length > 0,
+    );
+    return { value: { apps: shown } };
   },
   human({ apps }: { apps: PreviewListing[] }, style, { io }) {
     if (apps.length === 0) return 'No previews. Make some with: runner preview enable <app>\n';
     const rows = apps.flatMap(({ app, previews, waiting }) => {
       const whyNot = (of: string) => waiting.find(({ key }) => key === of)?.why;
       const isThere = (of: string) => previews.some(({ key }) => key === of);
-      const whyOf = ({ key, left, error, removed_why: why }: ListedPreview) =>
-        left ?? whyNot(key) ?? error ?? why ?? '';
+      const whyOf = ({ key, left, error, removed_why: why, unshown }: ListedPreview) =>
+        left ?? whyNot(key) ?? error ?? why ?? unshown ?? '';
       return [
         ...previews.map((each) => [app, each.key, each.state, each.url ?? '-', whyOf(each)]),
         ...waiting.flatMap(({ key, why }) =>
@@ -72,9 +85,10 @@ export const list = command({
     const heading = ['APP', 'PREVIEW', 'STATE', 'ADDRESS', 'WHY'];
     const first = (text: string) => text.split('\n')[0] ?? '';
     const shown = rows.map((row) => row.map(first));
-    const unasked = apps.flatMap(({ app, check_failed: failed }) =>
-      failed ? `${app}: ${uncheckedWords(failed)}` : [],
-    );
+    const unasked = apps.flatMap(({ app, check_failed: failed, unreadable }) => [
+      ...(failed ? [`${app}: ${uncheckedWords(failed)}`] : []),
+      ...unreadable.map((each) => `${each.app}: ${each.error}`),
+    ]);
     return (
       table(heading, shown, style, io) + unasked.map((line) => `${harmlessLine(line)}\n`).join('')
     );
@@ -88,10 +102,10 @@ function listing(paths: Paths, name: string): PreviewListing {
     check_failed = null,
     ...settings
   } = unlessFailure(() => findApp(paths, name)?.previews, undefined) ?? {};
-  const previews = previewNames(paths, name).flatMap((each): ListedPreview[] => {
-    const app = unlessFailure(() => findApp(paths, each), undefined);
-    const { preview } = app ?? {};
-    if (!app || !preview) return [];
+  const { apps, unreadable } = listApps(paths, previewNames(paths, name));
+  const previews = apps.flatMap((app): ListedPreview[] => {
+    const { preview, app: each } = app;
+    if (!preview) return [];
     const { key, branch, commit, pushed_at } = preview;
     return [
       {
@@ -107,6 +121,7 @@ function listing(paths: Paths, name: string): PreviewListing {
         removed_at: preview.removed_at ?? null,
         removed_why: preview.removed_why ?? null,
         left: preview.left ?? null,
+        unshown: preview.unshown ?? null,
       },
     ];
   });
@@ -120,6 +135,7 @@ function listing(paths: Paths, name: string): PreviewListing {
     check_failed,
     previews,
     waiting: waiting.filter((each) => !isListed(each)),
+    unreadable: unreadable.map(({ app, failure }) => ({ app, error: failure.message })),
   };
 }
 

@@ -7,7 +7,13 @@ import {
   type SeenPreview,
 } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
-import { findApp, previewNames, requireApp, requireOwnApp } from '@runner/common/apps/store';
+import {
+  findApp,
+  listApps,
+  previewNames,
+  requireApp,
+  requireOwnApp,
+} from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { Failure, invalidValue } from '@runner/common/foundation/failure';
 import type { Paths, Server } from '@runner/common/foundation/paths';
@@ -37,8 +43,8 @@ function keyOf(paths: Paths, { app, previews }: AppState, which: string): string
   const isOfPulls = previews !== undefined && previews.branches === undefined;
   if (number !== undefined && previews?.branches === undefined) return `pr-${number}`;
   if (/^br-[a-z0-9-]+-[0-9a-f]{8}$/.test(which)) return which;
-  const marks = previewNames(paths, app).flatMap((name) => findApp(paths, name)?.preview ?? []);
-  const known = marks.find(({ branch }) => branch === which);
+  const { apps } = listApps(paths, previewNames(paths, app));
+  const known = apps.find(({ preview }) => preview?.branch === which)?.preview;
   if (known) return known.key;
   if (which === '' || isOfPulls) {
     const wanted = `it is not the number of a pull request${isOfPulls ? '' : ' or the name of a branch'}`;

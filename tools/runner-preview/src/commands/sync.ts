@@ -1,5 +1,12 @@
 import { type PreviewMark, removalOf } from '@runner/common/apps/preview';
-import { allNames, appNames, findApp, requireOwnApp } from '@runner/common/apps/store';
+import {
+  allNames,
+  appNames,
+  findApp,
+  listApps,
+  previewNames,
+  requireOwnApp,
+} from '@runner/common/apps/store';
 import { command } from '@runner/common/cli/command';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
@@ -63,8 +70,7 @@ function withPreviews(paths: Paths): string[] {
 }
 
 function failedOf(paths: Paths, of: string): PreviewMark[] {
-  return allNames(paths)
-    .filter((name) => previewedApp(name) === of)
-    .flatMap((name) => findApp(paths, name)?.preview ?? [])
+  return listApps(paths, previewNames(paths, of))
+    .apps.flatMap(({ preview }) => preview ?? [])
     .filter((preview) => preview.outcome === 'failed' && !removalOf({ preview }));
 }
