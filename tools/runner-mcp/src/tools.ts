@@ -1,4 +1,5 @@
 /** What an agent may call: names, descriptions and schemas, and the executables that answer. */
+import { Failure } from '@runner/common/foundation/failure';
 import { isObject, type JsonObject } from '@runner/common/text/json';
 import { GRANT_LEVELS, type Grant } from '@runner/deploy/approval/grants';
 
@@ -26,7 +27,7 @@ export interface AgentTool {
   readonly level: Grant['level'];
   readonly properties: Readonly<Record<string, Property>>;
   readonly required: readonly string[];
-  /** The executable and its arguments, without `--json`. */
+  /** The executable and its arguments, without `--json`. Throws `usage` for those that do not go together. */
   argv(args: ToolArguments): readonly [tool: string, ...args: string[]];
   /** What of a line of its JSON is answered; absent: all that is not empty. */
   shape?(line: JsonObject): unknown;
@@ -130,7 +131,11 @@ export const TOOLS: readonly AgentTool[] = [
     level: 'look',
     properties: { app, from: ref('Version, branch, tag or commit'), to: ref('The same') },
     required: ['app'],
-    argv: ({ app: name, from, to }) => ['runner-changes', ...words(name, from, from && to)],
+    argv: ({ app: name, from, to }) => {
+      if (to !== undefined && from === undefined)
+        throw new Failure('usage', "these arguments are refused: 'to' needs 'from'");
+      return ['runner-changes', ...words(name, from, to)];
+    },
   },
   {
     name: 'plan',

@@ -120,6 +120,7 @@ test('a refused call names the argument, and what it may be', async ({ world: { 
         await says('plan', { app: 'shop' }),
         await says('explain', { app: '../shop' }),
         await says('logs', { app: 'shop', lines: 1.5 }),
+        await says('changes', { app: 'shop', to: 'v1' }),
       ],
       [
         "status has no 'application', but app",
@@ -127,6 +128,7 @@ test('a refused call names the argument, and what it may be', async ({ world: { 
         "'verb' is missing",
         "'app' must be a name of letters, digits, ., _ and -, at most 63",
         "'lines' must be a whole number from 1 to 200",
+        "'to' needs 'from'",
       ],
     );
     const params = { name: 'status', arguments: 'abc' };
