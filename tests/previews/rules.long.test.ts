@@ -224,8 +224,19 @@ test('branches that match have previews where the host has no pull requests, and
     return find();
   }, 'no preview was made');
   world.git('update-ref', '-d', 'refs/heads/feature/login');
-  await world.sync();
+  assert.match((await world.sync()).stderr, /: removed: is deleted, or does not match any more\n/);
   assert.match(await listed(world), /^br-feature-login-[0-9a-f]{8} removed$/);
+  await world.runner('preview', 'enable', 'shop', '--branches', '');
+  await world.open(1);
+  await world.sync();
+  await world.runner('preview', 'enable', 'shop', '--branches', 'feature/*');
+  assert.match((await world.sync()).stderr, /pr-1: removed: previews are of branches now\n/);
+  const removals = () => {
+    const records = readFileSync(join(world.root, 'logs/deploy-events.jsonl'), 'utf8');
+    return records.split('"event_type":"PreviewRemoved"').length - 1;
+  };
+  assert.is((await world.runner('preview', 'remove', 'shop', 'pr-1')).status, 0);
+  assert.is(removals(), 2);
   await world.end();
 });
 

@@ -46,6 +46,9 @@ function keyOf(paths: Paths, { app, previews }: AppState, which: string): string
   const { apps } = listApps(paths, previewNames(paths, app));
   const known = apps.find(({ preview }) => preview?.branch === which)?.preview;
   if (known) return known.key;
+  // One that is left from before the app's previews were of branches.
+  const left = `pr-${number}`;
+  if (apps.some(({ preview }) => preview?.key === left)) return left;
   if (which === '' || isOfPulls) {
     const wanted = `it is not the number of a pull request${isOfPulls ? '' : ' or the name of a branch'}`;
     throw invalidValue(which.slice(0, 80), '<WHICH>', wanted);
@@ -148,12 +151,14 @@ export const remove = command({
   examples: ['runner preview remove shop 7'],
   async run(context) {
     const { args } = context;
-    const { of, key, domain } = requirePreview(context, args.app, args.which);
-    const name = nameOf({ of, key });
+    const preview = requirePreview(context, args.app, args.which);
+    const { of, key, domain } = preview;
+    const name = nameOf(preview);
     await working(context, 'manual', (previews) =>
       locked(previews, of, async () => {
         note(context, of, key, { dropped: true });
-        await removePreview(previews, name, 'by an operator');
+        if (removalOf({ preview }) !== 'removed')
+          await removePreview(previews, name, 'by an operator');
       }),
     );
     return {

@@ -157,7 +157,12 @@ function whyGone(
   waiting: readonly WaitingPreview[],
 ): string {
   if (!settings) return 'previews were disabled';
-  return waiting.find((each) => each.key === key)?.why ?? 'is closed';
+  const why = waiting.find((each) => each.key === key)?.why;
+  if (why !== undefined) return why;
+  const [isBranch, isWanted] = [key.startsWith('br-'), settings.branches !== undefined];
+  if (isBranch !== isWanted)
+    return `previews are of ${isWanted ? 'branches' : 'pull requests'} now`;
+  return isBranch ? 'is deleted, or does not match any more' : 'is closed';
 }
 
 /** An operator brought it back, and was not killed meanwhile: it stays as long as after a push. */
