@@ -53,4 +53,16 @@ test('a deploy that needs an approval is refused, planned, approved, and applied
     assert.equal(last?.approved_by, ['root']);
   }));
 
+test('a rule that is for no app, such as *, is refused, not passed over', () =>
+  inWorld(async (world) => {
+    await world.push('v1');
+    appendFileSync(
+      join(world.root, 'config.yml'),
+      'require_approval: { "*": { deploy: 1, by: [root] } }\n',
+    );
+    const refused = await world.deploy();
+    assert.is(refused.status, 1);
+    assert.match(refused.stderr, 'require_approval.*: is not a valid name (config_invalid)');
+  }));
+
 test.run();

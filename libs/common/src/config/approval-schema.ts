@@ -27,6 +27,8 @@ const COUNT = {
 export const REQUIRE_APPROVAL: Schema = {
   type: 'object',
   description: 'Which commands of an app need approvals, and by whom, by app',
+  // An operator who writes '*' must not believe that it is for all apps.
+  propertyPattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$',
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
