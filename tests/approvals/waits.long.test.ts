@@ -101,6 +101,7 @@ test('a plan of a paused app cannot be approved, and what takes a plan back is w
     assert.match(restart, /gap: +none: it is stopped, and this starts it\n/);
     assert.match(restart, /undo: +runner stop shop\n/);
     await runner('start', 'shop');
+    assert.match(await runner('plan', 'start', 'shop'), /gap: +none: what runs is left as it is\n/);
     await push('v3');
     await runner('pause', 'shop');
     const paused = await runner('plan', 'deploy', 'shop');

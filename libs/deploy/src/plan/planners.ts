@@ -160,6 +160,7 @@ async function otherPlan(request: PlanRequest, app: AppState): Promise<Planned> 
       })),
       changes: null,
       files: null,
+      ...(verb === 'start' && { gap: 'none: what runs is left as it is' }),
       ...(off.length > 0 && { gap: 'none: it is stopped, and this starts it' }),
       ...(backup && { gap: 'from the stop of all instances until the new one answers' }),
       database:
