@@ -78,7 +78,9 @@ export function markPreview(root: string, app: string, preview: object): void {
 export async function startWaker(root: string) {
   const socket = join(root, 'waker/app.sock');
   const waker = start('runner-waker', [], { root });
-  await until(() => existsSync(socket), 'no waker');
+  // Its file is there a moment before it listens.
+  const answers = async () => (await askHost({ socketPath: socket }, 'nothing')).status !== 0;
+  await until(answers, 'no waker');
   return waker;
 }
 
