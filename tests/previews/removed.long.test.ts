@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { askHost, startWaker } from '../traffic/sleep-world.ts';
@@ -47,6 +48,13 @@ test('a removed preview is no trouble, and comes back only by undo', async () =>
   };
   assert.is((await world.runner('stop', 'shop--pr-7')).status, 0);
   assert.equal(await listed(), ['stopped', null, 0]);
+  const open = await world.runner('preview', 'open', 'shop', '7');
+  assert.equal([open.status, open.stdout], [1, '']);
+  assert.match(open.stderr, 'shop--pr-7 is stopped: run runner start shop--pr-7 (not_ready)');
+  assert.is((await world.runner('start', 'shop--pr-7')).status, 0);
+  process.kill(Number(world.processes()[0]?.split(' ')[2]), 'SIGKILL');
+  await until(async () => (await listed())[0] === 'down', 'it is not down');
+  assert.match((await world.runner('preview', 'open', 'shop', '7')).stderr, 'is down: run runner');
   assert.is((await world.runner('start', 'shop--pr-7')).status, 0);
   const paused = await world.runner('pause', 'shop--pr-7');
   assert.match(paused.stderr, 'shop--pr-7 is a preview of shop: a pause of shop does not concern');

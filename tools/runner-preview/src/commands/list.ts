@@ -1,11 +1,9 @@
 import {
   type PreviewSettings,
   type PreviewsUnasked,
-  removalOf,
   uncheckedWords,
   type WaitingPreview,
 } from '@runner/common/apps/preview';
-import type { AppState } from '@runner/common/apps/state';
 import {
   appNames,
   findApp,
@@ -19,12 +17,13 @@ import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { harmlessLine } from '@runner/common/text/harmless';
 import { previewUrl } from '../plan/address.ts';
+import { type PreviewState, previewState } from '../plan/state.ts';
 
 /** A preview, as `--json` prints it. */
 interface ListedPreview {
   app: string;
   key: string;
-  state: 'building' | 'updating' | 'ready' | 'stopped' | 'failed' | 'removing' | 'removed';
+  state: PreviewState;
   url: string | null;
   branch: string;
   commit: string;
@@ -56,8 +55,8 @@ export const list = command({
   name: 'list',
   about: 'List the previews of an app, or of all, and what waits',
   details:
-    'States: building, updating, ready, stopped, failed, removing (what is left, each fetch tries again), removed\n' +
-    '(its files stay for 48 hours).',
+    'States: building, updating, ready, asleep (the next request wakes it), down (its process has ended: runner\n' +
+    'start), stopped, failed, removing (what is left, each fetch tries again), removed (its files stay for 48 hours).',
   positionals: { app: { about: 'Name of the app [default: all]' } },
   safeInForeignRoot: true,
   async run({ paths, args }) {
@@ -111,7 +110,7 @@ function listing(paths: Paths, name: string): PreviewListing {
       {
         app: each,
         key,
-        state: previewState(app),
+        state: previewState(paths, app),
         url: previewUrl(app),
         branch,
         commit,
@@ -137,12 +136,4 @@ function listing(paths: Paths, name: string): PreviewListing {
     waiting: waiting.filter((each) => !isListed(each)),
     unreadable: unreadable.map(({ app, failure }) => ({ app, error: failure.message })),
   };
-}
-
-function previewState(app: AppState): ListedPreview['state'] {
-  const { preview, instances } = app;
-  const known = removalOf(app) ?? preview?.outcome;
-  if (known === 'ready' && app.stopped) return 'stopped';
-  if (known) return known;
-  return Object.values(instances).some(({ current }) => current) ? 'updating' : 'building';
 }

@@ -24,6 +24,7 @@ import { changePreview, nameOf, type PreviewContext, show } from '../act/context
 import { removePreview } from '../act/remove.ts';
 import { lockPreviews, syncLocked } from '../act/sync.ts';
 import { previewUrl } from '../plan/address.ts';
+import { previewState } from '../plan/state.ts';
 import { requirePreviewed, working } from './work.ts';
 
 /** How long another process may work on the previews, in seconds. */
@@ -116,7 +117,11 @@ export const open = command({
           await syncFor(previews, app, key);
         }
         const { outcome } = requirePreview(context, app, key);
-        const url = previewUrl(requireApp(paths, name));
+        const known = requireApp(paths, name);
+        const runs = previewState(paths, known);
+        if (runs === 'down' || runs === 'stopped')
+          throw new Failure('not_ready', `${name} is ${runs}: run runner start ${name}`);
+        const url = previewUrl(known);
         return { app: name, result: outcome ?? 'failed', url };
       }),
     );
