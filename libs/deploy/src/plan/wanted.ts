@@ -139,7 +139,7 @@ export async function keepPlans(announcing: Announcing, apps: readonly string[])
   const isUnannounced = (each: StoredPlan) => {
     const { id, app, by, made, needs } = each.plan;
     if (by === 'fetch' || needs.count === 0 || !apps.includes(app)) return false;
-    if (!isOpen(each, io.now()) || problemWords(each)) return false;
+    if (!isOpen(each, io.now()) || isApproved(each) || problemWords(each)) return false;
     // The fetch before this one has looked at older ones.
     if (made <= (findApp(paths, app)?.last_checked ?? '')) return false;
     return ![...recordsSince(paths, made)].some(
