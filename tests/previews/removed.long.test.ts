@@ -178,6 +178,32 @@ test('a comment that the token may not write is named in the list until it can b
   await world.end();
 });
 
+test('a removed preview that comes back with a commit that fails does not run the one before', async () => {
+  const world = await makePreviewWorld();
+  await world.open(9, { page: 'hostile', isFork: true });
+  world.api.pulls.clock += 5_000;
+  await world.sync();
+  world.api.pulls.clock += 5_000;
+  world.api.pulls.label(9, 'preview', 'ada');
+  await world.sync();
+  assert.is(await world.page('pr-9'), 'hostile');
+  world.close(9);
+  await world.sync();
+  world.api.pulls.set(9, true);
+  world.api.pulls.clock += 5_000;
+  await world.push(9, 'worse', { more: 'hooks: { pre_switch: "exit 1" }\n' });
+  await world.sync();
+  for (const isOn of [false, true]) {
+    world.api.pulls.clock += 5_000;
+    world.api.pulls.label(9, 'preview', 'ada', isOn);
+  }
+  const failed = await world.sync();
+  assert.match(failed.stdout, 'shop--pr-9 failed');
+  assert.equal([await world.page('pr-9'), world.processes()], [null, []], failed.stderr);
+  await world.runner('preview', 'disable', 'shop', '--purge');
+  await world.end();
+});
+
 test('enable keeps the settings that are not given, and says what holds', async () => {
   const world = await makePreviewWorld('github', '--max 2 --label go --notify');
   const enable = async (...args: string[]) => {

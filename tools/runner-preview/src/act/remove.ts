@@ -1,7 +1,9 @@
 /** Removing a preview: all of it but its files, which stay a while. */
+import { changeApp } from '@runner/common/apps/change';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import { Failure } from '@runner/common/foundation/failure';
+import { initiatorOf } from '@runner/common/foundation/user';
 import { dropPreviewDatabase } from '@runner/deploy/database/preview';
 import { endHold } from '@runner/deploy/hold/traffic';
 import { stopInstances } from '@runner/deploy/instances/stop';
@@ -41,14 +43,17 @@ export async function removePreview(
     await show(context, app);
     throw new Failure('stop_failed', `${app} is not wholly removed: ${left}`);
   }
-  const { preview } = requireApp(paths, app);
+  const { preview, instances } = requireApp(paths, app);
   if (!preview) return;
   recordPreview(context, 'PreviewRemoved', { preview, reason });
   const removed_at = io.now().toISOString();
-  changePreview(context, app, ({ outcome: _, error: __, left: ___, ...now }) => ({
-    ...now,
-    removed_at,
-  }));
+  const { outcome: _, error: __, left: ___, ...rest } = preview;
+  const names = Object.keys(instances);
+  const stopped = { since: removed_at, by: initiatorOf(io, trigger), reason, instances: names };
+  // A later commit that fails must not bring this one back: it may have lost its label.
+  changeApp({ io, paths, app, command: 'preview' }, (now) => {
+    return { ...now, preview: { ...rest, removed_at }, ...(names.length > 0 && { stopped }) };
+  });
   context.done(`${app}: removed: ${reason}`);
   await show(context, app);
 }
