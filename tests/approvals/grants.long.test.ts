@@ -93,4 +93,24 @@ test('a grant plans what it may, needs an approval, and gives none', () =>
     assert.not.match(readFileSync(keys, 'utf8'), 'by-look');
   }));
 
+test('the keys of grants that are added at the same moment are all there', () =>
+  inWorld(async ({ root }) => {
+    const etc = temporaryFolder('etc');
+    const names = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay'];
+    const added = names.map((name) =>
+      run('runner-grant', ['add', name, '--level', 'look', '--app', 'shop', '--key', '-'], {
+        root,
+        env: { RUNNER_ETC: etc },
+        stdin: `${signingKey().line}\n`,
+      }),
+    );
+    for (const { status, stderr } of await Promise.all(added))
+      assert.equal([status, stderr], [0, '']);
+    const keys = readFileSync(join(etc, 'runner/agent_keys'), 'utf8');
+    assert.equal(
+      [...keys.matchAll(/--grant (\w+)"/g)].map(([, name]) => name),
+      names,
+    );
+  }));
+
 test.run();

@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CommandPlan } from '@runner/common/apps/plans';
+import { takeLock } from '@runner/common/files/lock';
 import { makeOpenFolder, namesIn, readIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import { Failure } from '@runner/common/foundation/failure';
@@ -27,6 +28,8 @@ export interface Grant {
 }
 
 const FILE_MAX = 65_536;
+/** Seconds. */
+const LOCK_WAIT = 10;
 const OTHERS = 0o022;
 export const isGrantName = (text: string) => /^[a-z][a-z0-9-]{0,31}$/.test(text);
 export const grantsFolder = (env: Env) => join(etcOf(env), 'runner/grants');
@@ -79,17 +82,27 @@ export function leastApprovals({ level }: Grant, verb: CommandPlan['verb']): num
   return level === 'operate' && (verb === 'restart' || verb === 'start') ? 0 : 1;
 }
 
-/** Writes a grant, or removes one, and then the keys of all. */
+/** Writes a grant, or removes one, and then the keys of all. Throws `grant_invalid`, `locked`. */
 export function changeGrants(io: Io, name: string, grant: Grant | undefined): void {
+  const folder = grantsFolder(io.env);
+  makeOpenFolder(folder);
+  // `runner mcp` reads it as another user.
+  chmodSync(folder, 0o755);
+  const lock = takeLock(join(folder, '.lock'), LOCK_WAIT);
+  if (!lock) throw new Failure('locked', 'another runner grant does not end');
+  try {
+    write(io, name, grant);
+  } finally {
+    lock.release();
+  }
+}
+
+function write(io: Io, name: string, grant: Grant | undefined): void {
   const path = pathOf(io.env, name);
   // sshd takes the first line with a key: the other grant would have no effect.
   const other = listGrants(io.env).find((each) => each.name !== name && each.key === grant?.key);
   if (other && grant?.key)
     throw new Failure('grant_invalid', `the key is that of the grant '${other.name}'`);
-  const folder = grantsFolder(io.env);
-  makeOpenFolder(folder);
-  // `runner mcp` reads it as another user.
-  chmodSync(folder, 0o755);
   if (grant) writeWhole(path, `${JSON.stringify(grant, null, 2)}\n`, 0o644);
   else removeIfThere(path);
   const program = join(dirname(io.program), 'runner-mcp');
