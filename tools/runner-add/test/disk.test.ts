@@ -70,6 +70,13 @@ test('a user who has chosen no root hears how to, where runner is not installed'
   const advice = 'to use a folder of your own: export RUNNER_ROOT=~/runner';
   const what = 'cannot make the folder /opt/runner/locks: permission denied';
   assert.equal([status, stderr], [1, `runner add: ${what}; ${advice} (not_writable)\n`]);
+  // Another file has nothing to do with the root.
+  const cwd = temporaryFolder('add');
+  writeFileSync(join(cwd, 'index.html'), 'Hello\n');
+  const init = await shell(`env -u RUNNER_ROOT ${asNobody('runner-init')} --yes --no-prove`, {
+    cwd,
+  });
+  assert.match(init.stderr, /cannot write \S+: permission denied \(not_writable\)\n$/);
 });
 
 test('a user without write access to the root is refused and changes nothing', async () => {

@@ -75,11 +75,11 @@ function sudoHint(io: Io, title: string, args: readonly string[], error: Failure
   const option = named ?? (at < 0 ? undefined : args[at + 1]);
   const root = chooseRoot(option, io.env, () => io.cwd);
   const owner = statSync(root, { throwIfNoEntry: false })?.uid;
-  if (owner === undefined && root === DEFAULT_ROOT)
+  const { path = '' } = error.cause as NodeJS.ErrnoException;
+  const isIn = (folder: string) => `${path}/`.startsWith(`${folder}/`);
+  if (owner === undefined && root === DEFAULT_ROOT && isIn(root))
     return '; to use a folder of your own: export RUNNER_ROOT=~/runner';
   if (owner === undefined || owner === io.uid) return '';
-  const { path = '' } = error.cause as NodeJS.ErrnoException;
-  const isIn = (folder: string) => path.startsWith(`${folder}/`);
   // sudo becomes the owner of the root, who may not read or write what is the caller's own.
   if (isIn(io.cwd) && !isIn(root)) return '';
   // sudo drops RUNNER_ROOT.
