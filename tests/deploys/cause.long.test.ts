@@ -139,6 +139,28 @@ createServer(() => {}).listen(${listen}, '127.0.0.1', () => console.log('up and 
   }
 });
 
+test('a secret in the address of a health check is in no cause', async () => {
+  const world = await makeWorld();
+  try {
+    await world.push('v1', {
+      deploy: `instances: { default: { env: { PORT: "${world.port}" } } }
+start: { type: process, run: exec node mute.mjs }
+health: { url: "http://127.0.0.1:\${PORT}/?key=${TOKEN}", within: 1s }
+`,
+      files: {
+        'mute.mjs': `import { createServer } from 'node:http';
+createServer(() => {}).listen(process.env.PORT, () => console.log('up and running'));
+`,
+      },
+    });
+    const { stdout } = await world.deploy(['--json']);
+    assert.match(stdout, /"cause":"health: /);
+    assert.not.match(stdout + JSON.stringify(world.events()), new RegExp(TOKEN));
+  } finally {
+    await world.close();
+  }
+});
+
 test('a step that dies in silence has an error in words', async () => {
   const world = await makeWorld();
   try {

@@ -41,7 +41,7 @@ export async function causeOf(op: Operation, error: StepFailure): Promise<string
     const { text, rule } = extractor.end();
     // What an unhealthy app printed may be no complaint at all.
     const isCalm = rule === null && stage === 'health' && text !== '';
-    const seen = error.seen ?? (isCalm && !ended ? error.message : '');
+    const seen = error.seen ?? (isCalm && !ended ? op.redact(error.message) : '');
     // It comes first, since `history` and messages show the first line.
     return [seen, text].filter(Boolean).join('\n');
   } catch {
