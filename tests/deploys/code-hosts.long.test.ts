@@ -90,7 +90,7 @@ test('a submodule on another host gets the token of another app only where an op
   const before = heard().length;
   const stolen = await deploy();
   assert.is(stolen.status, 1);
-  assert.ok(stolen.stderr.includes(sentence('acme/vault')), stolen.stderr);
+  assert.ok(stolen.stderr.includes(`${sentence('acme/vault')} (not_configured)\n`), stolen.stderr);
   assert.not.ok(
     heard()
       .slice(before)

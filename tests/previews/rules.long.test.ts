@@ -258,4 +258,15 @@ test('remove takes the previews of the app with it; a name of a preview is not a
   await world.end();
 });
 
+test('what the code host refuses of a preview is not answered with an edit, which a preview does not have', async () => {
+  const world = await makePreviewWorld();
+  await world.open(7);
+  assert.is((await world.sync()).status, 0);
+  assert.is((await world.runner('edit', 'shop', '--public')).status, 0);
+  const { status, stderr } = await world.runner('deploy', 'shop--pr-7');
+  assert.is(status, 1);
+  assert.match(stderr, /requires a token for [^;]+ \(token_invalid\)\n$/);
+  await world.end();
+});
+
 test.run();

@@ -37,14 +37,16 @@ export function repairsOf(app: string, instances: readonly InstanceSummary[]): s
 const EDITS: Readonly<Record<string, string>> = {
   token_invalid: '--token-file <FILE>',
   branch_not_found: '--branch <BRANCH>',
-  repo_not_found: '--repo <OWNER/NAME>',
 };
 
-/** The command that changes what the code host refused with this code; undefined if none does. */
-export function editFor({ app, state }: AppState, code: string | undefined): string | undefined {
+/** The command that changes what the code host refused with this code; undefined if none does: a preview has no own. */
+export function editFor(
+  { app, state, preview }: AppState,
+  code: string | undefined,
+): string | undefined {
   const option =
     code === 'token_invalid' && state.github_app ? '--app-key-file <FILE>' : EDITS[code ?? ''];
-  return option && `runner edit ${app} ${option}`;
+  return option && !preview ? `runner edit ${app} ${option}` : undefined;
 }
 
 /** What brings back an app that ran before a restore. */

@@ -71,7 +71,7 @@ async function fetchSubmodule(
     const isClosed = error.code === 'token_invalid' || error.code === 'repo_not_found';
     if (!isElsewhere || !isClosed || inner.token || inner.mint) throw error;
     throw new Failure(
-      error.code,
+      'not_configured',
       `the submodule ${place} gets no token: if ${inner.app} may read ${inner.repo}, name the app with a token for it in config.yml: submodules: { ${inner.app}: { APP: [${inner.repo}] } }`,
     );
   }
