@@ -151,6 +151,32 @@ shared: [uploads/]
     }
   }));
 
+test('a restart whose supervisor goes on has not failed, although its command met a read-only file system', () =>
+  inWorld(async (world) => {
+    const script = `#!/bin/sh
+touch /usr/x
+[ -f $RUNNER_SHARED/uploads/on ] && exit 0
+touch $RUNNER_SHARED/uploads/on
+nohup node server.js > /dev/null 2>&1 &
+sleep 1
+`;
+    const deploy = `start: { type: command, run: sh ./restart.sh }
+instances: { default: { env: { PORT: "${world.port}" } } }
+health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 20s }
+shared: [uploads/]
+`;
+    await world.push('v1', { deploy, files: { 'restart.sh': script } });
+    const first = await world.deploy([], REQUIRED);
+    assert.is(first.status, 0, first.stderr);
+    try {
+      const options = { root: world.root, env: REQUIRED };
+      const { status, stdout } = await run('runner-restart', ['shop'], options);
+      assert.is(status, 0, stdout);
+    } finally {
+      for (const { pid } of processesIn(world.root)) signal(pid, 'SIGKILL');
+    }
+  }));
+
 for (const kind of ['url', 'tcp', 'cmd'] as const)
   test(`a start command that cannot end the version before, which still answers its ${kind}, has failed`, () =>
     inWorld(async (world) => {

@@ -2,6 +2,10 @@
  * What the sandbox does that the output of a failed command may be about. The output is the commit's: it
  * chooses one of these sentences at most, and no path, name or setting in them.
  */
+
+/** What is printed of a process that the sandbox hides. */
+const UNSEEN = /kill: .*No such process/i;
+
 const EFFECTS: readonly (readonly [RegExp, string])[] = [
   [
     /sudo: .*no new privileges|sudo: effective uid is not 0|su: (?:cannot set|must be run)/i,
@@ -14,7 +18,7 @@ const EFFECTS: readonly (readonly [RegExp, string])[] = [
   ],
   [/No journal files were found|No such file or directory.*journal/i, 'hides the journal'],
   [
-    /kill: .*No such process/i,
+    UNSEEN,
     "hides the server's processes: what it was to end may still run; use start: { type: process }, which runner ends",
   ],
   [
@@ -28,3 +32,6 @@ export function effectOf(output: string): string | undefined {
   const effect = EFFECTS.find(([words]) => words.test(output))?.[1];
   return effect && `it ran in the sandbox, which ${effect}; see: runner doctor --sandbox`;
 }
+
+/** Whether a process may run on that the command was to end. */
+export const mayBeLeft = (output: string) => UNSEEN.test(output);
