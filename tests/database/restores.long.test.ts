@@ -46,6 +46,9 @@ const ONE = {
   sqlite: `create table orders(id integer primary key, note text, total int not null default 1);
     create view all_orders as select * from orders; pragma user_version = 7;`,
 };
+/** What the owner of the server does: it refuses something that a backup has near its end. */
+const REFUSING = `create function no() returns event_trigger language plpgsql as 'begin raise exception ''not now''; end';
+  create event trigger no on ddl_command_start when tag in ('CREATE PUBLICATION') execute function no();`;
 const BREAKING = [
   'alter table orders add column paid varchar(5); drop view all_orders;',
   'drop view all_orders; alter table orders rename to purchases;',
@@ -120,6 +123,12 @@ async function check(databases: TestDatabases): Promise<number> {
         report.stdin.end();
         assert.is(failed.status, 1, failed.stderr);
         assert.match(failed.stderr, /the database could not be restored: .*lock timeout/);
+        assert.equal([await world.page(), dump(), world.state().migrating], [version, after, null]);
+        // So does what fails after the large objects, whose end pg_restore commits by default.
+        databases.sql('shop', REFUSING);
+        const refusing = await line(way);
+        databases.sql('shop', 'drop event trigger no; drop function no;');
+        assert.match(refusing.stderr, /the database could not be restored: .*not now/);
         assert.equal([await world.page(), dump(), world.state().migrating], [version, after, null]);
       }
       const back = await line(way);

@@ -62,7 +62,7 @@ END $drop$;
 const STAYING =
   /^\d+; \d+ \d+ (?:COMMENT - EXTENSION |(?:SCHEMA - |COMMENT - SCHEMA |ACL - SCHEMA )(\S+) )/;
 
-/** One transaction: an input that ends early is undone. */
+/** One transaction, whose end pg_restore writes: an input that ends early is undone. */
 async function intoPostgres(
   op: Operation,
   { address, timeout }: BackupSource,
@@ -85,9 +85,9 @@ async function intoPostgres(
   writeFileSync(list, entries.join('\n'), { mode: 0o600 });
   async function* statements() {
     yield `\\set ON_ERROR_STOP 1\nBEGIN;\nSET LOCAL lock_timeout = 5000;\n${DROP_ALL}`;
-    const words = { args: ['-L', list, '-f', '-'], input: openBackup(op, address, id) };
+    // One transaction of its own, too: by default what it writes commits after large objects.
+    const words = { args: ['-1', '-L', list, '-f', '-'], input: openBackup(op, address, id) };
     yield* outputOf(address, 'archive', words, limits);
-    yield '\nCOMMIT;\n';
   }
   const args = ['-X', '-q', '-w', '-o', '/dev/null', '-f', '-'];
   await runTool(address, 'client', { args, input: statements() }, limits);
