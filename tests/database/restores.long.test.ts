@@ -40,7 +40,8 @@ const ONE = {
     create cast (mood as int) with inout; create publication all_of_it for table orders; create rule no_delete as on delete to more.logs do instead nothing;
     create statistics some_of on id, total from orders; create type pair as (a int, b int); create procedure nothing_much() language sql as 'select 1';
     alter default privileges in schema more grant select on tables to public; create materialized view counted as select count(*) from orders;
-    create sequence alone; select lo_from_bytea(0, 'large');`,
+    create sequence alone; select lo_from_bytea(0, 'large');
+    alter default privileges grant select on tables to public; alter default privileges revoke execute on routines from public;`,
   mysql: `create table orders(id int primary key auto_increment, note varchar(80), total int not null default 1);
     create view all_orders as select * from orders; create trigger positive before insert on orders for each row set new.total = abs(new.total);`,
   sqlite: `create table orders(id integer primary key, note text, total int not null default 1);

@@ -54,6 +54,20 @@ BEGIN
     ORDER BY turn LOOP
     EXECUTE format('DROP %s IF EXISTS %s CASCADE', one.what, one.name);
   END LOOP;
+  -- Default privileges would be granted on each table that is made again: they come back last.
+  FOR one IN
+    SELECT DISTINCT format('ALTER DEFAULT PRIVILEGES FOR ROLE %s%s ', defaclrole::regrole,
+        ' IN SCHEMA ' || nullif(defaclnamespace, 0)::regnamespace) AS what, ' ALL ON ' || CASE defaclobjtype
+        WHEN 'r' THEN 'TABLES' WHEN 'S' THEN 'SEQUENCES' WHEN 'f' THEN 'ROUTINES' WHEN 'T' THEN 'TYPES'
+        WHEN 'n' THEN 'SCHEMAS' ELSE 'LARGE OBJECTS' END AS objects,
+      CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS role,
+      defaclnamespace = 0 AND (grantee = defaclrole OR grantee = 0 AND defaclobjtype IN ('f', 'T')) AS stays
+    FROM pg_default_acl, aclexplode(defaclacl ||
+      CASE defaclnamespace WHEN 0 THEN acldefault(defaclobjtype, defaclrole) END)
+    WHERE pg_has_role(defaclrole, 'USAGE') LOOP
+    EXECUTE one.what || 'REVOKE' || one.objects || ' FROM ' || one.role;
+    IF one.stays THEN EXECUTE one.what || 'GRANT' || one.objects || ' TO ' || one.role; END IF;
+  END LOOP;
   PERFORM lo_unlink(oid) FROM pg_largeobject_metadata WHERE pg_has_role(lomowner, 'USAGE');
 END $drop$;
 `;
