@@ -237,6 +237,12 @@ test('branches that match have previews where the host has no pull requests, and
   };
   assert.is((await world.runner('preview', 'remove', 'shop', 'pr-1')).status, 0);
   assert.is(removals(), 2);
+  await world.runner('preview', 'enable', 'shop', '--branches', '');
+  await world.open(2);
+  await world.sync();
+  const both = [1, 2].map(() => world.runner('preview', 'remove', 'shop', '2'));
+  for (const { status } of await Promise.all(both)) assert.is(status, 0);
+  assert.is(removals(), 3);
   await world.end();
 });
 

@@ -162,7 +162,8 @@ export const remove = command({
     await working(context, 'manual', (previews) =>
       locked(previews, of, async () => {
         note(context, of, key, { dropped: true });
-        if (removalOf({ preview }) !== 'removed')
+        // Another command may have removed it, or brought it back, before this one had the lock.
+        if (removalOf(requireApp(context.paths, name)) !== 'removed')
           await removePreview(previews, name, 'by an operator');
       }),
     );
