@@ -35,8 +35,9 @@ export function endOfLog(path: string): LogPlace | undefined {
 
 /** Bytes of the log before the release that show what was usual. */
 const BEFORE_MAX = 4_194_304;
-/** Bytes read at once, and of one line. */
+/** Bytes read at once, blocks read at one look, and bytes of one line. */
 const BLOCK = 1_048_576;
+const BLOCKS_MAX = 16;
 const LINE_MAX = 65_536;
 
 /** `"GET / HTTP/1.1" 200 512 …`, with or without the time to answer at the end: `0.012`, `rt=0.012`. */
@@ -102,7 +103,11 @@ export class AccessLog {
   /** What was answered since. */
   next(): Answer[] {
     this.#open();
-    const answers = this.#read();
+    const answers: Answer[] = [];
+    for (let block = 0, from = -1; block < BLOCKS_MAX && from !== this.#position; block += 1) {
+      from = this.#position;
+      answers.push(...this.#read());
+    }
     this.#isLost = this.#fd === undefined;
     if (answers.length > 0 || this.#fd === undefined) return answers;
     const inode = orElse(() => statSync(this.#path).ino, undefined);

@@ -76,4 +76,14 @@ test('a watch says that a log is gone, and calls nothing good by one that was go
   requests?.close?.();
 });
 
+test('a look reads all of what a busy proxy has written since the one before', () => {
+  writeFileSync(path, '');
+  const log = new AccessLog(path);
+  log.before(now());
+  appendFileSync(path, lines(200, 200_000) + lines(500, 100));
+  const answers = log.next();
+  assert.equal([answers.length, answers.at(-1)?.status], [200_100, 500]);
+  log.close();
+});
+
 test.run();
