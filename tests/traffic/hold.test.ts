@@ -1,4 +1,5 @@
 /** `runner hold-traffic`: requests wait, or get a page, and none is lost. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { start } from '@runner/testing/run';
 import { request } from '@runner/testing/traffic-proxy';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
-import { hold, holdSuite, loseHolder } from './hold.ts';
+import { hold, holderOf, holdSuite, loseHolder } from './hold.ts';
 import type { TrafficWorld } from './world.ts';
 
 const test = holdSuite('held traffic');
@@ -43,6 +44,22 @@ test('a page answers with 503 until the time is over, which needs no command', a
   await until(() => world.live() !== 'hold', 'the hold does not end');
   assert.equal(await request(world.proxy.port), { status: 200, version: 'v1' });
   assert.is(world.state().traffic_hold, null);
+});
+
+test('no request waits longer than asked for, also if the state cannot be written', async ({
+  world,
+}) => {
+  await world.ship('v1');
+  assert.is((await hold(world, '--for', '4s')).status, 0);
+  const waiting = request(world.proxy.port);
+  // As on a full disk.
+  execFileSync('prlimit', ['--pid', String(holderOf(world)), '--fsize=0:unlimited']);
+  assert.equal(await waiting, { status: 200, version: 'v1' });
+  assert.not.equal(world.live(), 'hold');
+  assert.ok(world.state().traffic_hold);
+  assert.is((await world.runner('fetch', '--no-notify')).status, 0);
+  assert.is(world.state().traffic_hold, null);
+  assert.ok(world.kinds().includes('TrafficReleased'));
 });
 
 test('what cannot be held is refused in a sentence', async ({ world }) => {

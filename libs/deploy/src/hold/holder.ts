@@ -29,7 +29,10 @@ export const PAGE_MAX = 1_048_576;
 /** Holds what the state says until it no longer does. Resolves with whether it had something to hold. */
 export async function carryHold(place: HoldPlace): Promise<boolean> {
   const { io, paths, app } = place;
-  const now = () => findApp(paths, app)?.traffic_hold ?? undefined;
+  const now = () => {
+    const hold = findApp(paths, app)?.traffic_hold ?? undefined;
+    return hold && hold.until > io.now().toISOString() ? hold : undefined;
+  };
   const since = io.now().toISOString();
   const lock = takeLock(paths.holdLock(app), 0, { pid: io.pid, command: 'hold-traffic', since });
   const hold = lock && now();

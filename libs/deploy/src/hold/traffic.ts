@@ -143,13 +143,17 @@ export function leadAside(paths: Paths, app: string, { instances }: TrafficHold)
 export function endHold(place: HoldPlace, hold: TrafficHold, reason: string): void {
   const { io, paths, app } = place;
   let held: AppState | undefined;
-  // First: who leads requests aside looks at it again afterwards.
-  changeApp({ io, paths, command: 'hold-traffic', app }, (now) => {
-    if (now.traffic_hold?.since !== hold.since) return now;
-    held = now;
-    return { ...now, traffic_hold: null };
-  });
-  leadAllBack(paths, app, hold.instances);
+  try {
+    // First: who leads requests aside looks at it again afterwards.
+    changeApp({ io, paths, command: 'hold-traffic', app }, (now) => {
+      if (now.traffic_hold?.since !== hold.since) return now;
+      held = now;
+      return { ...now, traffic_hold: null };
+    });
+  } finally {
+    // Also on a full disk: no request waits longer than was asked for.
+    leadAllBack(paths, app, hold.instances);
+  }
   if (held) record(place, 'TrafficReleased', held, reason);
 }
 
