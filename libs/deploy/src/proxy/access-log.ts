@@ -83,8 +83,9 @@ export class AccessLog {
   /** What was answered before a place, but for some parts; what follows it is read by `next`. */
   before(place: LogPlace, but: readonly LogSpan[] = []): Answer[] {
     this.#open();
-    // It was rotated since: all of it is newer.
-    if (this.#fd === undefined || fstatSync(this.#fd).ino !== place.inode) return [];
+    const own = this.#fd === undefined ? undefined : fstatSync(this.#fd);
+    // It was rotated or emptied since: all of it is newer.
+    if (!own || own.ino !== place.inode || own.size < place.size) return [];
     const answers: Answer[] = [];
     let left = BEFORE_MAX;
     for (const [start, end] of rangesBefore(place, but)) {

@@ -54,6 +54,13 @@ test('a part of a log that was emptied since hides nothing', () => {
   assert.equal(countsOf(now(), [part]), [20, 0]);
 });
 
+test('a log that was emptied since says nothing of the time before', () => {
+  writeFileSync(path, lines(200, 50));
+  const place = now();
+  writeFileSync(path, lines(500, 20));
+  assert.equal(countsOf(place, []), [0, 0]);
+});
+
 test('a watch says that a log is gone, and calls nothing good by one that was gone for most of it', async () => {
   writeFileSync(path, '');
   const rules = { for: 20_000, errors: 0.05, latency: 2 };
