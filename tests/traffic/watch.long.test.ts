@@ -1,6 +1,7 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killApp } from '@runner/testing/app';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
@@ -165,6 +166,24 @@ test('a watcher that was killed is replaced by the next fetch, which finishes wh
   const { current } = world.instance() as { current: { version: string } };
   assert.equal([current.version, watched(world)?.verdict], ['v1', 'bad']);
   assert.is(world.kinds().filter((kind) => kind === 'WatchFailed').length, 1);
+});
+
+test('a release that is watched is started after a reboot before it is judged', async ({
+  world,
+}) => {
+  await shipWatched(world, '15s');
+  await until(() => existsSync(join(world.root, 'apps/shop/watch.json')), 'no watcher');
+  process.kill(watcher(world), 'SIGKILL');
+  killApp(world.root, 'shop');
+  const path = join(world.root, 'state/shop.json');
+  const boot = /"boot_id": ?"[^"]+"/g;
+  writeFileSync(path, readFileSync(path, 'utf8').replace(boot, '"boot_id":"0"'));
+  const fetched = await world.runner('fetch', '--deploy');
+  assert.match(fetched.stderr, 'shop: default was started after a reboot\n');
+  await until(isOver(world), 'the watch does not end');
+  assert.is(watched(world)?.verdict, 'good', watched(world)?.reason);
+  const { current } = world.instance() as { current: { version: string } };
+  assert.is(current.version, 'v2');
 });
 
 test('a release that follows at once is watched by the watcher of the one before', async ({

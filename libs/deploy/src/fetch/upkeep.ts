@@ -30,27 +30,35 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     await keepHold({ io, paths, app: name, note });
     if (!request.deploy) return;
     const app = findApp(paths, name);
-    // Its watcher has died.
-    if (app?.watch) await startWatcher(request, name);
-    if (!app || app.deploying || removalOf(app) || !hasWork(paths, app)) return;
-    const secrets = await secretsOf(request, app);
-    const op = uninterrupted(contextOf({ io, paths, reporter }, app, secrets));
-    // Not `silent`, which a version that dies in its drain replaces.
-    if (!request.notify) op.notifier = { ...silent };
-    const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
-    const lock = takeLock(paths.lock(name), 0, holder);
-    if (!lock) return;
-    try {
-      endHooks(paths.app(name).dir);
-      for (const instance of downSinceBoot(paths, app)) await startLive(op, instance);
-    } finally {
-      lock.release();
-    }
-    await endDrains(op);
-    op.log.close();
+    if (!app) return;
+    const hasLeft = !app.deploying && !removalOf(app) && hasWork(paths, app);
+    if (hasLeft && !(await finishWork(request, app))) return;
+    // Its watcher has died. After a reboot it must not judge what has not been started yet.
+    if (app.watch) await startWatcher(request, name);
   } catch (error) {
     reporter.note(`${name}: ${asStepFailure(error, 'start').message}`);
   }
+}
+
+/** Returns false if another command is at work. */
+async function finishWork(request: FetchRequest, app: AppState): Promise<boolean> {
+  const { io, paths, reporter } = request;
+  const secrets = await secretsOf(request, app);
+  const op = uninterrupted(contextOf({ io, paths, reporter }, app, secrets));
+  // Not `silent`, which a version that dies in its drain replaces.
+  if (!request.notify) op.notifier = { ...silent };
+  const holder = { pid: io.pid, command: 'fetch', since: io.now().toISOString() };
+  const lock = takeLock(paths.lock(app.app), 0, holder);
+  if (!lock) return false;
+  try {
+    endHooks(paths.app(app.app).dir);
+    for (const instance of downSinceBoot(paths, app)) await startLive(op, instance);
+  } finally {
+    lock.release();
+  }
+  await endDrains(op);
+  op.log.close();
+  return true;
 }
 
 function hasWork(paths: FetchRequest['paths'], app: AppState): boolean {
