@@ -29,8 +29,7 @@ test('stdout is the .deploy.yml, stderr what is left and what to run', async () 
   assert.is(status, 0);
   assert.is(
     stdout,
-    `# yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json
-# Made by runner import from ecosystem.config.js
+    `# Made by runner import from ecosystem.config.js
 
 start:
   type: pm2 # pm2 keeps running it

@@ -29,8 +29,7 @@ test('the file has a reason beside each setting, and says that nothing was prove
     [status, written(folder)],
     [
       0,
-      `# yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json
-# Node server with npm. Not proven: not tried, because of --no-prove.
+      `# Node server with npm. Not proven: not tried, because of --no-prove.
 # Safer: build: { run: …, network: [npm] }; network: learn lists the hosts it needs.
 
 instances:
@@ -62,7 +61,7 @@ test('without a terminal the file goes to stdout, and stderr says how to write i
   const folder = laidOut(NODE);
   const { status, stdout, stderr } = await init(folder, ['--no-prove']);
   assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [0, false]);
-  assert.match(stdout, /^# yaml-language-server/);
+  assert.match(stdout, /^# Node server with npm/);
   assert.match(stderr, /runner init: \.deploy\.yml was not written: add --yes\n$/);
 });
 
@@ -92,7 +91,7 @@ test('what is not known is one sentence, and a file to fill in that runner accep
   const { status, stdout, stderr } = await init(folder, ['--yes']);
   assert.equal([status, existsSync(join(folder, '.deploy.yml'))], [1, false]);
   assert.match(stderr, /^runner init: no file names a known stack: .*\n$/);
-  assert.match(stdout, /\n# To be filled in and saved as \.deploy\.yml: no file names .*\n/);
+  assert.match(stdout, /^# To be filled in and saved as \.deploy\.yml: no file names .*\n/);
   assert.match(stdout, /\n# start: \{ type: process, run: \.\/server \}/);
 });
 

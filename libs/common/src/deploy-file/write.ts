@@ -1,5 +1,6 @@
 /** Writes a `.deploy.yml` for people: each setting on its line, with the reason beside it. */
 import { Document, isCollection, isMap, isScalar } from 'yaml';
+import { isThere } from '../files/read.ts';
 import { readDeployFile } from './read.ts';
 
 /** One setting of a file that runner proposes. */
@@ -11,7 +12,8 @@ export interface ProposedSetting {
   readonly reason?: string;
 }
 
-const FOR_EDITORS = 'yaml-language-server: $schema=/usr/share/runner/schemas/deploy.schema.json';
+/** Where a package installs the schema. */
+const SCHEMA = '/usr/share/runner/schemas/deploy.schema.json';
 
 /**
  * The text of a file with these settings, in their order; `head` are lines of a comment at its top.
@@ -27,7 +29,8 @@ export function deployFileText(
     document.setIn(path, node);
     if (reason) explain(document, path, ` ${reason.replace(/\s+/g, ' ').trim()}`);
   }
-  document.commentBefore = [FOR_EDITORS, ...head].map((line) => ` ${line}`).join('\n');
+  const forEditors = isThere(SCHEMA) ? [`yaml-language-server: $schema=${SCHEMA}`] : [];
+  document.commentBefore = [...forEditors, ...head].map((line) => ` ${line}`).join('\n');
   const text = `${document
     .toString({ lineWidth: 0 })
     .replace(/^\{\}\n/m, '')
