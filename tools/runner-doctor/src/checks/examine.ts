@@ -1,7 +1,8 @@
 /** Runs all checks: those of this server in parallel, and then those that need the network. */
 
+import { statSync } from 'node:fs';
 import { allNames } from '@runner/common/apps/store';
-import { unlessFailure } from '@runner/common/foundation/attempt';
+import { orElse, unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
 import { DEFAULT_ROOT, type Paths } from '@runner/common/foundation/paths';
@@ -70,7 +71,10 @@ export async function examine(
   offline: boolean,
 ): Promise<Examination> {
   const context: CheckContext = { io, paths, offline };
-  const skipped = offline || isForeign(context) ? ONLINE : [];
+  // Another user's root says no more than whose it is.
+  const isOthers = io.uid !== 0 && orElse(() => statSync(paths.root).uid, io.uid) !== io.uid;
+  const others = Object.keys(CHECKS).filter((name) => name !== 'folders');
+  const skipped = isOthers ? others : offline || isForeign(context) ? ONLINE : [];
   const checks = Object.entries(CHECKS).filter(([name]) => !skipped.includes(name));
   const online = checks.filter(([name]) => ONLINE.includes(name));
   const local = checks.filter(([name]) => !ONLINE.includes(name));

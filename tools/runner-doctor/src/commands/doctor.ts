@@ -60,6 +60,8 @@ export const doctor = command({
       shown.add(fix);
       return `${first}${indent}${style.cyan(harmlessLine(fix))}\n`;
     });
+    // Of another user's root everything else is skipped.
+    if (skipped.includes('disk')) return lines.join('');
     const why = options.offline ? '--offline' : 'others could have changed files';
     const left = skipped.length > 0 ? `; skipped (${why}): ${skipped.join(', ')}` : '';
     return `${lines.join('')}\n${count(problems, 'problem')}, ${count(warnings, 'warning')}${left}\n`;

@@ -44,7 +44,7 @@ export interface Examination {
   readonly healthy: boolean;
   readonly problems: number;
   readonly warnings: number;
-  /** Names of the checks that were skipped: `--offline`, or others could have changed files. */
+  /** Names of the checks that were skipped: `--offline`, others could have changed files, another user's root. */
   readonly skipped: readonly string[];
   readonly findings: readonly PrintedFinding[];
 }
