@@ -1,6 +1,7 @@
 /** Section `telemetry`: each deploy as a trace, an annotation and a release. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { run } from '@runner/testing/run';
 import { pathsBelow } from '@runner/testing/temp';
 import { suite } from 'uvu';
@@ -40,6 +41,8 @@ test('a refused token stops a service until it is tried again; 429 waits as aske
   assert.match(tried.stdout, /✔ grafana {3}accepted by Grafana/);
   assert.match(tried.stdout, /✔ otlp {6}accepted by OpenTelemetry/);
   await run('runner-notify', ['queue', 'retry', '--all'], { root });
+  // Sentry asked to wait that long.
+  await setTimeout(1_000);
   for (let time = 0; time < 3; time += 1) await flush(root);
   assert.is(collector.spans.size, 6);
   assert.is(sentry.deploys.length, 2);
@@ -57,6 +60,44 @@ test('a refused token stops a service until it is tried again; 429 waits as aske
       ...written.map((path) => readOr(join(root, path))),
     ])
       assert.not.match(text, secret);
+  await world.close();
+});
+
+test('a trace whose spans the collector rejects is set aside with its reason, although the status is 200', async () => {
+  const world = await makeTelemetryWorld();
+  const { root, collector } = world;
+  const partialSuccess = { rejectedSpans: '3', errorMessage: 'older than an hour' };
+  collector.fail({ status: 200, body: { partialSuccess } }, 1);
+  await emit(root, ended(1), ended(2));
+  const { stdout } = await flush(root, '--channel=otlp');
+  const results = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    results.map(({ result }) => result),
+    ['rejected', 'delivered'],
+  );
+  assert.match(stdout, '3 spans rejected: older than an hour');
+  await run('runner-notify', ['queue', 'retry', '--all'], { root });
+  await flush(root, '--channel=otlp');
+  assert.is(collector.arrivals.length, 2);
+  await world.close();
+});
+
+test('a cursor that cannot be read stops neither messages nor what is queued, and fails the run', async () => {
+  const world = await makeTelemetryWorld();
+  const { root, collector } = world;
+  collector.fail({ status: 503, body: {} }, 1);
+  await emit(root, ended(1));
+  await flush(root, '--channel=otlp');
+  const cursor = join(root, 'spool/notify/telemetry.json');
+  rmSync(cursor);
+  mkdirSync(cursor);
+  const { status, stderr } = await flush(root, '--channel=otlp');
+  assert.is(status, 1);
+  assert.match(stderr, `cannot read ${cursor}`);
+  assert.is(collector.arrivals.length, 1);
   await world.close();
 });
 

@@ -2,6 +2,7 @@
 import type { Context } from '@runner/common/cli/command';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
+import { Failure } from '@runner/common/foundation/failure';
 import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
@@ -27,7 +28,8 @@ export async function flushAll(
   const opened = new OpenChannels({ io, paths, title, note });
   const { spool } = opened;
   const followed = only.filter(isTelemetry).filter((name) => opened.isActive(name));
-  if (followed.length > 0) await follow(opened, followed);
+  // Messages are delivered anyway.
+  const failed = followed.length > 0 ? await follow(opened, followed).catch(orThrow) : undefined;
   const waiting = new Set(spool.names().map(channelOf));
   const print = async (delivery: EntryResult): Promise<void> => {
     const { channel, event } = delivery.entry;
@@ -59,6 +61,12 @@ export async function flushAll(
     }
   };
   await Promise.all(only.filter((name) => waiting.has(name)).map(flush));
+  if (failed) throw failed;
+}
+
+function orThrow(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  throw error;
 }
 
 function stillQueued(count: number): string {

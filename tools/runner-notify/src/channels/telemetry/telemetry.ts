@@ -66,7 +66,7 @@ export const TELEMETRY: Readonly<Record<TelemetryName, TelemetryService>> = {
   otlp: {
     title: 'OpenTelemetry',
     payloadOf: traceOf,
-    send: (ask, payload) => ask('', payload),
+    send: (ask, payload) => ask('', payload, judgeTrace),
     test: (ask) => ask('', NO_TRACE),
   },
   grafana: {
@@ -175,6 +175,19 @@ function judge(call: Call, answer: HttpAnswer): SendOutcome {
     code: status,
     description: words || `the service answers with HTTP status ${status}`,
     hint: status < 400 ? REDIRECT_HINT : 'check section telemetry of config.yml',
+  });
+}
+
+/** A collector reports with status 200 that it did not record a trace, or a part of it: a repeat is refused again. */
+function judgeTrace(call: Call, answer: HttpAnswer): SendOutcome {
+  const { partialSuccess } = jsonObject(answer.body) ?? {};
+  const { rejectedSpans, errorMessage } = isObject(partialSuccess) ? partialSuccess : {};
+  if (answer.status !== 200 || !(Number(rejectedSpans) > 0)) return judge(call, answer);
+  return refusedAnswer(call, answer, {
+    status: 400,
+    code: answer.status,
+    description: `${rejectedSpans} spans rejected: ${wordOf(errorMessage) || 'no reason given'}`,
+    hint: 'see the limits and the log of the collector',
   });
 }
 
