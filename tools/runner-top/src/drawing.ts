@@ -63,10 +63,11 @@ function colourOf(app: AppSummary, style: Style): (text: string) => string {
 
 /** What the first line says. */
 function titleOf({ server, now }: DrawnTop): string {
-  const { queue } = now;
+  const { queue, unreadable } = now;
   const dead = queue && queue.dead > 0 ? `, ${queue.dead} given up` : '';
   const messages = queue ? `; messages waiting: ${queue.waiting}${dead}` : '';
-  return harmlessLine(`runner on ${server}: ${countWords(now)}${messages}`);
+  const unread = unreadable.length > 0 ? `; cannot read the state of ${unreadable.join(', ')}` : '';
+  return harmlessLine(`runner on ${server}: ${countWords(now)}${unread}${messages}`);
 }
 
 /** A row of the table; `widths` are of all columns but the last. */
@@ -153,7 +154,8 @@ export function screenOf(drawn: DrawnTop, { columns, rows, style }: Area): strin
   const area = (height: number) => ({ columns, rows: height, style });
   const body = () => {
     if (page === 'help') return HELP.map((line) => fit(line, columns));
-    if (now.apps.length === 0) return ['No apps yet. Register one with: runner add <owner/name>'];
+    const isNew = now.apps.length + now.unreadable.length === 0;
+    if (isNew) return ['No apps yet. Register one with: runner add <owner/name>'];
     if (page !== 'apps') return paneOf(drawn, area(middle));
     // The table gets up to two thirds.
     const table = tableOf(drawn, area(Math.min(now.apps.length + 1, Math.ceil((middle * 2) / 3))));

@@ -1,5 +1,5 @@
 /** The screen on a real terminal. */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { writeApp } from '@runner/common/apps/store';
 import { run } from '@runner/testing/run';
 import { CTRL_C, startOnTerminal } from '@runner/testing/terminal';
@@ -46,6 +46,19 @@ test('--plain prints a line per change, --json all apps, --once ends', async () 
   const { stdout, status } = await run('runner-top', ['--once', '--json'], { root: paths.root });
   const { apps, queue } = JSON.parse(stdout);
   assert.equal([status, apps.length, queue], [0, 3, { waiting: 0, dead: 0 }]);
+});
+
+test('an app whose state cannot be read is named, also if it is the only one', async () => {
+  const paths = makeEyesRoot();
+  writeFileSync(paths.state('broken'), '{');
+  const { stdout } = await run('runner-top', ['--once', '--offline'], { root: paths.root });
+  assert.match(stdout, '4 apps, 3 need attention; cannot read the state of broken; messages');
+  for (const app of ['shop', 'blog', 'site']) rmSync(paths.state(app));
+  const session = startOnTerminal('runner-top', ['--offline'], { root: paths.root });
+  await session.expect('cannot read the state of broken');
+  session.type('q');
+  await session.done;
+  assert.not.match(session.raw(), 'No apps yet');
 });
 
 test.run();
