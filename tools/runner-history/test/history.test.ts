@@ -200,4 +200,17 @@ test('on 40 columns the result is not cut, and -n 0 prints nothing', async () =>
   assert.equal([none.status, none.stdout], [0, '']);
 });
 
+test('a duration that no clock can show is unknown, and hides no other deploy', async () => {
+  const root = temporaryFolder('root');
+  const endless = { version: 'v9', duration_ms: 1e308, gap_ms: 1e300 };
+  const stdin = [...RECORDS, record('DeploySuccess', '12:00:00', '0000000e', endless)]
+    .map((each) => `${JSON.stringify(each)}\n`)
+    .join('');
+  const { status, stdout, stderr } = await run('runner-history', ['-', '--json'], { root, stdin });
+  assert.is(status, 0, stderr);
+  const deploys = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  assert.ok(deploys.length > 3);
+  assert.equal([deploys.at(-1).version, deploys.at(-1).duration_ms], ['v9', null]);
+});
+
 test.run();

@@ -101,6 +101,19 @@ test('a cursor that cannot be read stops neither messages nor what is queued, an
   await world.close();
 });
 
+test('a duration that no clock can show stops no delivery', async () => {
+  const world = await makeTelemetryWorld();
+  const { root, collector, grafana, sentry } = world;
+  await emit(root, ended(1, 'DeploySuccess', { duration_ms: 1e308 }), ended(2));
+  const { status, stderr } = await flush(root);
+  assert.is(status, 0, stderr);
+  assert.equal(
+    [collector.arrivals.length, grafana.annotations.length, sentry.deploys.length],
+    [2, 2, 2],
+  );
+  await world.close();
+});
+
 test('an answer that is lost makes no second annotation or deploy', async () => {
   const world = await makeTelemetryWorld();
   const { root, grafana, sentry } = world;

@@ -74,3 +74,12 @@ export function textOf(record: LogRecord, field: string): string {
   const value = record[field];
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
+
+/** The limit of the options of `audit emit`; longer before a time, no Date may be valid. */
+const MS_MAX = 1e15;
+
+/** A field in milliseconds; undefined if it is not a length of time. */
+export function millisecondsOf(record: LogRecord, name: string): number | undefined {
+  const value = record[name];
+  return typeof value === 'number' && value >= 0 && value <= MS_MAX ? value : undefined;
+}

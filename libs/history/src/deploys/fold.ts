@@ -7,6 +7,7 @@ import {
   isRestarted,
   kindOf,
   type LogRecord,
+  millisecondsOf,
   projectOf,
   textOf,
 } from '@runner/common/audit/record';
@@ -64,14 +65,14 @@ export class Deploys {
     const known = this.#find(record);
     // `fetch` could not check the branch; nothing was deployed.
     if (!known && kind === 'DeployFailure' && record.stage === 'fetch') return;
-    const duration = numberOf(record, 'duration_ms');
+    const duration = millisecondsOf(record, 'duration_ms');
     const deploy = known ?? this.#make(record, timeOf(record) - (duration ?? 0));
     if (!known) this.unstarted.add(deploy);
     addInstance(deploy, record);
     Object.assign(deploy, described(record));
     deploy.end = timeOf(record);
     deploy.duration_ms = duration ?? null;
-    deploy.gap_ms = numberOf(record, 'gap_ms') ?? null;
+    deploy.gap_ms = millisecondsOf(record, 'gap_ms') ?? null;
     if (Array.isArray(record.steps)) deploy.steps = record.steps.filter(isStep);
     if (kind === 'DeploySuccess') {
       if (deploy.result === 'unknown') deploy.result = 'success';
@@ -104,7 +105,7 @@ export class Deploys {
     deploy.trigger = isRestart ? 'restart' : 'rollback';
     deploy.end = timeOf(record);
     deploy.previous_version = isRestart ? null : from;
-    deploy.duration_ms = numberOf(record, 'duration_ms') ?? null;
+    deploy.duration_ms = millisecondsOf(record, 'duration_ms') ?? null;
   }
 }
 
@@ -173,11 +174,6 @@ function timeOf(record: LogRecord): number {
 
 function fieldOf(record: LogRecord, name: string): string | null {
   return textOf(record, name) || null;
-}
-
-function numberOf(record: LogRecord, name: string): number | undefined {
-  const value = record[name];
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 function isStep(step: unknown): step is StageDuration {

@@ -1,6 +1,6 @@
 /** A deploy or a rollback that has ended, as the services of `telemetry` record it. */
 
-import { instancesOf, textOf } from '@runner/common/audit/record';
+import { instancesOf, millisecondsOf, textOf } from '@runner/common/audit/record';
 import { environmentName, RUN, spanIdOf, traceIdOf } from '@runner/common/audit/trace';
 import { isObject } from '@runner/common/text/json';
 import { cleanText, cutCodePoints } from '@runner/common/text/plain';
@@ -39,7 +39,7 @@ export function runOf({ kind, project: app, fields }: Announceable): PipelineRun
   const line = (name: string) => cutCodePoints(text(name).split('\n')[0] ?? '', TEXT_MAX);
   const [deployId, version] = [text('deploy_id'), line('version')];
   const isBack = kind === 'RollbackSuccess';
-  const took = typeof fields.duration_ms === 'number' ? fields.duration_ms : undefined;
+  const took = millisecondsOf(fields, 'duration_ms');
   const end = Date.parse(text('timestamp')) || 0;
   // A rollback with a duration is an operation of its own; the others belong to the deploy that failed.
   const isPart = isBack && took === undefined;
