@@ -208,7 +208,10 @@ test('a duration that no clock can show is unknown, and hides no other deploy', 
     .join('');
   const { status, stdout, stderr } = await run('runner-history', ['-', '--json'], { root, stdin });
   assert.is(status, 0, stderr);
-  const deploys = stdout.trim().split('\n').map((line) => JSON.parse(line));
+  const deploys = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   assert.ok(deploys.length > 3);
   assert.equal([deploys.at(-1).version, deploys.at(-1).duration_ms], ['v9', null]);
 });
