@@ -1,6 +1,9 @@
 /** Two apps that use one database: what one of them migrates or restores concerns the other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { freePort, killApp } from '@runner/testing/app';
-import { run } from '@runner/testing/run';
+import { run, start } from '@runner/testing/run';
+import { until } from '@runner/testing/until';
 import * as assert from 'uvu/assert';
 import { REPO, TOKEN } from '../deploys/world.ts';
 import { rollback, ship, sql, sqliteSuite } from './sqlite-world.ts';
@@ -65,7 +68,10 @@ test('a rollback counts what the other app has migrated, and a restore waits unt
   }
 });
 
-test('a restore waits until an app that has only jobs is stopped', async ({ world, database }) => {
+test('a restore waits until an app that has only jobs is stopped, and its job is over', async ({
+  world,
+  database,
+}) => {
   const { root } = world;
   const more = ', backup: auto';
   await ship({ world, database, version: 'v1', more });
@@ -74,12 +80,22 @@ test('a restore waits until an app that has only jobs is stopped', async ({ worl
   const add = ['--repo', REPO, '--branch', 'main', '--name', 'two', '--token', '-'];
   assert.is((await run('runner-add', add, { root, stdin: TOKEN })).status, 0);
   const env = `instances: { default: { env: { DATABASE_URL: "sqlite:${database}" } } }`;
-  await world.push('w1', { deploy: `${env}\njobs: { sync: { run: "true", every: 1h } }\n` });
+  await world.push('w1', { deploy: `${env}\njobs: { sync: { run: "sleep 600", every: 1h } }\n` });
   assert.is((await run('runner-deploy', ['two'], { root })).status, 0);
   const [{ deploy_id: id = '' } = {}] = world.state().database_backups as { deploy_id?: string }[];
   const running = await rollback(world, '--to', 'v1', '--database', id);
   assert.match(running.stderr, /stop it first: runner stop two \(database_in_use\)\n$/);
+  const job = start('runner-jobs', ['run', 'two', 'sync'], { root });
+  const begun = () => /"version":"/.test(readFileSync(join(root, 'apps/two/jobs.json'), 'utf8'));
+  await until(begun, 'the job does not begin');
   assert.is((await run('runner-stop', ['two'], { root })).status, 0);
+  const beside = await rollback(world, '--to', 'v1', '--database', id);
+  assert.match(
+    beside.stderr,
+    /job sync of 'two' still runs, and uses this database: wait for its end/,
+  );
+  job.kill('SIGTERM');
+  await job.done;
   const back = await rollback(world, '--to', 'v1', '--database', id);
   assert.is(back.status, 0, back.stderr);
 });

@@ -107,9 +107,9 @@ async function intoPostgres(
   await runTool(address, 'client', { args, input: statements() }, limits);
 }
 
-/** Whose rights something in a dump of MySQL has; data begins no line. */
+/** Whose rights something in a dump of MySQL has: a user's or, in MariaDB, a role's; data begins no line. */
 const DEFINER =
-  /^(?:CREATE |\/\*!\d+ (?:CREATE\*\/ \/\*!\d+ )?)DEFINER=(`(?:[^`]|``)+`@`(?:[^`]|``)*`)/gm;
+  /^(?:CREATE (?:ALGORITHM=\w+ )?|\/\*!\d+ (?:CREATE\*\/ \/\*!\d+ )?)DEFINER=(`(?:[^`]|``)+`(?:@`(?:[^`]|``)*`)?)/gm;
 /** Longer than any beginning of a line with one. */
 const DEFINER_MAX = 1_024;
 

@@ -134,7 +134,7 @@ async function loadMysql(from: DatabaseAddress, to: DatabaseAddress, limits: Scr
   const shaped = async (args: readonly string[]) => {
     const dumped = await runTool(from, 'dump', { args: [...common, '--no-data', ...args] }, limits);
     const schema = dumped
-      .replace(/ DEFINER\s*=\s*`[^`]*`@`[^`]*`/g, '')
+      .replace(/ DEFINER\s*=\s*`[^`]*`(?:@`[^`]*`)?/g, '')
       .replace(/^\/\*M?!999999.*$/m, '');
     // What names its own database would, as a copy, change production.
     if (namesDatabase(from.name).test(schema))

@@ -7,6 +7,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { word } from '@runner/common/text/shell';
 import { fileOfRelease } from '../instances/kept-file.ts';
+import { liveRuns } from '../jobs/look.ts';
 import { databaseAddress } from './address.ts';
 
 /** The other apps that have migrated a database, or whose active version has its URL. */
@@ -32,14 +33,20 @@ function hasUrl({ io, paths }: Server, app: AppState, database: string): boolean
 
 /** Throws `database_in_use` while another app that uses the database runs: a restore would pull it away. */
 export function refuseInUse(server: Server, own: string, database: string): void {
-  const running = sharingApps(server, own, database).filter(({ app, instances, stopped }) =>
+  const sharing = sharingApps(server, own, database);
+  const running = sharing.filter(({ app, instances, stopped }) =>
     Object.entries(instances).some(([name, { current }]) => {
       if (!current || stopped?.instances.includes(name)) return false;
       const file = fileOfRelease(server.paths, app, current);
       return file?.start.type !== 'none' || file.jobs.length > 0;
     }),
   );
-  if (running.length === 0) return;
+  if (running.length === 0) {
+    const [busy] = sharing.flatMap(({ app }) => liveRuns(server, app).map((job) => [app, job]));
+    if (!busy) return;
+    const words = `job ${busy[1]} of '${busy[0]}' still runs, and uses this database: wait for its end`;
+    throw new Failure('database_in_use', words);
+  }
   const names = running.map(({ app }) => app).join(', ');
   const stop = running.map(({ app }) => `runner stop ${word(app)}`).join('; ');
   throw new Failure(

@@ -100,6 +100,15 @@ export function isAlive(
   return isStarting && Math.abs(now.getTime() - Date.parse(run.at)) < STARTING;
 }
 
+/** The jobs of an app that run now. */
+export function liveRuns({ io, paths }: Server, app: string): string[] {
+  const jobs = Object.entries(readJobBook(paths, app)?.jobs ?? {});
+  const now = io.now();
+  return jobs.flatMap(([job, { run }]) =>
+    run && isAlive(paths, app, job, { run, now }) ? [job] : [],
+  );
+}
+
 /** Whether a run has to wait: for a deploy, or another command, that changes the app. */
 export function isHeldUp(
   paths: Paths,
