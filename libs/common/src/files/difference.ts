@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { passed } from '../foundation/apart.ts';
 import { orFail } from '../foundation/attempt.ts';
 import type { Env } from '../foundation/io.ts';
 
@@ -21,7 +22,7 @@ export function difference(
     orFail(() => writeFileSync(join(folder, 'before'), before), doing);
     const labels = ['-L', old, '-L', now];
     const { stdout } = spawnSync('diff', ['-u', ...labels, join(folder, 'before'), '-'], {
-      env: { ...env, LC_ALL: 'C' },
+      env: { ...passed(env), LC_ALL: 'C' },
       input: after,
       maxBuffer: OUTPUT_MAX,
     });

@@ -53,8 +53,14 @@ const known = new Map<string, boolean>();
 function hasNames(program: string): boolean {
   const tried = () => {
     const mounts = ['--ro-bind', '/', '/', ...namesOptions(), '--proc', '/proc'];
-    const args = [...namespaceOptions(), '--unshare-pid', ...mounts, ...NO_CAPABILITIES, 'true'];
-    return spawnSync(program, args, { stdio: 'ignore', timeout: 10_000 }).status === 0;
+    const args = [
+      ...namespaceOptions(),
+      '--unshare-pid',
+      ...mounts,
+      ...NO_CAPABILITIES,
+      '/bin/true',
+    ];
+    return spawnSync(program, args, { env: {}, stdio: 'ignore', timeout: 10_000 }).status === 0;
   };
   const found = known.get(program) ?? tried();
   known.set(program, found);

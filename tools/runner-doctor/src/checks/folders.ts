@@ -121,6 +121,7 @@ function unviewable({ root, viewDir, logsDir }: Paths): CheckResult[] {
   return rights.flatMap(([path, right]) => {
     const { status, stdout } = spawnSync('getfacl', ['--omit-header', '--absolute-names', path], {
       encoding: 'utf8',
+      env: { PATH: process.env.PATH },
     });
     if (status !== 0 || new RegExp(`^group:${VIEWERS}:..x`, 'm').test(stdout)) return [];
     const entry = `g:${VIEWERS}:${right}`;
