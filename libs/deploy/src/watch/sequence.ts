@@ -1,7 +1,7 @@
 /**
  * The sequential test behind every verdict. Observations are good or bad; as long as a release is as it
  * should be, at most a share `usual` of them is bad. With each observation the test may say at once that
- * the share is `broken` or more. docs/watching.md has the shares.
+ * the share is `broken` or more. docs/watching.md has the formula.
  *
  * Of `w(i)`, the logarithm of how much likelier observation i is with `broken` than with `usual`, it keeps
  * `M(n) = max(M(n-1), -ln(n(n+1))) + w(n)`: the best sum of those that begin at any observation, less
