@@ -9,7 +9,7 @@ import { run, start } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import * as assert from 'uvu/assert';
 import { startPm2 } from '../deploys/pm2.ts';
-import { deployFile, impatient, inWorld, REPO } from '../deploys/world.ts';
+import { deployFile, impatient, inWorld, REPO, type World } from '../deploys/world.ts';
 import { makeTrafficWorld, runningSlots } from '../traffic/world.ts';
 import { build, deploys, logOf, REQUIRED, test } from './deploys.ts';
 
@@ -118,6 +118,18 @@ test('a start command that cannot end a process by its number is reported, altho
     );
   }));
 
+/** Deploys an app that a script starts, and starts again. */
+async function shipStartedBy(world: World, script: string): Promise<void> {
+  const deploy = `start: { type: command, run: sh ./restart.sh }
+instances: { default: { env: { PORT: "${world.port}" } } }
+health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 20s }
+shared: [uploads/]
+`;
+  await world.push('v1', { deploy, files: { 'restart.sh': script } });
+  const first = await world.deploy([], REQUIRED);
+  assert.is(first.status, 0, first.stderr);
+}
+
 test('a restart whose start command cannot end the old process has failed, and says that it still runs', () =>
   inWorld(async (world) => {
     const script = `#!/bin/sh
@@ -127,14 +139,7 @@ nohup node server.js > /dev/null 2>&1 &
 echo $! > $PID
 sleep 1
 `;
-    const deploy = `start: { type: command, run: sh ./restart.sh }
-instances: { default: { env: { PORT: "${world.port}" } } }
-health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 20s }
-shared: [uploads/]
-`;
-    await world.push('v1', { deploy, files: { 'restart.sh': script } });
-    const first = await world.deploy([], REQUIRED);
-    assert.is(first.status, 0, first.stderr);
+    await shipStartedBy(world, script);
     try {
       const pids = () => processesIn(world.root).map(({ pid }) => pid);
       const before = pids();
@@ -160,14 +165,7 @@ touch $RUNNER_SHARED/uploads/on
 nohup node server.js > /dev/null 2>&1 &
 sleep 1
 `;
-    const deploy = `start: { type: command, run: sh ./restart.sh }
-instances: { default: { env: { PORT: "${world.port}" } } }
-health: { url: "http://127.0.0.1:${world.port}/", interval: 100ms, within: 20s }
-shared: [uploads/]
-`;
-    await world.push('v1', { deploy, files: { 'restart.sh': script } });
-    const first = await world.deploy([], REQUIRED);
-    assert.is(first.status, 0, first.stderr);
+    await shipStartedBy(world, script);
     try {
       const options = { root: world.root, env: REQUIRED };
       const { status, stdout } = await run('runner-restart', ['shop'], options);
