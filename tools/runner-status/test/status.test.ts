@@ -108,6 +108,14 @@ test('an app whose head failed because of the server is failing: the next fetch 
   }
 });
 
+test('a failing app that is paused is not tried again before the pause ends', async () => {
+  const paused = { since: '2026-05-04T10:00:00.000Z', by: 'ada', reason: 'sale', until: null };
+  assert.match(
+    await shown({ failures: failures(1), last_failure: LAST, paused }),
+    /^ {2}state: +failing\n[\s\S]*\n {2}next: +paused until runner resume shop\n$/,
+  );
+});
+
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {
   assert.match(
     await shown({ failures: failures(3) }),

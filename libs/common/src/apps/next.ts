@@ -3,7 +3,7 @@
 import { inWords } from '../text/time.ts';
 import { followedWords, newsWords } from './following.ts';
 import type { InstanceSummary, View } from './instance-summary.ts';
-import { shortTime } from './operator.ts';
+import { pauseOf, shortTime } from './operator.ts';
 import { knownAge } from './package-age.ts';
 import { removalOf, removalWords } from './preview.ts';
 import { operationWord } from './progress.ts';
@@ -84,7 +84,9 @@ export function nextOf(
   if (restored) return restored;
   const left = leftMigration(app);
   if (left && state !== 'deploying') return `${left.words}: ${left.hint}`;
-  switch (state) {
+  // A pause keeps what failed from being tried again.
+  const isRetried = state === 'failing' || (state === 'interrupted' && !app.deploying);
+  switch (isRetried && pauseOf(app, now) ? 'paused' : state) {
     case 'deploying':
       return `a ${operationWord(app.deploying ?? {})} is running`;
     case 'interrupted':
