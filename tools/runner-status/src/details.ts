@@ -7,7 +7,7 @@ import type { PreviewsUnasked } from '@runner/common/apps/preview';
 import type { AppState } from '@runner/common/apps/state';
 import { type AppSummary, summaryOf } from '@runner/common/apps/summary';
 import { isViewer } from '@runner/common/apps/viewed';
-import { readIfThere } from '@runner/common/files/read';
+import { readWindows, type Windows, withWindows } from '@runner/common/config/app-windows';
 import { type Usage, usageOf } from '@runner/common/files/usage';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths, Server } from '@runner/common/foundation/paths';
@@ -16,8 +16,6 @@ import { unfitWords } from '@runner/deploy/database/way-back';
 import { pidsIn } from '@runner/deploy/instances/view';
 import { type MetSchema, metByRollback } from '@runner/deploy/rollback/met';
 import { hasWatcher, readProgress, type WatchProgress } from '@runner/deploy/watch/progress';
-import type { Windows } from './windows.ts';
-import { readWindows } from './windows.ts';
 
 /** The answer of `status` for one app. */
 export interface Detailed extends AppSummary {
@@ -50,8 +48,6 @@ export interface WaitingCommit extends ChecksVerdict {
 
 /** For counting the files of the app, in milliseconds. */
 const COUNTING = 2_000;
-/** Limit of config.yml, in bytes. */
-const YAML_MAX = 1_048_576;
 
 export async function detailed(
   { io, paths }: Server,
@@ -66,12 +62,10 @@ export async function detailed(
       : undefined;
     return used ? [[each.instance, used] as const] : [];
   });
-  const windows = await windowsFor(paths, summary.app, view.now);
-  // A window that is closed comes on top of what else decides.
-  const closed = windows?.text ? `; outside its deploy windows ${windows.text}` : '';
+  const windows = readWindows(paths, summary.app, view.now);
   return {
     ...summary,
-    next: summary.next + closed,
+    next: withWindows(summary.next, windows),
     secrets: namesOf(paths, summary.app),
     usage: Object.fromEntries(usage),
     windows,
@@ -91,14 +85,6 @@ function judgingOf({ io, paths }: Server, { app, watch, deploying }: AppState) {
   // Who may only view the apps may not see who holds a lock.
   const watcher = watch && !isViewer(paths) ? hasWatcher({ io, paths }, app, watch) : null;
   return { judging: judging ?? null, watcher };
-}
-
-/** Reading config.yml is slow: only if it says something about windows. */
-async function windowsFor(paths: Paths, app: string, now: Date): Promise<Windows | null> {
-  // Who may only view the apps may not read it.
-  const config = unlessFailure(() => readIfThere(paths.config, YAML_MAX), undefined);
-  if (!config?.includes('deploy_windows')) return null;
-  return readWindows(paths, app, now);
 }
 
 function waitingOf({ require_checks: required, checks, head, instances }: AppState) {

@@ -9,6 +9,7 @@ import { kindOf, type LogRecord, textOf } from '@runner/common/audit/record';
 import { eventsOfDeploy } from '@runner/common/audit/scan';
 import type { Context } from '@runner/common/cli/command';
 import { recordedFailure } from '@runner/common/cli/guarded';
+import { readWindows, withWindows } from '@runner/common/config/app-windows';
 import { isThere } from '@runner/common/files/read';
 import { Failure } from '@runner/common/foundation/failure';
 import { RecordCleaner } from '@runner/common/redaction/redact';
@@ -83,12 +84,12 @@ export async function explain(context: Context, name: string): Promise<AppExplan
   const value: AppExplanation = {
     app: app.app,
     state: summary.state,
-    next: summary.next,
+    next: withWindows(summary.next, readWindows(paths, app.app, io.now())),
     reasons: reasonsOf(app, summary),
     failure,
     since: since ? { ...since, changes: id === null ? null : changesOf(context, id) } : null,
     runs,
-    commands: commands.map((each) => each + root + againWords(summary, each)),
+    commands: commands.map((each) => each + root + againWords(app, each)),
   };
   const cleaner = new RecordCleaner({ paths, env: io.env });
   return (await cleaner.clean({ ...value })) as unknown as AppExplanation;

@@ -67,8 +67,9 @@ export function commandsFor(paths: Paths, shown: AppSummary, first: string | nul
   ].slice(0, 2);
 }
 
-/** After a deploy of a version that was rolled back: what it does; else empty. */
-export function againWords({ app, state, held }: AppSummary, command: string): string {
-  const version = state === 'held' && command === `runner deploy ${app}` && held?.rolled_back;
+/** After a deploy of a version that was rolled back, and is still the newest: what it does; else empty. */
+export function againWords({ app, head, held }: AppState, command: string): string {
+  const isAgain = command === `runner deploy ${app}` && held?.commit === head;
+  const version = isAgain && held?.rolled_back;
   return version ? `  # deploys ${version} again; push a fix instead` : '';
 }

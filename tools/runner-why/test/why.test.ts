@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -71,6 +73,15 @@ test('one screen has the cause, the files that it names, what changed since, wha
       /type: +runner deploy shop {2}# deploys v3 again; push a fix instead\n {2}last failure: v2 at/,
     );
     await push('v4', { deploy: deployFile(port, 'build: exit 3\n') });
+    const windows = 'deploy_windows: [{ freeze: 2000-01-01..2999-12-31 }]\n';
+    appendFileSync(join(root, 'config.yml'), windows, { mode: 0o600 });
+    assert.is((await run('runner-fetch', ['--quiet'], { root })).status, 0);
+    const pushed = await why();
+    assert.match(pushed.stdout, /type: +runner deploy shop\n/);
+    assert.match(
+      pushed.stdout,
+      /next: +the next fetch --deploy deploys commit \w{12}; outside its\s+deploy windows until more than a year from now\n/,
+    );
     assert.is((await deploy(['--no-notify'])).status, 1);
     const after = JSON.parse((await why('--json')).stdout);
     assert.equal(
