@@ -108,12 +108,21 @@ test('an app whose head failed because of the server is failing: the next fetch 
   }
 });
 
-test('a failing app that is paused is not tried again before the pause ends', async () => {
-  const paused = { since: '2026-05-04T10:00:00.000Z', by: 'ada', reason: 'sale', until: null };
-  assert.match(
-    await shown({ failures: failures(1), last_failure: LAST, paused }),
-    /^ {2}state: +failing\n[\s\S]*\n {2}next: +paused until runner resume shop\n$/,
-  );
+test('what failed and is paused or stopped is not tried again before that ends', async () => {
+  const since = '2026-05-04T10:00:00.000Z';
+  const paused = { since, by: 'ada', reason: 'sale', until: null };
+  const stopped = { since, by: 'ada', reason: null, instances: ['default'] };
+  const instances = running('v1');
+  const kept = [
+    [{ failures: failures(1), paused }, 'failing', 'paused until runner resume shop'],
+    [{ failures: failures(3), paused }, 'blocked', 'paused until runner resume shop'],
+    [{ failures: failures(3), paused, stopped }, 'blocked', 'nothing until runner start shop'],
+  ] as const;
+  for (const [state, word, next] of kept)
+    assert.match(
+      await shown({ instances, last_failure: LAST, ...state }),
+      new RegExp(`^  state: +${word}\\n[\\s\\S]*\\n  next: +${next}\\n$`),
+    );
 });
 
 test('a blocked app shows until when, and its last failure stays when a later deploy succeeds', async () => {

@@ -1,5 +1,5 @@
 /** Why an app is in its state, and which commands help. */
-import { repairsOf } from '@runner/common/apps/next';
+import { keptBy, repairsOf } from '@runner/common/apps/next';
 import { pauseWords, shownHoldWords, stoppedWords } from '@runner/common/apps/operator';
 import { withApprovals } from '@runner/common/apps/plan-words';
 import { previewCommand } from '@runner/common/apps/preview';
@@ -55,7 +55,8 @@ const COMMANDS: Partial<Record<StateWord, string>> = {
 
 /** At most two commands; `first` belongs to the failure that explains the state: its log, its repair. */
 export function commandsFor(paths: Paths, shown: AppSummary, first: string | null): string[] {
-  const { app, state, instances, watched, preview, migration_left: left, plans } = shown;
+  const { app, instances, watched, preview, migration_left: left, plans } = shown;
+  const state = keptBy(shown, shown.state, shown.paused) ?? shown.state;
   const undo = preview && state === 'removed' ? previewCommand('undo', preview) : undefined;
   const command = left ?? undo ?? (COMMANDS[state] && `runner ${COMMANDS[state]} ${app}`);
   return [

@@ -88,6 +88,8 @@ test('one screen has the cause, the files that it names, what changed since, wha
       [after.failure.version, after.failure.over, after.since.version],
       ['v4', null, 'v1'],
     );
+    await run('runner-pause', ['shop'], { root });
+    assert.match((await why()).stdout, /type: +runner debug log .*\n +runner resume shop\n/);
   } finally {
     await world.close();
   }

@@ -84,9 +84,7 @@ export function nextOf(
   if (restored) return restored;
   const left = leftMigration(app);
   if (left && state !== 'deploying') return `${left.words}: ${left.hint}`;
-  // A pause keeps what failed from being tried again.
-  const isRetried = state === 'failing' || (state === 'interrupted' && !app.deploying);
-  switch (isRetried && pauseOf(app, now) ? 'paused' : state) {
+  switch (keptBy(app, state, pauseOf(app, now)) ?? state) {
     case 'deploying':
       return `a ${operationWord(app.deploying ?? {})} is running`;
     case 'interrupted':
@@ -127,6 +125,18 @@ export function nextOf(
   return waits(app, retries.max)
     ? `the next fetch --deploy deploys commit ${app.head?.slice(0, 12)}`
     : `the next ${news}`;
+}
+
+/** What keeps an app whose deploy failed from the next one, whatever comes after that. */
+export function keptBy(
+  { stopped, deploying }: Partial<Pick<AppState, 'stopped' | 'deploying'>>,
+  state: StateWord,
+  pause: unknown,
+): StateWord | undefined {
+  const hasFailed = ['failing', 'blocked', 'interrupted'].includes(state) && !deploying;
+  if (!hasFailed) return undefined;
+  if (stopped) return 'stopped';
+  return pause ? 'paused' : undefined;
 }
 
 /** Whether a commit that was seen is still to be deployed; with `paths` it may change nothing of the app. */
