@@ -25,7 +25,12 @@ test('a plan whose deploy was killed is not applied again, and goes with its app
     const applying = start('runner-apply', [id], { root });
     await held.reached();
     process.kill((world.state().deploying as { pid: number }).pid, 'SIGKILL');
-    await applying.done;
+    const killed = await applying.done;
+    assert.is(killed.status, 137);
+    assert.match(
+      killed.stderr,
+      'runner apply: the deploy was killed by SIGKILL: the next command of shop cleans up\n',
+    );
     held.open();
     const early = await run('runner-apply', [id], { root });
     assert.is(early.status, 1);

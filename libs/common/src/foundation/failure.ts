@@ -17,11 +17,9 @@ export const EXIT = {
   notFound: 127,
 } as const;
 
-const SIGNAL_NUMBER: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
-
 /** Exit status after a signal, as in a shell: 130 for Ctrl-C. */
 export function signalStatus(signal: NodeJS.Signals): number {
-  return 128 + (SIGNAL_NUMBER[signal] ?? 0);
+  return 128 + process.getBuiltinModule('node:os').constants.signals[signal];
 }
 
 /** Part of the interface: scripts compare them, and `docs/errors.md` lists them. */

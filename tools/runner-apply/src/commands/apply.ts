@@ -66,6 +66,8 @@ export const apply = command({
     });
     const [status, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     remove();
+    if (signal)
+      note(`the ${plan.verb} was killed by ${signal}: the next command of ${app} cleans up`);
     if (options.announce && isOpen(readPlan(paths, id), io.now()))
       await announceRefused({ io, paths, reporter: { note }, notify: true }, plan);
     return { status: status ?? (signal ? signalStatus(signal) : EXIT.failed) };
