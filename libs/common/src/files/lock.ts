@@ -114,12 +114,15 @@ export function requireLock(
 /** Longest wait in ms until a new holder has written itself into the lock. */
 const HOLDER_WAIT = 1_000;
 
-/** The holder of a lock. It writes itself into the file after taking the lock, so wait for that. */
+/**
+ * The holder of a lock. It writes itself into the file after taking the lock, so wait for that; empty if it
+ * does not: what the file says then is about an earlier one.
+ */
 function awaitHolder(path: string): Holder {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; waited < HOLDER_WAIT && !liveHolder(path); waited += 10)
     Atomics.wait(pause, 0, 0, 10);
-  return holderOf(path);
+  return liveHolder(path) ?? {};
 }
 
 /** This process, as it writes itself into a lock. */

@@ -102,11 +102,13 @@ test('the content of a lock file is only information: odd content changes nothin
   assert.equal(holderOf(join(scratch(), 'none')), {});
   const path = fresh();
   const lock = takeLock(path, 0);
-  writeFileSync(path, '{"pid":null}');
-  assert.is(
-    told(() => requireLock(path, 'it', 0)),
-    'locked: it is busy',
-  );
+  for (const earlier of ['{"pid":null}', '{"pid":2147483647,"command":"deploy of yesterday"}']) {
+    writeFileSync(path, earlier);
+    assert.is(
+      told(() => requireLock(path, 'it', 0)),
+      'locked: it is busy',
+    );
+  }
   lock?.release();
 });
 

@@ -1,6 +1,6 @@
 /** The lock of a database: apps, instances and deploys whose URL leads to one database share it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holderFor, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
+import { holderFor, type Lock, liveHolder, takeLock } from '@runner/common/files/lock';
 import type { Operation } from '../journal/operation.ts';
 import { StepFailure } from '../run/step.ts';
 import type { DatabaseAddress } from './address.ts';
@@ -25,10 +25,7 @@ export async function lockDatabase(
     op,
     until,
     async () => takeLock(path, 0, holder),
-    () => {
-      const { command = 'another deploy' } = holderOf(path);
-      return command;
-    },
+    () => liveHolder(path)?.command ?? 'another deploy',
   );
   const session = openSession(address);
   const release = () => {

@@ -4,7 +4,7 @@ import type { CommitChecks } from '@runner/common/apps/checks';
 import type { AppState } from '@runner/common/apps/state';
 import { requireApp } from '@runner/common/apps/store';
 import type { DeployPolicy } from '@runner/common/config/settings';
-import { holderOf } from '@runner/common/files/lock';
+import { type Holder, liveHolder } from '@runner/common/files/lock';
 import { Failure, systemFailure } from '@runner/common/foundation/failure';
 import type { Paths } from '@runner/common/foundation/paths';
 import { openApi } from '@runner/common/hosts/open';
@@ -92,7 +92,8 @@ async function checksOf({ io, paths }: FetchRequest, app: AppState, commit: stri
 
 /** Another command has the lock of the app. */
 export function skipped(paths: Paths, app: string, about: Partial<FetchResult> = {}): FetchResult {
-  const { deploy_id: id, command = 'another command' } = holderOf(paths.lock(app));
+  const by: Holder = liveHolder(paths.lock(app)) ?? {};
+  const { deploy_id: id, command = 'another command' } = by;
   const holder = typeof id === 'string' ? `deploy ${id}` : command;
   return fetchResult(app, 'skipped', `skipped: ${holder} running`, about);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { progressText } from '@runner/common/apps/progress';
 import { findApp, requireTrustedApp } from '@runner/common/apps/store';
-import { type Holder, holderOf, type Lock, takeLock } from '@runner/common/files/lock';
+import { type Holder, holderOf, type Lock, liveHolder, takeLock } from '@runner/common/files/lock';
 import { startTimeOf } from '@runner/common/files/process';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
@@ -101,9 +101,8 @@ async function busyText({ io, paths, app }: LockRequest): Promise<string> {
   return `'${app}' is busy: ${what}, ${progress}, ${by} process ${pid}; see: runner status ${app}${end}`;
 }
 
-/** The holder writes itself into the file after taking the lock. */
+/** The holder writes itself into the file after taking the lock: until then it names an earlier one. */
 async function awaitHolder(path: string): Promise<Holder> {
-  for (let waited = 0; waited < HOLDER_WAIT && holderOf(path).pid === undefined; waited += 20)
-    await sleep(20);
-  return holderOf(path);
+  for (let waited = 0; waited < HOLDER_WAIT && !liveHolder(path); waited += 20) await sleep(20);
+  return liveHolder(path) ?? {};
 }
