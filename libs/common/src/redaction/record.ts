@@ -1,5 +1,6 @@
 /** A record with all its texts redacted. */
 import { isOrdinary, ORDINARY } from '../secrets/plain-fields.ts';
+import type { JsonObject } from '../text/json.ts';
 import type { Redact } from './known-secrets.ts';
 
 /** Other known fields: their names need no redaction. */
@@ -69,40 +70,34 @@ export function cleanRecord<T extends Readonly<Record<string, unknown>>>(
 }
 
 function cleanFields(
-  fields: object,
+  fields: JsonObject,
   clean: (field: string, value: unknown) => unknown,
   redact: Redact,
 ): object {
-  const entries: [string, unknown][] = Object.entries(fields);
-  let changed = false;
-  let renamed = false;
-  for (const entry of entries) {
-    const [field, value] = entry;
-    if (!NAMES.has(field) && !ORDINARY.has(field)) entry[0] = redact(field);
-    entry[1] = clean(field, value);
-    renamed ||= entry[0] !== field;
-    changed ||= entry[1] !== value;
-  }
-  if (!changed && !renamed) return fields;
-  return Object.fromEntries(renamed ? withOwnNames(entries) : entries);
-}
-
-/** Numbers names that have become equal. */
-function withOwnNames(entries: [string, unknown][]): [string, unknown][] {
+  const names = Object.keys(fields);
+  const values = names.map((field) => clean(field, fields[field]));
+  const cleanNames = names.map((field) =>
+    NAMES.has(field) || ORDINARY.has(field) ? field : redact(field),
+  );
+  const isSame = (field: string, index: number) =>
+    cleanNames[index] === field && values[index] === fields[field];
+  if (names.every(isSame)) return fields;
   const taken = new Set<string>();
-  return entries.map(([field, value]) => {
+  const entries = cleanNames.map((field, index) => {
     let name = field;
+    // Names that have become equal are numbered.
     for (let number = 2; taken.has(name); number += 1) name = `${field} ${number}`;
     taken.add(name);
-    return [name, value];
+    return [name, values[index]];
   });
+  return Object.fromEntries(entries);
 }
 
 function cleanValue(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (value === null || typeof value !== 'object') return value;
   if (!Array.isArray(value)) {
-    return cleanFields(value, (_, each) => cleanValue(each, redact), redact);
+    return cleanFields(value as JsonObject, (_, each) => cleanValue(each, redact), redact);
   }
   const clean = value.map((each) => cleanValue(each, redact));
   return clean.some((each, index) => each !== value[index]) ? clean : value;

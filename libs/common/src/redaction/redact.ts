@@ -109,13 +109,15 @@ export class RecordCleaner {
     this.#secrets = new ServerSecrets(place);
   }
 
-  async clean<T extends LogRecord>(record: T): Promise<T> {
+  /** A promise only where the secrets of the server must be looked up. */
+  clean<T extends LogRecord>(record: T): T | Promise<T> {
     let may = false;
     const cleaned = cleanRecord(record, (text) => {
       may ||= this.#secrets.mayBeIn(text);
       return this.#byShape(text);
     });
-    return may ? cleanRecord(record, await this.#redactorOf(projectOf(record))) : cleaned;
+    if (!may) return cleaned;
+    return this.#redactorOf(projectOf(record)).then((redact) => cleanRecord(record, redact));
   }
 
   async #redactorOf(project: unknown): Promise<Redactor> {

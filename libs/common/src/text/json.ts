@@ -24,7 +24,7 @@ const NUMBER_MAX = 40;
 
 /** Levels of arrays and objects; a record of runner has three. Deeper ones could exhaust the stack of what walks them. */
 const DEPTH_MAX = 100;
-/** Brackets enough for more levels; most texts have fewer and need no closer look. */
+/** Brackets enough for more levels, with those that close them; most texts have fewer and need no closer look. */
 const MANY_BRACKETS = new RegExp(`^(?:[^[{]*[[{]){${DEPTH_MAX + 1}}`);
 
 /** Looks level by level: a recursion would itself end with the stack. */
@@ -79,7 +79,8 @@ function canonical(number: string): string | undefined {
  * RangeError if it is nested deeper than 100 levels.
  */
 export function parseJson(text: string): unknown {
-  if (MANY_BRACKETS.test(text) && isDeep(JSON.parse(text)))
+  const isLong = text.length > 2 * DEPTH_MAX;
+  if (isLong && MANY_BRACKETS.test(text) && isDeep(JSON.parse(text)))
     throw new RangeError(`it is nested deeper than ${DEPTH_MAX} levels`);
   if (!ODD_NUMBER.test(text)) return JSON.parse(text);
   let isInText = false;

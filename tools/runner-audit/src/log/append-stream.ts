@@ -1,8 +1,9 @@
 /** Reads events from standard input, one JSON object per line; checks, appends and prints them in batches. */
-import { appended, appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
+import { appendLines, keepUnlessStart, lineOf } from '@runner/common/audit/append';
 import { completeEvent, type RecordDefaults } from '@runner/common/audit/complete';
 import type { DeployEvent } from '@runner/common/audit/events';
 import { appendKept } from '@runner/common/audit/kept';
+import { readRecord } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
 import { LINE_MAX } from '@runner/common/files/lines-backward';
 import { LineSplitter, type SplitLine } from '@runner/common/files/lines-forward';
@@ -18,7 +19,7 @@ type StreamContext = Pick<Context, 'io' | 'paths' | 'print' | 'note' | 'format'>
 /** Longest record, in bytes. Long errors are shortened, but other fields are not. */
 const RECORD_MAX = 1_048_576;
 /** Input per append, in bytes; a pause in the input ends a batch earlier. */
-const BATCH = 1_048_576;
+const BATCH = 4_194_304;
 
 /**
  * Returns the exit status. A batch takes all input that is ready, so at full speed thousands of records
@@ -31,21 +32,17 @@ export async function appendStream(context: StreamContext): Promise<number> {
   const splitter = new LineSplitter();
   const ready = readyReader(io.stdin);
   for (let ended = false; !ended; ) {
-    const lines: SplitLine[] = [];
     let size = 0;
     let chunk: Uint8Array | null | undefined = io.stdin.read();
     while (chunk) {
       size += chunk.length;
-      // Not spread: a block may contain more lines than a call can have arguments.
-      for (const line of splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)))
-        lines.push(line);
+      await events.read(splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
       chunk = size < BATCH ? ready.read() : undefined;
     }
     ended = chunk === null;
-    if (ended) lines.push(...splitter.rest());
-    const records = events.record(await events.read(lines));
-    if (format === 'yaml')
-      for (const { event, line } of records) await context.print(appended(event, line));
+    if (ended) await events.read(splitter.rest());
+    const records = events.record();
+    if (format === 'yaml') for (const { line } of records) await context.print(readRecord(line));
     else io.stdout.write(records.map(({ line }) => line).join(''));
   }
   ready.close();
@@ -55,7 +52,6 @@ export async function appendStream(context: StreamContext): Promise<number> {
 interface Read {
   /** Line number in the input. */
   readonly number: number;
-  readonly event: DeployEvent;
   /** The event as a line of the log. */
   readonly line: string;
   /** It stands in the log already. */
@@ -67,6 +63,8 @@ class EventReader {
   readonly #context: StreamContext;
   readonly #completion: RecordDefaults;
   readonly #logged: LoggedRecords;
+  #cleaner: RecordCleaner | undefined;
+  #batch: Read[] = [];
   #number = 0;
   /** Within an object that is spread over lines, which is reported once. */
   #isSpread = false;
@@ -79,28 +77,38 @@ class EventReader {
     this.#completion = { now: () => io.now(), random: () => io.random(), isForeign: true };
   }
 
-  async read(lines: readonly SplitLine[]): Promise<readonly Read[]> {
-    const { io, paths } = this.#context;
-    const batch: Read[] = [];
+  /** Adds the events of these lines to the batch. */
+  async read(lines: readonly SplitLine[]): Promise<void> {
     // Secrets are read once per batch: `edit` may replace a token while a stream runs.
-    const cleaner = new RecordCleaner({ paths, env: io.env });
-    this.#logged.newBatch();
+    this.#cleaner ??= this.#newCleaner();
     for (const line of lines) {
       this.#number += 1;
       try {
-        const read = await this.#eventOf(line, cleaner);
-        if (read) batch.push(read);
+        const parsed = this.#parsed(line);
+        if (parsed === undefined) continue;
+        // Redact before shortening: half a secret would not be recognised.
+        const clean = isObject(parsed) ? this.#cleaner.clean(parsed) : parsed;
+        // Not awaited without need: that takes as long as the rest.
+        this.#batch.push(this.#readOf(clean instanceof Promise ? await clean : clean));
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         this.#report(this.#number, error);
       }
     }
-    return batch;
   }
 
-  /** Appends the new ones of a batch, or keeps them for later while the log is busy; returns all as recorded. */
-  record(batch: readonly Read[]): readonly Read[] {
+  #newCleaner(): RecordCleaner {
+    const { io, paths } = this.#context;
+    this.#logged.newBatch();
+    return new RecordCleaner({ paths, env: io.env });
+  }
+
+  /** Ends the batch: appends the new ones, or keeps them for later while the log is busy; returns all as recorded. */
+  record(): readonly Read[] {
     const { paths, note } = this.#context;
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#cleaner = undefined;
     const fresh = batch.filter(({ isLogged }) => !isLogged);
     if (fresh.length === 0) return batch;
     try {
@@ -123,8 +131,8 @@ class EventReader {
 
   #keep(read: Read, busy: Failure): Read[] {
     try {
-      const event = keepUnlessStart(this.#context.paths, read.event, busy);
-      return [{ ...read, event, line: lineOf(event) }];
+      const event = readRecord(read.line) as DeployEvent;
+      return [{ ...read, line: lineOf(keepUnlessStart(this.#context.paths, event, busy)) }];
     } catch (error) {
       if (error !== busy) throw error;
       this.#report(read.number, busy);
@@ -137,8 +145,8 @@ class EventReader {
     this.#context.note(`line ${number}: ${message} (${code})`);
   }
 
-  /** The event of a line and its record; undefined for a blank line. Throws `event_invalid`. */
-  async #eventOf(line: SplitLine, cleaner: RecordCleaner): Promise<Read | undefined> {
+  /** What a line holds; undefined for a blank one. Throws `event_invalid`. */
+  #parsed(line: SplitLine): unknown {
     const text = line?.toString('utf8').trim();
     if (text === '') return undefined;
     if (text === undefined) throw tooLong(LINE_MAX);
@@ -151,20 +159,16 @@ class EventReader {
     this.#isSpread = text === '{' || text === '[';
     if (this.#isSpread)
       throw new Failure('event_invalid', 'the event is not JSON: put one object on a line: jq -c');
-    const parsed = parse(text);
-    // Redact before shortening: half a secret would not be recognised.
-    const clean = isObject(parsed) ? await cleaner.clean(parsed) : parsed;
+    return parse(text);
+  }
+
+  /** Throws `event_invalid`. */
+  #readOf(clean: unknown): Read {
     if (isObject(clean) && this.#logged.has(clean))
-      return {
-        number: this.#number,
-        event: clean as DeployEvent,
-        line: `${jsonLine(clean)}\n`,
-        isLogged: true,
-      };
-    const event = completeEvent(clean, this.#completion);
-    const record = lineOf(event);
-    if (Buffer.byteLength(record) > RECORD_MAX) throw tooLong(RECORD_MAX);
-    return { number: this.#number, event, line: record };
+      return { number: this.#number, line: `${jsonLine(clean)}\n`, isLogged: true };
+    const line = lineOf(completeEvent(clean, this.#completion));
+    if (Buffer.byteLength(line) > RECORD_MAX) throw tooLong(RECORD_MAX);
+    return { number: this.#number, line };
   }
 }
 

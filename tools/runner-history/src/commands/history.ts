@@ -65,7 +65,7 @@ export const history = command({
 });
 
 interface Cleaner {
-  clean(record: Readonly<Record<string, unknown>>): Promise<unknown>;
+  clean(record: Readonly<Record<string, unknown>>): unknown;
 }
 
 async function cleanRow(deploy: PastDeploy, cleaner: Cleaner): Promise<HistoryRow> {

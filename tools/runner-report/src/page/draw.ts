@@ -29,6 +29,6 @@ export async function draw(
   const registry = isPiped ? UNKNOWN : await registryOf({ io, paths }, { app, offline }, note);
   const cleaner = new RecordCleaner({ paths, env: io.env });
   const source = { ...registry, server: isPiped ? undefined : hostname(), app, period, history };
-  const report = await redacted(reportOf(source), (record) => cleaner.clean(record));
+  const report = await redacted(reportOf(source), async (record) => cleaner.clean(record));
   return { page: pageOf(report), deploys: report.figures.deploys };
 }
