@@ -4,8 +4,8 @@ import { build } from 'esbuild';
 import { checkout } from '../tasks/checkout.mjs';
 
 // What is large and not always needed: each is bundled once into dist/lib, and loaded when something of it
-// is first used. PACKAGES are known by their names; OURS by the sources that other packages import, or that
-// are imported by `await import`.
+// is first used. PACKAGES are known by their names; OURS by the sources that are imported by the name of their
+// package, from within it too, or by `await import`.
 const PACKAGES = {
   // The ES modules of yaml load in half the time of its CommonJS.
   yaml: './libs/common/node_modules/yaml/browser/dist/index.js',
@@ -18,9 +18,12 @@ const PACKAGES = {
 const OURS = {
   common: [
     ...['cli/report', 'config/file', 'config/retry-policy', 'yaml/read'],
+    ...['approval', 'code-hosts', 'settings', 'telemetry', 'windows'].map(
+      (name) => `config/${name}`,
+    ),
     ...['redaction/chat-secrets', 'redaction/known-secrets', 'redaction/redact'],
     'secrets/redactor',
-    ...['hosts/api', 'hosts/github-app', 'http/request'],
+    ...['hosts/api', 'hosts/github-app', 'hosts/open', 'http/request'],
   ].map((name) => `libs/common/src/${name}.ts`),
   deploy: [
     ...[
@@ -56,9 +59,13 @@ const OURS = {
     ...['approval/admit', 'plan/announce', 'plan/approve', 'plan/make', 'plan/wanted'],
   ].map((name) => `libs/deploy/src/${name}.ts`),
   running: [
-    ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'],
-    'lifecycle/show',
-  ].map((name) => `libs/deploy/src/${name}.ts`),
+    ...['instances/running', 'lifecycle/active', 'lifecycle/exec', 'lifecycle/output'].map(
+      (name) => `libs/deploy/src/${name}.ts`,
+    ),
+    'libs/deploy/src/lifecycle/show.ts',
+    // Of what lists apps, and where no plan waits, nothing needs it.
+    'libs/common/src/apps/approvals.ts',
+  ],
   extract: ['extract', 'baseline-file'].map((name) => `libs/extract/src/${name}.ts`),
   nats: ['libs/fleet/src/broker/nats.ts'],
   backup: ['age', 'backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),

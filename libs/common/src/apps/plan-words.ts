@@ -1,10 +1,13 @@
 /** What the approvals that an app needs mean for what is shown of it. */
-import { type ApprovalRule, type ApprovedVerb, approvalRuleOf } from '../config/approval.ts';
-import { readConfig } from '../config/file.ts';
+import {
+  type ApprovalRule,
+  type ApprovedVerb,
+  approvalRuleOf,
+} from '@runner/common/config/approval';
+import { readConfig } from '@runner/common/config/file';
 import { readTextIfThere } from '../files/read.ts';
 import { unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
-import { YAML_MAX } from '../yaml/read.ts';
 import { pauseOf, pauseWords, stoppedWords } from './operator.ts';
 import {
   type CommandPlan,
@@ -30,6 +33,8 @@ export interface WaitingPlan {
 }
 
 const NONE = 'none';
+/** Bytes; a larger config.yml is refused by what reads it. */
+const CONFIG_MAX = 65_536;
 
 /** What a plan is bound to of the state of its app alone, by name. */
 export function stateFacts(app: AppState, now: Date): CommandPlan['facts'] {
@@ -85,7 +90,7 @@ export function deployWaits(open: readonly StoredPlan[]): string | undefined {
 function countsOf(paths: Paths, app: string): ApprovalRule['counts'] {
   return unlessFailure(() => {
     // Most servers need none, and loading YAML takes longer than all else.
-    const isAsked = readTextIfThere(paths.config, YAML_MAX)?.includes('require_approval');
+    const isAsked = readTextIfThere(paths.config, CONFIG_MAX)?.includes('require_approval');
     return isAsked ? approvalRuleOf(readConfig(paths), app).counts : {};
   }, {});
 }

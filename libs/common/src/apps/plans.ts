@@ -1,4 +1,5 @@
 /** Plans: what a command would do, bound to how things are now, and who approved it. One file each. */
+import { type Approval, countingOf, judged, lapsedWords } from '@runner/common/apps/approvals';
 import { holderFor, requireLock } from '../files/lock.ts';
 import { makeFolder, namesIn, readTextIfThere, removeIfThere } from '../files/read.ts';
 import { sweepStrays, writeWhole } from '../files/write.ts';
@@ -7,7 +8,6 @@ import { Failure } from '../foundation/failure.ts';
 import type { Paths, Server } from '../foundation/paths.ts';
 import { jsonObject } from '../text/json.ts';
 import { word } from '../text/shell.ts';
-import { type Approval, countingOf, judged, lapsedWords } from './approvals.ts';
 import type { ChangeSummary } from './deployed.ts';
 import { shortTime } from './operator.ts';
 import type { SignedBy } from './signed.ts';

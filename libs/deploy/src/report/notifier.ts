@@ -26,9 +26,6 @@ export interface Notifier {
   finish(): Promise<string[]>;
 }
 
-/** Printed where no chat is configured: of interest only to an app that names a channel. */
-const UNUSED = `${NO_CHANNEL}: ${SET_UP}`;
-
 /** For `--no-notify`, and for an app without notifications. */
 export const silent: Notifier = { send: () => {}, finish: async () => [] };
 
@@ -86,7 +83,8 @@ export function startNotifier(
     finish: async () => {
       const lines = await finish(child, ended, () => words);
       const asked = choice !== undefined && !['all', 'both', 'own'].includes(choice);
-      return asked ? lines : lines.filter((line) => !line.includes(UNUSED));
+      // Where no chat is configured: of interest only to an app that names a channel.
+      return asked ? lines : lines.filter((line) => !line.includes(`${NO_CHANNEL}: ${SET_UP}`));
     },
   };
 }
