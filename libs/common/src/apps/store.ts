@@ -1,8 +1,10 @@
 /** The registry: one state file per app. */
 
+import { statSync } from 'node:fs';
 import { isClosed, isThere, makeFolder, readIfThere } from '../files/read.ts';
 import { readTrusted } from '../files/trusted.ts';
 import { writeWhole } from '../files/write.ts';
+import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import { appName, isAppName, previewedApp } from '../foundation/names.ts';
 import type { Paths } from '../foundation/paths.ts';
@@ -58,7 +60,8 @@ export function requireTrustedApp(paths: Paths, name: string): AppState {
 }
 
 function trustedIn({ root }: Paths): typeof readIfThere {
-  return (path, limit) => readTrusted(path, limit, root);
+  const folder = orElse(() => statSync(root, { throwIfNoEntry: false }), undefined);
+  return (path, limit) => readTrusted(path, limit, root, folder);
 }
 
 /** More registered apps than this are not listed in an error. */
@@ -115,10 +118,11 @@ export function visitApps(
   unreadable: (app: UnreadableApp) => void,
   names = appNames(paths),
 ): void {
+  const read = trustedIn(paths);
   for (const name of names) {
     let app: AppState | undefined;
     try {
-      app = readApp(paths, name, trustedIn(paths));
+      app = readApp(paths, name, read);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       unreadable({ app: name, failure: error });

@@ -8,10 +8,18 @@ import { Failure, systemCode } from '../foundation/failure.ts';
 import { word } from '../text/shell.ts';
 import { readIfThere } from './read.ts';
 
-/** `readIfThere`; throws `guard_tripped` for a file of another user, or a root that others may write. */
-export function readTrusted(path: string, limit: number, root: string): Buffer | undefined {
+/**
+ * `readIfThere`; throws `guard_tripped` for a file of another user, or a root that others may write. `folder` is the
+ * root, where it was looked at for many files.
+ */
+export function readTrusted(
+  path: string,
+  limit: number,
+  root: string,
+  folder?: Stats,
+): Buffer | undefined {
   try {
-    return readIfThere(path, limit, (stat) => refuseForeign(path, stat, root));
+    return readIfThere(path, limit, (stat) => refuseForeign(path, stat, root, folder));
   } catch (error) {
     const isDenied = error instanceof Failure && systemCode(error.cause) === 'EACCES';
     const [uid, own] = [path, root].map((each) => orElse(() => statSync(each).uid, undefined));
@@ -24,8 +32,12 @@ export function readTrusted(path: string, limit: number, root: string): Buffer |
 /** Members of its group and other users. */
 const OTHERS = 0o022;
 
-function refuseForeign(path: string, { uid }: Stats, root: string): void {
-  const folder = statSync(root, { throwIfNoEntry: false });
+function refuseForeign(
+  path: string,
+  { uid }: Stats,
+  root: string,
+  folder = statSync(root, { throwIfNoEntry: false }),
+): void {
   const user = process.geteuid?.() ?? 0;
   const account = folder?.uid ?? user;
   const may = account === user || user === 0 ? '' : 'sudo ';
