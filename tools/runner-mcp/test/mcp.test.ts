@@ -141,18 +141,22 @@ test('a refused call names the argument, and what it may be', async ({ world: { 
   });
 });
 
-test('a message that cannot be read is answered and recorded; one of more than 1 MiB ends the session', async ({
+test('a message that cannot be read, or has more than 1 MiB, is answered and recorded, and the session goes on', async ({
   world,
 }) => {
   const before = world.events().length;
-  const stdin = `no json\n${'x'.repeat(1_500_000)}`;
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  const stdin = `no json\n${ping}${' '.repeat(1_500_000)}\n${ping}\n`;
   const { status, stdout, stderr } = await run('runner-mcp', [], { root: world.root, stdin });
-  const message =
-    'a message is not one of the protocol, or longer than 1 MiB, which ends the session';
+  const message = 'a message is not one of the protocol, or longer than 1 MiB';
   const answers = stdout.trim().split('\n');
   assert.equal(
     answers.map((line) => JSON.parse(line)),
-    [1, 2].map(() => ({ jsonrpc: '2.0', error: { code: -32600, message } })),
+    [
+      { jsonrpc: '2.0', error: { code: -32600, message } },
+      { jsonrpc: '2.0', error: { code: -32600, message } },
+      { jsonrpc: '2.0', id: 1, result: {} },
+    ],
   );
   assert.equal([status, stderr], [0, `runner mcp: ${message}\n`.repeat(2)]);
   assert.equal(
