@@ -105,6 +105,7 @@ test('a plan whose fetch was killed before it was announced is announced by the 
       env: killedAfter(made),
     });
     assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    assert.is((await run('runner-fetch', [], { root: world.root })).status, 0);
     const { text } = await fetch(world);
     await fetch(world);
     const wanted = world.events().filter(({ event_type: kind }) => kind === 'ApprovalWanted');
@@ -118,6 +119,7 @@ test('a plan by hand that was killed before it was announced is announced by the
     const made = `name === 'renameSync' && String(args[1]).includes('/plans/p-')`;
     const killed = await run('runner-plan', ['deploy', 'shop'], { root, env: killedAfter(made) });
     assert.is(killed.signal, 'SIGKILL', killed.stderr);
+    assert.is((await run('runner-fetch', [], { root })).status, 0);
     for (let times = 0; times < 2; times += 1) await fetch(world);
     const { plans } = JSON.parse((await run('runner-plan', ['list', '--json'], { root })).stdout);
     const wanted = world.events().filter(({ event_type: kind }) => kind === 'ApprovalWanted');

@@ -12,12 +12,13 @@ import {
 } from '@runner/common/apps/plans';
 import type { AppState } from '@runner/common/apps/state';
 import { findApp } from '@runner/common/apps/store';
-import { kindOf } from '@runner/common/audit/record';
+import { waitingLines } from '@runner/common/audit/kept';
+import { kindOf, type LogRecord, readRecord } from '@runner/common/audit/record';
 import { recordsSince } from '@runner/common/audit/scan';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
-import type { Server } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { type Announcing, announcerOf } from '../alerts/announce.ts';
 import { endWords } from '../approval/admit.ts';
 import { changedFacts, factsOf } from '../approval/facts.ts';
@@ -80,7 +81,7 @@ export async function approvalFor(
   const asked = useful.findLast(own) ?? useful.at(-1) ?? (question ? undefined : open.at(-1));
   if (asked) {
     // What made it has not come to its end: it may not have been announced.
-    if (own(asked) && !wanted.onlyLooks && asked.plan.made > (app.last_checked ?? ''))
+    if (own(asked) && !wanted.onlyLooks && !isAnnounced(paths, asked))
       await announceWanted(wanted, asked);
     return { waits: waitsWords(asked) };
   }
@@ -116,6 +117,15 @@ function supersede({ io, paths }: Server, id: string): void {
   );
 }
 
+/** Whether the approvals of a plan were asked for; true where the audit log cannot be read. */
+function isAnnounced(paths: Paths, { plan: { id, made } }: StoredPlan): boolean {
+  const isIt = (record: LogRecord | undefined) =>
+    record?.plan === id && kindOf(record) === 'ApprovalWanted';
+  const known = () =>
+    waitingLines(paths).map(readRecord).some(isIt) || [...recordsSince(paths, made)].some(isIt);
+  return unlessFailure(known, true);
+}
+
 /**
  * Ends the plans whose time is over, and announces those that still needed an approval. Also announces those
  * of the apps whose maker, someone else, was killed before it could. Never throws a Failure.
@@ -137,14 +147,10 @@ export async function keepPlans(announcing: Announcing, apps: readonly string[])
     });
   };
   const isUnannounced = (each: StoredPlan) => {
-    const { id, app, by, made, needs } = each.plan;
+    const { app, by, needs } = each.plan;
     if (by === 'fetch' || needs.count === 0 || !apps.includes(app)) return false;
     if (!isOpen(each, io.now()) || isApproved(each) || problemWords(each)) return false;
-    // The fetch before this one has looked at older ones.
-    if (made <= (findApp(paths, app)?.last_checked ?? '')) return false;
-    return ![...recordsSince(paths, made)].some(
-      (record) => kindOf(record) === 'ApprovalWanted' && record.plan === id,
-    );
+    return !isAnnounced(paths, each);
   };
   for (const each of listPlans(paths)) {
     const { plan, applied, ended } = each;
