@@ -47,6 +47,23 @@ test('a host that sends no commits alone hides no author, and a first deploy bri
     for (const uid of [2, 3])
       assert.match(approve(uid, second.id).stderr, `wrote commits of ${second.id}`);
     assert.is(approve(1, second.id).status, 0);
+    await push('v5', 'daemon');
+    const stuck = await plan();
+    const short = `${stuck.id}, which no one else may give, until `;
+    const next = ': list someone else in require_approval of config.yml, for the next plan';
+    const wanted = world.events().findLast(({ event_type: kind }) => kind === 'ApprovalWanted');
+    const { stdout } = await run('runner-status', ['shop', '--json'], { root });
+    const status = JSON.parse(stdout);
+    for (const text of [String(wanted?.reason), status.next]) {
+      assert.match(text, short);
+      assert.match(text, next);
+      assert.not.match(text, 'runner approve');
+    }
+    assert.is(status.plans.at(-1).approvable, false);
+    const page = await run('runner-plan', ['show', stuck.id], { root });
+    assert.match(page.stdout, `To approve it${next}`);
+    const refused = await run('runner-apply', [stuck.id], { root });
+    assert.match(refused.stderr, `0 of 1 approvals${next} (approval_required)`);
   }));
 
 test.run();

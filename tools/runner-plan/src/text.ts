@@ -2,6 +2,7 @@
 
 import type { ChangeSummary } from '@runner/common/apps/deployed';
 import {
+  approveWords,
   type CommandPlan,
   isApproved,
   isOpen,
@@ -117,7 +118,9 @@ export function planText(view: PlanView, style: Style, { io }: { io: { now(): Da
   const name = style.bold(harmlessLine(`${view.verb} ${view.app} ${view.version}`));
   const shown = rows.map(([label, value]) => [harmlessLine(label), harmlessLine(value)] as const);
   const state = harmlessLine(stateWords(view, io.now()));
-  const next = state.startsWith('waits') ? `\nTo approve it: runner approve ${view.id}` : '';
+  const next = state.startsWith('waits')
+    ? `\nTo approve it: ${approveWords({ plan: view, approvals: view.approvals })}`
+    : '';
   return `${name} [${view.id}]\n${fields(shown)}${state}${next}\n`;
 }
 

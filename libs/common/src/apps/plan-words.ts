@@ -10,7 +10,9 @@ import { unlessFailure } from '../foundation/attempt.ts';
 import type { Paths } from '../foundation/paths.ts';
 import { pauseOf, pauseWords, stoppedWords } from './operator.ts';
 import {
+  approveWords,
   type CommandPlan,
+  canBeApproved,
   isApproved,
   isOpen,
   listPlans,
@@ -28,6 +30,8 @@ export interface WaitingPlan {
   version: string;
   by: string;
   approved: boolean;
+  /** Whether enough people may still approve it. */
+  approvable: boolean;
   /** For whose approval it waits, or what applies it, in words. */
   waits: string;
 }
@@ -71,7 +75,9 @@ export function waitingPlans(open: readonly StoredPlan[]): WaitingPlan[] {
   const good = open.filter((each) => !problemWords(each));
   return good.map((each) => {
     const { id, verb, version, by } = each.plan;
-    return { id, verb, version, by, approved: isApproved(each), waits: waitsWords(each) };
+    const approvable = canBeApproved(each);
+    const waits = waitsWords(each);
+    return { id, verb, version, by, approved: isApproved(each), approvable, waits };
   });
 }
 
@@ -81,9 +87,8 @@ export function deployWaits(open: readonly StoredPlan[]): string | undefined {
   const isGood = (each: StoredPlan) => !problemWords(each);
   const newest = deploys.findLast(isGood) ?? deploys.findLast(({ plan }) => plan.by === 'fetch');
   if (!newest) return undefined;
-  const { version, id } = newest.plan;
-  const next = isGood(newest) && !isApproved(newest) ? `: runner approve ${id}` : '';
-  return `${version} ${waitsWords(newest)}${next}`;
+  const next = isGood(newest) && !isApproved(newest) ? `: ${approveWords(newest)}` : '';
+  return `${newest.plan.version} ${waitsWords(newest)}${next}`;
 }
 
 /** Empty where config.yml cannot be read: it is only about what is shown. */
@@ -119,7 +124,9 @@ export function withApprovals(
     (typed, verb: ApprovedVerb, name: string, options = '') => {
       if (name !== app || !countsOf(paths, app)[verb]) return typed;
       const isPlans = options === '' || options.startsWith(' --migrated ');
-      const plan = isPlans ? plans.findLast((each) => each.verb === verb) : undefined;
+      const plan = isPlans
+        ? plans.findLast((each) => each.verb === verb && each.approvable)
+        : undefined;
       if (!plan) return `runner plan ${verb} ${name}${options}`;
       return `runner ${plan.approved ? 'apply' : 'approve'} ${plan.id}`;
     },

@@ -170,20 +170,36 @@ export function problemWords({ plan }: Pick<StoredPlan, 'plan'>): string | undef
 export const isApproved = ({ plan, approvals }: StoredPlan) =>
   plan.summary.problems.length === 0 && countingOf(approvals).length >= plan.needs.count;
 
+/** Those who are listed and may still approve it. */
+function leftApprovers({ plan, approvals }: Pick<StoredPlan, 'plan' | 'approvals'>): string[] {
+  const { by: listed, barred = [] } = plan.needs;
+  const given = countingOf(approvals).map(({ by }) => by);
+  return listed.filter((user) => !barred.includes(user) && !given.includes(user));
+}
+
+/** Whether enough people may still approve it. */
+export function canBeApproved(stored: Pick<StoredPlan, 'plan' | 'approvals'>): boolean {
+  const { by, count } = stored.plan.needs;
+  const more = count - countingOf(stored.approvals).length;
+  return by.length === 0 || leftApprovers(stored).length >= more;
+}
+
+/** What to type for a plan that waits for approvals. */
+export const approveWords = (stored: Pick<StoredPlan, 'plan' | 'approvals'>) =>
+  canBeApproved(stored)
+    ? `runner approve ${stored.plan.id}`
+    : 'list someone else in require_approval of config.yml, for the next plan';
+
 /** `waits for approval p-1a2b3c4d by ada or bob, until 12-24 18:00 UTC`, what applies it, or its problem. */
 export function waitsWords(stored: StoredPlan): string {
   const { plan } = stored;
-  const approvals = countingOf(stored.approvals);
   const problem = problemWords(stored);
   if (problem) return `waits: ${plan.id} ${problem}`;
   if (isApproved(stored)) return `is approved: runner apply ${plan.id}`;
-  const { by: listed, count, barred = [] } = plan.needs;
-  const left = listed.filter(
-    (user) => !barred.includes(user) && !approvals.some(({ by }) => by === user),
-  );
-  const none = listed.length > 0 ? ', which no one else in require_approval may give' : '';
-  const by = left.length > 0 ? ` by ${left.join(' or ')}` : none;
-  const more = count - approvals.length;
+  const left = leftApprovers(stored);
+  const none = canBeApproved(stored) ? '' : ', which no one else may give';
+  const by = `${left.length > 0 ? ` by ${left.join(' or ')}` : ''}${none}`;
+  const more = plan.needs.count - countingOf(stored.approvals).length;
   const lapsed = lapsedWords(stored.approvals).map((each) => `; ${each}`);
   return `waits for ${more > 1 ? `${more} approvals of` : 'approval'} ${plan.id}${by}, until ${shortTime(plan.expires)}${lapsed.join('')}`;
 }

@@ -1,7 +1,9 @@
 /** Whether a command may go on: it needs no approval, its plan has all, or root says why not. */
 import { countingOf, lapsedWords } from '@runner/common/apps/approvals';
 import {
+  approveWords,
   type CommandPlan,
+  canBeApproved,
   changePlan,
   isOpen,
   problemWords,
@@ -109,7 +111,7 @@ function ready(
   if (has < needed)
     throw new Failure(
       'approval_required',
-      `${plan.id} has ${has} of ${needed} approvals: run runner approve ${plan.id}${lapsed.join('')}`,
+      `${plan.id} has ${has} of ${needed} approvals: ${canBeApproved(stored) ? 'run ' : ''}${approveWords(stored)}${lapsed.join('')}`,
     );
   return stored;
 }

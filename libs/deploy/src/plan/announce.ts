@@ -1,5 +1,5 @@
 /** Announcing that a plan waits for approvals. */
-import { problemWords, type StoredPlan, waitsWords } from '@runner/common/apps/plans';
+import { approveWords, problemWords, type StoredPlan, waitsWords } from '@runner/common/apps/plans';
 import { requireApp } from '@runner/common/apps/store';
 import { type Announcing, type AppChange, announcingChange } from '../alerts/announce.ts';
 
@@ -8,7 +8,7 @@ export function wantedChange(announcing: Announcing, stored: StoredPlan): AppCha
   const { id, app, verb, version, by, summary } = stored.plan;
   const { count = null, authors = [] } = summary.changes ?? {};
   const brings = count === null ? '' : `, ${count} commits by ${authors.join(', ')}`;
-  const next = problemWords(stored) ? '' : `: runner approve ${id}`;
+  const next = problemWords(stored) ? '' : `: ${approveWords(stored)}`;
   const reason = `${verb}${brings}, ${waitsWords(stored)}${next}`;
   const change = { event_type: 'ApprovalWanted' as const, version, plan: id, user: by, reason };
   return { app: requireApp(announcing.paths, app), change };
