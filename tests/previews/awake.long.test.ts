@@ -13,8 +13,8 @@ test('a preview falls asleep, is woken by its first request, and runs again afte
   const waker = await startWaker(world.root);
   try {
     await world.open(7);
-    const made = await world.sync();
-    assert.is(await world.page('pr-7'), 'pr 7', made.stderr);
+    await world.sync();
+    await world.answers('pr-7', 'pr 7');
     markPreview(world.root, 'shop--pr-7', { sleep_after: '1s' });
     await sleep(1_100);
     const fetched = await world.runner('fetch', '--deploy');
@@ -32,7 +32,7 @@ test('a preview falls asleep, is woken by its first request, and runs again afte
     assert.is(await world.page('pr-7'), null);
     const booted = await world.runner('start', '--boot');
     assert.is(booted.status, 0, booted.stderr);
-    assert.is(await world.page('pr-7'), 'pr 7');
+    await world.answers('pr-7', 'pr 7');
   } finally {
     waker.kill('SIGTERM');
     await world.end();

@@ -59,7 +59,7 @@ test('a preview whose undo was killed is removed again, or brought back by the n
   const back = await world.runner('preview', 'undo', 'shop', '1');
   assert.is(back.status, 0, back.stderr);
   await world.sync();
-  assert.is(await world.page('pr-1'), 'pr 1');
+  await world.answers('pr-1', 'pr 1');
   await world.end();
 });
 

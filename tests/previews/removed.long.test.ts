@@ -40,7 +40,7 @@ test('a removed preview is no trouble, and comes back only by undo', async () =>
   const doctor = await world.runner('doctor', '--offline', '--json');
   assert.not.match(doctor.stdout, /shop--pr-7/);
   assert.is((await world.runner('preview', 'undo', 'shop', '7')).status, 0);
-  assert.is(await world.page('pr-7'), 'seven');
+  await world.answers('pr-7', 'seven');
   const listed = async () => {
     const { stdout } = await world.runner('preview', 'list', 'shop', '--json');
     const [{ previews, waiting }] = JSON.parse(stdout).apps;
@@ -116,7 +116,7 @@ test('a preview whose drop was begun finishes it before it is made again, with i
   const more = `preview: { database: { create: 'touch $RUNNER_SHARED/db', drop: '${drop}' } }\n`;
   await world.open(5, { more });
   await world.sync();
-  assert.is(await world.page('pr-5'), 'pr 5');
+  await world.answers('pr-5', 'pr 5');
   world.close(5);
   // It has done its work, and fails: as if it was killed then.
   assert.is((await world.sync()).status, 1);
@@ -132,7 +132,7 @@ test('a preview whose drop was begun finishes it before it is made again, with i
   writeFileSync(join(file, '..', 'allow'), '');
   const made = await world.sync();
   assert.match(made.stderr, /preview.database: touch /, made.stdout + made.stderr);
-  assert.is(await world.page('pr-5'), 'again');
+  await world.answers('pr-5', 'again');
   assert.ok(existsSync(file));
   await world.end();
 });
@@ -186,7 +186,7 @@ test('a removed preview that comes back with a commit that fails does not run th
   world.api.pulls.clock += 5_000;
   world.api.pulls.label(9, 'preview', 'ada');
   await world.sync();
-  assert.is(await world.page('pr-9'), 'hostile');
+  await world.answers('pr-9', 'hostile');
   world.close(9);
   await world.sync();
   world.api.pulls.set(9, true);

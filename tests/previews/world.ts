@@ -11,6 +11,7 @@ import type { ApiType, HostApiServer } from '@runner/testing/host-api-types';
 import { type Ended, run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
+import * as assert from 'uvu/assert';
 
 export const TOKEN = `ghp_pr3v1ew${String(process.pid).padStart(29, 'pr3v1ew')}`;
 export const REPO = 'acme/shop';
@@ -36,6 +37,8 @@ export interface PreviewWorld {
   state(app: string): Record<string, never> | undefined;
   /** What a preview answers; null if nothing does. */
   page(key: string): Promise<string | null>;
+  /** Asserts what it answers; if that is something else, says all that is known of why. */
+  answers(key: string, page: string): Promise<void>;
   /** The processes of a preview's instance. */
   processes(): string[];
   git(...args: string[]): string;
@@ -65,6 +68,7 @@ export async function makePreviewWorld(
     `code_hosts: {here: {type: ${type}, api_url: "${api.apiUrl}", git_url: "${git.url}"}}\nretry_after: [0s]\n`,
     { mode: 0o600 },
   );
+  const last = { synced: '', refused: '' };
   const runner = (tool: string, ...args: string[]) => run(`runner-${tool}`, args, { root });
   const must = async (done: Promise<Ended>) => {
     const ended = await done;
@@ -115,6 +119,20 @@ export async function makePreviewWorld(
     }
     return found;
   };
+  const page: PreviewWorld['page'] = (key) =>
+    new Promise((resolve) => {
+      const socketPath = join(folder(`shop--${key}`), 'live/app.sock');
+      const asked = request({ socketPath, path: '/', agent: false }, (answer) => {
+        let text = '';
+        answer.on('data', (chunk) => (text += chunk));
+        answer.on('end', () => resolve(text.trim()));
+      });
+      asked.on('error', (error) => {
+        last.refused = String(error);
+        resolve(null);
+      });
+      asked.end();
+    });
   const killAll = () => {
     for (const line of pids())
       try {
@@ -142,22 +160,32 @@ export async function makePreviewWorld(
       return sha;
     },
     close: (number) => api.pulls.set(number, false),
-    sync: () => runner('preview', 'sync', 'shop'),
+    async sync() {
+      const ended = await runner('preview', 'sync', 'shop');
+      last.synced = `${ended.status}\n${ended.stdout}${ended.stderr}`;
+      return ended;
+    },
     state(app) {
       const path = join(root, 'state', `${app}.json`);
       return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
     },
-    page: (key) =>
-      new Promise((resolve) => {
-        const socketPath = join(folder(`shop--${key}`), 'live/app.sock');
-        const asked = request({ socketPath, path: '/', agent: false }, (answer) => {
-          let text = '';
-          answer.on('data', (chunk) => (text += chunk));
-          answer.on('end', () => resolve(text.trim()));
-        });
-        asked.on('error', () => resolve(null));
-        asked.end();
-      }),
+    page,
+    async answers(key, wanted) {
+      const found = await page(key);
+      if (found === wanted) return;
+      const [why, status] = [
+        await runner('why', `shop--${key}`),
+        await runner('status', `shop--${key}`),
+      ];
+      const own = folder(`shop--${key}`);
+      const look = 'ls -lR "$0"; tail -n 20 "$0"/run/*/*.log; true';
+      const files = execFileSync('sh', ['-c', look, own]);
+      const facts = { ...last, pids: pids().join(), why: why.stdout, status: status.stdout, files };
+      const text = Object.entries(facts)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n');
+      assert.is(found, wanted, `${key} answers ${found}\n${text}`);
+    },
     processes: () => pids().filter((each) => each.includes('--')),
     git: plain,
     async end() {
