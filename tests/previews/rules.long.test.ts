@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { takeLock } from '@runner/common/files/lock';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
 import { test } from 'uvu';
@@ -95,6 +96,24 @@ test('a code host that answers wrongly, partly or not at all removes nothing', a
   world.api.fail({ status: 200, body: [] }, 1, 'GET pulls');
   await world.sync();
   assert.is(await listed(world), 'pr-1 removed, pr-2 ready, pr-3 ready');
+  await world.end();
+});
+
+test('syncs that meet a busy preview do not count as tries', async () => {
+  const world = await makePreviewWorld();
+  await world.open(7);
+  await world.sync();
+  await world.push(7, 'second');
+  const lock = takeLock(join(world.root, 'locks/shop--pr-7.lock'), 1, { pid: process.pid });
+  for (let times = 0; times < 4; times += 1) {
+    const { status, stdout } = await world.sync();
+    assert.is(status, 1);
+    assert.match(stdout, /problem: .*busy/);
+  }
+  assert.is(await listed(world), 'pr-7 updating');
+  lock?.release();
+  assert.is((await world.sync()).status, 0);
+  await world.answers('pr-7', 'second');
   await world.end();
 });
 

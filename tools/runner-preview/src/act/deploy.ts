@@ -57,7 +57,9 @@ export async function deployPreview(
   } catch (error) {
     if (!(error instanceof Failure) || signal.aborted) throw error;
     const redact = await redactorForAny({ paths, env: io.env }, app);
-    if (before.tries < TRIES) throw error;
+    const isBusy = error.code === 'locked';
+    if (isBusy) changePreview(context, app, (now) => ({ ...now, tries: now.tries - 1 }));
+    if (isBusy || before.tries < TRIES) throw error;
     await conclude(context, app, redact(`${error.message} (${error.code})`));
   }
 }
