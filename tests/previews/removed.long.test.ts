@@ -1,5 +1,5 @@
 /** What is removed stays removed, and says so; what cannot be removed says why. */
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '@runner/testing/run';
 import { until } from '@runner/testing/until';
@@ -134,6 +134,25 @@ test('a preview whose drop was begun finishes it before it is made again, with i
   assert.match(made.stderr, /preview.database: touch /, made.stdout + made.stderr);
   await world.answers('pr-5', 'again');
   assert.ok(existsSync(file));
+  await world.end();
+});
+
+test('a preview whose state was removed is removed with its pull request, or made again', async () => {
+  const world = await makePreviewWorld();
+  const more = `preview: { database: { create: 'true', drop: 'touch $RUNNER_SHARED/dropped' } }\n`;
+  for (const number of [1, 2]) await world.open(number, { more });
+  await world.sync();
+  for (const key of ['pr-1', 'pr-2']) rmSync(join(world.root, `state/shop--${key}.json`));
+  world.close(1);
+  const synced = await world.sync();
+  assert.is(synced.status, 0, synced.stdout + synced.stderr);
+  assert.ok(existsSync(join(world.root, 'apps/shop--pr-1/instances/default/shared/dropped')));
+  await world.answers('pr-2', 'pr 2');
+  assert.equal(
+    world.processes().map((each) => each.split(' ')[0]),
+    ['shop--pr-2'],
+  );
+  assert.match(String(world.api.pulls.comments[0]?.text), /was removed: is closed$/);
   await world.end();
 });
 

@@ -23,6 +23,7 @@ import { labelOf, observe, type PreviewAction, reconcile } from '../plan/reconci
 import { leadToServed, passAs } from './access.ts';
 import { changePreview, nameOf, type PreviewContext, type PreviewedApp, show } from './context.ts';
 import { deployPreview } from './deploy.ts';
+import { registerLost } from './lost.ts';
 import { purgePreview, removePreview } from './remove.ts';
 import { noteAsked } from './unasked.ts';
 
@@ -68,6 +69,8 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
       return undefined;
     }
   };
+  const parent = findApp(paths, of) && requireTrustedApp(paths, of);
+  registerLost(context, of, parent);
   const names = previewNames(paths, of);
   const { apps, unreadable } = listApps(paths, names);
   for (const { failure } of unreadable) problems.push(failure.message);
@@ -76,7 +79,6 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
   passAs(context, of, there);
   for (const name of there) leadToServed(context, name);
   for (const name of there) await keepUp(asFetch(context, names), name);
-  const parent = findApp(paths, of) && requireTrustedApp(paths, of);
   const asked = parent?.previews && (await tried(() => ask(context, parent as PreviewedApp)));
   if (parent?.previews && !signal.aborted)
     await noteAsked(context, parent as PreviewedApp, asked ? undefined : failed);
