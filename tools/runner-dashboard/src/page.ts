@@ -129,7 +129,7 @@ function logOf({ log }: AppPart): Html {
 }
 
 /** One app: what there is to say of it, its log, and its newest deploys. */
-export function appParts(part: AppPart, history: readonly HistoryRow[]): Parts {
+export function appParts(part: AppPart, history: readonly HistoryRow[] | string): Parts {
   const { app } = part;
   const facts = factsOf(app).map(
     ([label, text]) => html`<dt>${foreign(label, NAME)}</dt><dd>${foreign(text, TEXT)}</dd>`,
@@ -160,7 +160,8 @@ export function appParts(part: AppPart, history: readonly HistoryRow[]): Parts {
 
 const HEADINGS = ['Time', 'Version', 'Result', 'Took', 'By', 'Subject or cause'] as const;
 
-function historyOf(rows: readonly HistoryRow[]): Html {
+function historyOf(rows: readonly HistoryRow[] | string): Html {
+  if (typeof rows === 'string') return html`<p class="none">${foreign(rows, TEXT)}</p>`;
   if (rows.length === 0) return html`<p class="none">No deploys.</p>`;
   const head = HEADINGS.map((heading) => html`<th scope="col" role="columnheader">${heading}</th>`);
   const cell = (kind: string, content: Html) =>

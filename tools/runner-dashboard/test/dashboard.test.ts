@@ -1,6 +1,6 @@
 /** The page: what it shows, that it is live, and that it cannot write. */
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -165,6 +165,15 @@ shared(
     assert.ok(took < 800, `${took} ms`);
   },
 );
+
+shared('while the audit log cannot be read an app has its page, which says so', async () => {
+  const paths = makeEyesRoot(3, true);
+  const { port } = await startDashboard(paths.root);
+  chmodSync(paths.auditLog, 0o600);
+  const { status, text } = await ask(port, '/app/shop');
+  assert.is(status, 200);
+  assert.match(text, /job report failed[\s\S]*deploy-events.jsonl[\s\S]*\(file_unreadable\)/);
+});
 
 shared('text from outside is text, and runs nothing', async () => {
   const paths = makeEyesRoot(3, true);

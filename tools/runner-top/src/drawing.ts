@@ -24,7 +24,8 @@ export interface DrawnTop {
   readonly app: AppSummary | undefined;
   /** The end of the log of its running or last deploy. */
   readonly log: readonly string[];
-  readonly history: readonly HistoryRow[];
+  /** In words, why it cannot be read. */
+  readonly history: readonly HistoryRow[] | string;
   /** A question, or what went wrong. */
   readonly message: string | undefined;
 }
@@ -116,7 +117,7 @@ function paneOf(drawn: DrawnTop, { columns, rows, style }: Area): string[] {
   const facts = page === 'log' ? [] : factsOf(app);
   const width = Math.min(18, Math.max(0, ...facts.map(([label]) => cells(label))));
   const lines = facts.map(([label, text]) => rowOf([label, text], [width]));
-  const past = page === 'app' ? history.map(pastLine) : [];
+  const past = page === 'app' ? pastOf(history) : [];
   if (past.length > 0) lines.push('', ...past);
   const heading = `-- ${app.app} ${'-'.repeat(columns)}`;
   // The log gets what is left, and of a running deploy at least half.
@@ -131,6 +132,10 @@ function paneOf(drawn: DrawnTop, { columns, rows, style }: Area): string[] {
     ...[...kept, ...between].map(cut),
     ...tail.map((line) => style.dim(cut(line))),
   ];
+}
+
+function pastOf(history: DrawnTop['history']): string[] {
+  return typeof history === 'string' ? [harmlessLine(history)] : history.map(pastLine);
 }
 
 function pastLine({

@@ -53,7 +53,10 @@ export class TopSession {
   #now: Snapshot;
   #page: TopPage = 'apps';
   #chosen: string | undefined;
+  /** A question. */
   #message: string | undefined;
+  /** Why files could not be read just now. */
+  #trouble: string | undefined;
   /** What `y` runs. */
   #asked: (() => Promise<void>) | undefined;
   /** A command is on the terminal; gets the signal or the key that comes then. */
@@ -100,9 +103,10 @@ export class TopSession {
     if (this.#server.io.stdout.closed) return void this.#end(0);
     try {
       this.#now = await this.#source.now();
+      this.#trouble = undefined;
     } catch (error) {
       if (!(error instanceof Failure)) return void this.#fail(error);
-      this.#message = `${error.message} (${error.code})`;
+      this.#trouble = `${error.message} (${error.code})`;
     }
     await this.#draw();
   }
@@ -122,7 +126,7 @@ export class TopSession {
       if (turn !== this.#turn) return;
       const { columns, rows } = this.#server.io.stdout;
       const area = { columns, rows, style: this.#style };
-      this.#screen.draw(screenOf({ ...drawn, message: this.#message }, area));
+      this.#screen.draw(screenOf({ ...drawn, message: this.#message ?? this.#trouble }, area));
     } catch (error) {
       this.#fail(error);
     }

@@ -1,8 +1,9 @@
 /** The screen on a real terminal. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { writeApp } from '@runner/common/apps/store';
 import { run } from '@runner/testing/run';
 import { CTRL_C, startOnTerminal } from '@runner/testing/terminal';
+import { until } from '@runner/testing/until';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { logLine, makeEyesRoot, stateOf } from '../../../tests/eyes/root.ts';
@@ -46,6 +47,26 @@ test('--plain prints a line per change, --json all apps, --once ends', async () 
   const { stdout, status } = await run('runner-top', ['--once', '--json'], { root: paths.root });
   const { apps, queue } = JSON.parse(stdout);
   assert.equal([status, apps.length, queue], [0, 3, { waiting: 0, dead: 0 }]);
+});
+
+test('what cannot be read is said as long as that lasts, and ends nothing', async () => {
+  const paths = makeEyesRoot();
+  const size = { columns: 200, rows: 30 };
+  const session = startOnTerminal('runner-top', ['--offline'], { root: paths.root, ...size });
+  await session.expect('q quit');
+  renameSync(paths.stateDir, `${paths.stateDir}.away`);
+  writeFileSync(paths.stateDir, '');
+  await session.expect('cannot read the folder');
+  const before = session.raw().length;
+  rmSync(paths.stateDir);
+  renameSync(`${paths.stateDir}.away`, paths.stateDir);
+  await until(() => session.raw().slice(before).includes('q quit'), 'the message stays');
+  renameSync(paths.auditLog, `${paths.auditLog}.away`);
+  mkdirSync(paths.auditLog);
+  session.type('\r');
+  await session.expect('(file_unreadable)');
+  session.type('q');
+  assert.is((await session.done).status, 0);
 });
 
 test('an app whose state cannot be read is named, also if it is the only one', async () => {

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { Unread } from '@runner/common/audit/files';
 import { orElse } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
 import type { SecretSources } from '@runner/common/redaction/known-secrets';
 import { RecordCleaner } from '@runner/common/redaction/redact';
 import { type HistoryRow, rowOf } from '../deploys/deploy.ts';
@@ -24,8 +25,18 @@ export class RecentDeploys {
     this.#place = place;
   }
 
+  /** As `#rowsOf`; in words, why they cannot be read. */
+  async rowsOf(app: string, running: string | undefined): Promise<readonly HistoryRow[] | string> {
+    try {
+      return await this.#rowsOf(app, running);
+    } catch (error) {
+      if (error instanceof Failure) return `${error.message} (${error.code})`;
+      throw error;
+    }
+  }
+
   /** Redacted, the newest first; `running` is the id of the deploy that goes on. */
-  async rowsOf(app: string, running: string | undefined): Promise<readonly HistoryRow[]> {
+  async #rowsOf(app: string, running: string | undefined): Promise<readonly HistoryRow[]> {
     const { auditLog } = this.#place.paths;
     const stat = orElse(() => statSync(auditLog), undefined);
     if (!stat) return [];
