@@ -123,8 +123,10 @@ export interface Certificate {
   ends: string | null;
   /** When it was looked at. */
   at: string;
+  /** The end that was seen last, of one that was not reached. */
+  was?: string | undefined;
   /** The days before its end at which that was announced last. */
-  told?: number;
+  told?: number | undefined;
 }
 
 /** What was announced of an app and is not over yet, so that a change is announced once. */

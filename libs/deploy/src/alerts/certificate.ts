@@ -8,7 +8,7 @@ import { type Announcing, type AppChange, announcingChange } from './announce.ts
 import { DAY, endingAt } from './ending.ts';
 
 /** Days before the end of a certificate at which it is announced. */
-const STAGES = [1, 7, 21];
+const STAGES = [0, 1, 7, 21];
 /** For the whole handshake, in milliseconds. */
 const PATIENCE = 3_000;
 const HTTPS = 443;
@@ -67,13 +67,15 @@ function* noted(
   for (const [domain, ends] of seen) {
     const before = known[domain];
     const ending = ends === null ? undefined : endingAt(ends, now, STAGES);
-    const isNews = before?.ends !== ends || (ending && ending.days < (before?.told ?? Infinity));
+    const was = before?.ends ?? before?.was;
+    const isNews = was !== ends || (ending && ending.days < (before?.told ?? Infinity));
     if (ends !== null && ending && isNews) {
       const reason = `the certificate of ${domain} ${ending.words}: renew it, and reload what serves it`;
       const change = { event_type: 'CertEnding', domain, reason, expires_at: ends } as const;
       yield { app, change };
     }
-    fresh.push([domain, { ends, at: now.toISOString(), ...(ending && { told: ending.days }) }]);
+    const said = ends === null ? { was, told: before?.told } : { told: ending?.days };
+    fresh.push([domain, { ends, at: now.toISOString(), ...said }]);
   }
   // A domain that no instance has any more is forgotten.
   const own = new Set(domainsOf(announcing, app));
