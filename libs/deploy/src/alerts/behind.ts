@@ -15,7 +15,10 @@ export function behindSince(
   now: Date,
 ): string | null {
   if (commit === null || returns) return before;
-  return CURRENT.includes(result) ? null : (before ?? now.toISOString());
+  if (CURRENT.includes(result)) return null;
+  const at = now.toISOString();
+  // A clock that was set back begins again.
+  return before !== null && before < at ? before : at;
 }
 
 /** A reminder, if the last one, or the beginning, is a day ago. */
@@ -26,6 +29,7 @@ export function behindChanges(
   const since = head && behindSince(app, head, now);
   if (head && since === null) return { changes: [], reported: { behind: undefined } };
   const last = Date.parse(app.reported?.behind ?? since ?? '');
+  if (last > now.getTime()) return { changes: [], reported: { behind: now.toISOString() } };
   const isDue = !(now.getTime() - last < DAY);
   if (!head || !since || !deploys || !isDue || ENDS_ALONE.includes(head.result))
     return { changes: [], reported: {} };
