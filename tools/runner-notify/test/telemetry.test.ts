@@ -1,5 +1,5 @@
 /** Section `telemetry`: each deploy as a trace, an annotation and a release. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,6 +16,34 @@ const test = suite('telemetry');
 
 const attributesOf = ({ attributes }: Span) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+
+test('what was recorded while the section was removed is not sent once it is there again', async () => {
+  const world = await makeTelemetryWorld();
+  const { root, collector } = world;
+  const config = join(root, 'config.yml');
+  const text = readFileSync(config, 'utf8');
+  const write = (content: string, ago: number) => {
+    writeFileSync(config, content);
+    const at = Date.now() / 1_000 - ago;
+    utimesSync(config, at, at);
+  };
+  const at = (ago: number) => ({ timestamp: new Date(Date.now() - ago * 1_000).toISOString() });
+  write(text, 500);
+  await emit(root, ended(1, 'DeploySuccess', at(400)));
+  await flush(root);
+  write('{}\n', 300);
+  await emit(root, ended(2, 'DeploySuccess', at(200)));
+  await flush(root);
+  write(text, 100);
+  await emit(root, ended(3, 'DeploySuccess', at(50)));
+  const { status, stderr } = await flush(root);
+  assert.is(status, 0, stderr);
+  const runs = [...collector.spans.values()].map(
+    (span) => attributesOf(span)['cicd.pipeline.run.id'],
+  );
+  assert.equal(runs.filter(Boolean), ['00000001', '00000003']);
+  await world.close();
+});
 
 test('a deploy is one trace with a span a step, one annotation, one release with one deploy', async () => {
   const world = await makeTelemetryWorld();

@@ -1,12 +1,12 @@
 import { command } from '@runner/common/cli/command';
 import { channelsIn, type DestinationName } from '@runner/common/config/channels';
 import { TELEMETRY_NAMES, telemetryIn } from '@runner/common/config/telemetry-schema';
-import { readTextIfThere } from '@runner/common/files/read';
+import { isThere, readTextIfThere } from '@runner/common/files/read';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import type { Paths } from '@runner/common/foundation/paths';
 import { channelOption } from '../channels/options.ts';
 import { resultLine, type SendResult } from '../deliver/result.ts';
-import { entryNames } from '../spool/names.ts';
+import { cursorFile, entryNames } from '../spool/names.ts';
 
 export const flush = command({
   name: 'flush',
@@ -53,8 +53,9 @@ function destinationsIn(list: string | undefined): readonly DestinationName[] | 
 /** Bytes; a larger config.yml is refused by every reader. */
 const CONFIG_MAX = 65_536;
 
-/** Whether config.yml may have the section; reading it whole costs more. */
-function mayFollow({ config }: Paths): boolean {
-  const text = unlessFailure(() => readTextIfThere(config, CONFIG_MAX), undefined);
+/** Whether config.yml may have the section, or had it; reading it whole costs more. */
+function mayFollow(paths: Paths): boolean {
+  if (isThere(cursorFile(paths))) return true;
+  const text = unlessFailure(() => readTextIfThere(paths.config, CONFIG_MAX), undefined);
   return /^["']?telemetry["']?\s*:/m.test(text ?? '');
 }

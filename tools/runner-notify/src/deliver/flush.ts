@@ -8,7 +8,7 @@ import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import { OpenChannels } from './channels.ts';
-import { follow } from './follow.ts';
+import { follow, unfollow } from './follow.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
 import { type EntryResult, problemText, resultOf } from './result.ts';
@@ -28,6 +28,8 @@ export async function flushAll(
   const opened = new OpenChannels({ io, paths, title, note });
   const { spool } = opened;
   const followed = only.filter(isTelemetry).filter((name) => opened.isActive(name));
+  if (!DESTINATION_NAMES.some((name) => isTelemetry(name) && opened.isActive(name)))
+    unfollow(opened);
   // Messages are delivered anyway.
   const failed = followed.length > 0 ? await follow(opened, followed).catch(orThrow) : undefined;
   const waiting = new Set(spool.names().map(channelOf));

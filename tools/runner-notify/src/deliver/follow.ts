@@ -3,11 +3,10 @@
  * Killed in between, the next run makes the same entries again, under the same names.
  */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { type LogOffset, LogReader } from '@runner/common/audit/log-piece';
 import { textOf } from '@runner/common/audit/record';
 import type { TelemetryName } from '@runner/common/config/telemetry-schema';
-import { makeFolder, readTextIfThere } from '@runner/common/files/read';
+import { makeFolder, readTextIfThere, removeIfThere } from '@runner/common/files/read';
 import { writeWhole } from '@runner/common/files/write';
 import type { Paths } from '@runner/common/foundation/paths';
 import { jsonObject } from '@runner/common/text/json';
@@ -15,7 +14,7 @@ import { telemetryMessage } from '../channels/telemetry/telemetry.ts';
 import { Joiner } from '../message/joined.ts';
 import { linesOf, PLACE, type RecordLine, withoutSecrets } from '../message/records.ts';
 import { newEntry, storedEvent } from '../spool/entry.ts';
-import { entryName } from '../spool/names.ts';
+import { cursorFile, entryName } from '../spool/names.ts';
 import { lockChannel } from '../spool/spool.ts';
 import type { OpenChannels } from './channels.ts';
 
@@ -23,6 +22,8 @@ import type { OpenChannels } from './channels.ts';
 const CURSOR_MAX = 4_096;
 /** Milliseconds that the clock of a record's writer may be ahead. */
 const AHEAD_MAX = 86_400_000;
+/** Milliseconds for which config.yml has not changed: it is as it is meant to be. */
+const SETTLED = 60_000;
 
 /** Where the next run begins; times are milliseconds since 1970. */
 interface Cursor extends Partial<LogOffset> {
@@ -31,8 +32,6 @@ interface Cursor extends Partial<LogOffset> {
   /** In the name of the newest entry: names sort in the order of the log. */
   readonly last: number;
 }
-
-const cursorFile = ({ notifySpool }: Paths) => join(notifySpool, 'telemetry.json');
 
 /** Leaves the work to another process that is at it. */
 export async function follow(opened: OpenChannels, names: readonly TelemetryName[]): Promise<void> {
@@ -78,6 +77,13 @@ export async function follow(opened: OpenChannels, names: readonly TelemetryName
   } finally {
     lock.release();
   }
+}
+
+/** What is recorded while no service is configured is not sent once one is again. */
+export function unfollow({ options: { paths }, clock }: OpenChannels): void {
+  const changed = statSync(paths.config, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  // config.yml may just be being written.
+  if (clock.now() - changed > SETTLED) removeIfThere(cursorFile(paths));
 }
 
 /** Without one, or with a damaged one: what was recorded since config.yml was last changed. */

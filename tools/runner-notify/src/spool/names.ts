@@ -1,12 +1,17 @@
 /** The file names of waiting messages. */
 
+import { join } from 'node:path';
 import { DESTINATION_NAMES, type DestinationName } from '@runner/common/config/channels';
 import { isThere, namesIn } from '@runner/common/files/read';
+import type { Paths } from '@runner/common/foundation/paths';
 
 /** Sorts by time; the same in the queue and in dead/. */
 export type EntryName = `${string}.${DestinationName}.json`;
 
 const NAME = new RegExp(`^([0-9a-z]{9}-[0-9a-f]{4})\\.(${DESTINATION_NAMES.join('|')})\\.json$`);
+
+/** What is known of how far the audit log was read for `telemetry`. */
+export const cursorFile = ({ notifySpool }: Paths) => join(notifySpool, 'telemetry.json');
 
 /** The entries in a folder, oldest first, of one channel or of all; empty without the folder. */
 export function entryNames(folder: string, channel?: DestinationName): EntryName[] {
