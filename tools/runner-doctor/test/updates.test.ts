@@ -25,10 +25,12 @@ test('a newer package is a warning; the same, an older one and no answer are non
       check === 'updates' ? [`${level} ${message}`] : [],
     );
   };
-  body = { tag_name: 'v99.1.0', html_url: 'https://example.org/v99' };
+  // GitHub's `url` is that of its API.
+  const url = 'https://api.example.org/releases/1';
+  body = { tag_name: 'v99.1', url, html_url: 'https://example.org/v99' };
   assert.match(
     (await said()).join(),
-    /^warning runner 99\.1\.0 is there, this is \S+: https:\/\/example\.org\/v99$/,
+    /^warning runner 99\.1 is there, this is \S+: https:\/\/example\.org\/v99$/,
   );
   body = { version: '0.0.1-rc1', url: 'https://example.org' };
   assert.match((await said()).join(), /^ok \S+ is the newest package$/);

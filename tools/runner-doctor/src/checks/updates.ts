@@ -34,7 +34,7 @@ export async function updates({ io, paths }: CheckContext): Promise<readonly Che
     const newest = text(answer?.version ?? answer?.tag_name).replace(/^v/, '');
     if (newest === '') return [ok(`no version of a package was found (HTTP status ${status})`)];
     if (!isNewer(newest, __VERSION__)) return [ok(`${__VERSION__} is the newest package`)];
-    const page = text(answer?.url ?? answer?.html_url);
+    const page = text(answer?.html_url ?? answer?.url);
     const message = `runner ${newest} is there, this is ${__VERSION__}${page && `: ${page}`}`;
     return [{ level: 'warning', message, fix: null }];
   } catch (error) {
@@ -47,7 +47,8 @@ export async function updates({ io, paths }: CheckContext): Promise<readonly Che
 function isNewer(one: string, other: string): boolean {
   const parts = (version: string) => {
     const [numbers = '', word] = version.split('-', 2);
-    return [...numbers.split('.').map(Number), word === undefined ? 1 : 0];
+    const [major = 0, minor = 0, patch = 0] = numbers.split('.').map(Number);
+    return [major, minor, patch, word === undefined ? 1 : 0];
   };
   const [a, b] = [parts(one), parts(other)];
   const at = a.findIndex((part, index) => part !== b[index]);
