@@ -18,7 +18,7 @@ import { recordsSince } from '@runner/common/audit/scan';
 import { approvalRuleOf } from '@runner/common/config/approval';
 import { readConfig } from '@runner/common/config/file';
 import { failureIn, unlessFailure } from '@runner/common/foundation/attempt';
-import type { Paths, Server } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { type Announcing, announcerOf } from '../alerts/announce.ts';
 import { endWords } from '../approval/admit.ts';
 import { changedFacts, factsOf } from '../approval/facts.ts';
@@ -81,7 +81,7 @@ export async function approvalFor(
   const asked = useful.findLast(own) ?? useful.at(-1) ?? (question ? undefined : open.at(-1));
   if (asked) {
     // What made it has not come to its end: it may not have been announced.
-    if (own(asked) && !wanted.onlyLooks && !isAnnounced(paths, asked))
+    if (own(asked) && !wanted.onlyLooks && !isAnnounced(wanted, asked))
       await announceWanted(wanted, asked);
     return { waits: waitsWords(asked) };
   }
@@ -117,8 +117,9 @@ function supersede({ io, paths }: Server, id: string): void {
   );
 }
 
-/** Whether the approvals of a plan were asked for; true where the audit log cannot be read. */
-function isAnnounced(paths: Paths, { plan: { id, made } }: StoredPlan): boolean {
+/** Whether the approvals of a plan were asked for; true where the audit log cannot be read, or after a day. */
+function isAnnounced({ io, paths }: Server, { plan: { id, made } }: StoredPlan): boolean {
+  if (io.now().getTime() - Date.parse(made) > DAY) return true;
   const isIt = (record: LogRecord | undefined) =>
     record?.plan === id && kindOf(record) === 'ApprovalWanted';
   const known = () =>
@@ -150,7 +151,7 @@ export async function keepPlans(announcing: Announcing, apps: readonly string[])
     const { app, by, needs } = each.plan;
     if (by === 'fetch' || needs.count === 0 || !apps.includes(app)) return false;
     if (!isOpen(each, io.now()) || isApproved(each) || problemWords(each)) return false;
-    return !isAnnounced(paths, each);
+    return !isAnnounced(announcing, each);
   };
   for (const each of listPlans(paths)) {
     const { plan, applied, ended } = each;
