@@ -140,7 +140,8 @@ test('a preview whose drop was begun finishes it before it is made again, with i
 test('a preview whose state was removed is removed with its pull request, or made again', async () => {
   const world = await makePreviewWorld();
   const more = `preview: { database: { create: 'true', drop: 'touch $RUNNER_SHARED/dropped' } }\n`;
-  for (const number of [1, 2]) await world.open(number, { more });
+  const commit = await world.open(1, { more });
+  await world.open(2, { more });
   await world.sync();
   for (const key of ['pr-1', 'pr-2']) rmSync(join(world.root, `state/shop--${key}.json`));
   world.close(1);
@@ -153,6 +154,11 @@ test('a preview whose state was removed is removed with its pull request, or mad
     ['shop--pr-2'],
   );
   assert.match(String(world.api.pulls.comments[0]?.text), /was removed: is closed$/);
+  const log = readFileSync(join(world.root, 'logs/deploy-events.jsonl'), 'utf8');
+  assert.match(
+    log,
+    `"PreviewRemoved","project":"shop--pr-1","instance":"default","version":"${commit.slice(0, 12)}"`,
+  );
   await world.end();
 });
 

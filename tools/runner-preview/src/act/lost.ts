@@ -40,7 +40,7 @@ export function registerLost(
       key,
       branch: key,
       ref: '',
-      commit: release,
+      commit: first.current.commit,
       pushed_at: at,
       tries: 0,
       domain: parent?.previews ? domainFor(parent.previews, key) : '',
@@ -61,7 +61,8 @@ function instanceIn(paths: InstancePaths, at: string): InstanceState | undefined
     const target = orElse(() => readlinkSync(slotPaths(paths, slot).current), undefined);
     if (target === undefined || target === 'live/current') return null;
     const release = basename(target);
-    return { release, version: release, commit: '', deploy_id: '' };
+    const commit = release.slice(release.lastIndexOf('-') + 1);
+    return { release, version: commit, commit, deploy_id: '' };
   };
   const started = { port: null, started_at: at, boot_id: bootId() };
   const [a, b] = SLOTS.map(within).map((found) => found && { ...found, ...started });
