@@ -1,6 +1,7 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { killApp } from '@runner/testing/app';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
@@ -75,6 +76,35 @@ test('what a release answered that was left again does not count as usual for th
   }
   // What is written between the way back and the end of the timer is of the version before.
   for (const reason of reasons) assert.match(reason, /^requests: 5xx 0\.\d % → \d+\.\d % of \d+$/);
+});
+
+test('the way back is to what still runs, also of the same commit or with keep: 1', async ({
+  world,
+}) => {
+  const bad = join(world.root, 'bad');
+  const server = String(trafficFiles('v0')['server.js']).replace(
+    "manner === 'fading'",
+    `require('node:fs').existsSync('${bad}')`,
+  );
+  const deploy = trafficFile(`keep: 1\nwatch: 5m\n${TRAFFIC}`);
+  const push = (version: string) =>
+    world.push(version, { deploy, files: { ...trafficFiles(version), 'server.js': server } });
+  const serving = () => runningPid(join(world.dir, 'run', world.live() ?? ''));
+  await world.ship('u0', 'good', TRAFFIC);
+  await push('v0');
+  await world.deploy();
+  const [pid, { current }] = [serving(), world.instance()];
+  writeFileSync(bad, '');
+  for (const version of ['v0', 'v1']) {
+    if (version === 'v1') await push('v1');
+    const done = await world.deploy();
+    assert.is(done.status, 0, done.stderr);
+    await until(isOver(world), 'the watch does not end');
+    assert.equal([serving(), world.instance().current], [pid, current]);
+    assert.equal(world.kinds().slice(-2), ['WatchFailed', 'RollbackSuccess']);
+  }
+  assert.match((await world.runner('fetch', '--deploy')).stdout, 'shop: on hold: v1 failed');
+  assert.is((await world.runner('audit', 'verify')).status, 0);
 });
 
 test('deploy --check says what a watch costs in memory, and what it cannot look at', async ({

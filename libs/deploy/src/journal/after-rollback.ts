@@ -54,6 +54,19 @@ export function recordedMoves(app: AppState): KeptMove[] {
   });
 }
 
+/** What a rollback goes to is kept from its beginning: after a kill it is found there. */
+export function keeping(app: AppState, moves: readonly KeptMove[]): AppState {
+  const instances = { ...app.instances };
+  for (const { instance: name, to } of moves) {
+    const instance = instances[name];
+    if (!instance) continue;
+    const { current, previous } = instance;
+    const isKept = [current, ...previous].some((each) => each?.release === to.release);
+    if (!isKept) instances[name] = { ...instance, previous: [to, ...previous] };
+  }
+  return { ...app, instances };
+}
+
 /** The state once every instance runs its version. */
 export function rolledBackState(
   app: AppState,

@@ -60,9 +60,13 @@ function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState
 }
 
 /** The same for what must be done even if a kill would not be noticed, as on a full disk. */
-export function beginAnyway(op: Operation, intent: Intent): void {
+export function beginAnyway(
+  op: Operation,
+  intent: Intent,
+  change?: (app: AppState) => AppState,
+): void {
   try {
-    beginJournal(op, intent);
+    beginJournal(op, intent, change);
   } catch (error) {
     // Another command is at work, and nothing has been changed yet.
     if (!(error instanceof Failure) || error.code === 'locked') throw error;

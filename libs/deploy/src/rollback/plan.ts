@@ -20,6 +20,8 @@ export interface RollbackPlan {
 export interface RollbackTarget {
   readonly to: string | undefined;
   readonly instance: string | undefined;
+  /** First to what is kept running for it, also of the same commit, or kept no more. */
+  readonly isOfWatch?: boolean;
 }
 
 /** The newest deploy failed, so there is nothing to roll back from. */
@@ -78,7 +80,7 @@ function keptIn(paths: Paths, app: AppState): (each: Deployed) => boolean {
 export function planRollback(
   paths: Paths,
   app: AppState,
-  { instance, to }: RollbackTarget,
+  { instance, to, isOfWatch }: RollbackTarget,
 ): RollbackPlan {
   refuseRestored(app, instance);
   if (instance !== undefined && !Object.hasOwn(app.instances, instance)) {
@@ -90,9 +92,10 @@ export function planRollback(
   }
   const isKept = keptIn(paths, app);
   const found = instancesOf(app, instance).flatMap(([name, state]) => {
-    const { current: from, broken } = state;
+    const { current: from, broken, draining } = state;
     if (!from) return [];
-    const goal = destination(app.app, state, to, isKept);
+    const warm = isOfWatch ? draining?.from : undefined;
+    const goal = warm && isKept(warm) ? warm : destination(app.app, state, to, isKept);
     return [{ instance: name, from, to: goal, isBroken: Boolean(broken) }];
   });
   const reachable = found.filter((each): each is typeof each & KeptMove => each.to !== undefined);

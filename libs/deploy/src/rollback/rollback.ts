@@ -17,7 +17,7 @@ import { besideItself, keptTarget } from '../instances/target.ts';
 import { endJobs } from '../jobs/end-all.ts';
 import { givingWay } from '../jobs/give-way.ts';
 import { lookForAllJobs } from '../jobs/look.ts';
-import { isRestart, type KeptMove } from '../journal/after-rollback.ts';
+import { isRestart, type KeptMove, keeping } from '../journal/after-rollback.ts';
 import { beginAnyway, type Intent, secretsStarting } from '../journal/journal.ts';
 import { type Operation, problemsOf } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
@@ -43,6 +43,7 @@ export interface RollbackChoice extends SchemaChoice {
   readonly to: string | undefined;
   /** Only this instance; undefined: all. */
   readonly instance: string | undefined;
+  readonly isOfWatch?: boolean;
   /** Go back to a version without `traffic` too: the proxy has to be changed. */
   readonly force: boolean;
   /** Why, unless an operator wants it. */
@@ -125,7 +126,7 @@ export async function rollBack(
     rollback: Object.fromEntries(moves.map((move) => [move.instance, move.to.release])),
     ...(channels !== undefined && { notify: channels }),
   };
-  orGiveBack(op, () => beginAnyway(op, intent));
+  orGiveBack(op, () => beginAnyway(op, intent, (app) => keeping(app, moves)));
   secretsStarting(op, names);
   const { database } = choice;
   function* steps() {

@@ -115,7 +115,7 @@ function whyItStays(op: Operation, watch: WatchState): string | undefined {
 /** All instances, or the one that is watched. */
 function targetOf({ app }: Operation, { instances }: WatchState) {
   const isAll = Object.keys(app.instances).length === instances.length;
-  return { to: undefined, instance: isAll ? undefined : instances[0] };
+  return { to: undefined, instance: isAll ? undefined : instances[0], isOfWatch: true };
 }
 
 /** Goes back to the version before, of which the links are all that changes while it still runs. */
