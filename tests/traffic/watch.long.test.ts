@@ -141,6 +141,20 @@ test('deploy --check says what a watch costs in memory, and what it cannot look 
   assert.match(shown.stderr, /what is active of 'shop' has no canary/);
 });
 
+test('a version before whose process has ended is not shown as kept warm', async ({ world }) => {
+  await shipWatched(world, '5m');
+  const file = join(world.root, 'apps/shop/watch.json');
+  await until(() => existsSync(file), 'no watcher');
+  assert.match((await world.runner('status', 'shop')).stdout, 'the version before is kept warm');
+  const slot = world.live() === 'a' ? 'b' : 'a';
+  process.kill(-Number(runningPid(join(world.dir, 'run', slot))), 'SIGKILL');
+  const { stdout } = await world.runner('status', 'shop');
+  assert.match(stdout, /slot [ab] was kept warm for the watch, but its process has ended/);
+  assert.not.match(stdout, /is kept warm/);
+  const { instances } = JSON.parse((await world.runner('status', 'shop', '--json')).stdout);
+  assert.is(instances[0].draining.running, false);
+});
+
 test('whatever changes the app ends its watch, and says so in the log', async ({ world }) => {
   await shipWatched(world, '5m');
   for (const [verb, args] of [

@@ -64,10 +64,11 @@ function broughtBy({ changes }: Deployed): string[] {
 /** What an instance with `traffic` runs where. */
 function slotLines(
   { instance, live, stopped, draining, before_traffic: old }: InstanceSummary,
-  { watch, traffic_hold: hold }: Pick<Detailed, 'watch' | 'traffic_hold'>,
+  { watch, judging, traffic_hold: hold }: Pick<Detailed, 'watch' | 'judging' | 'traffic_hold'>,
   now: Date,
 ): string[] {
   const isWarm = Boolean(watch && !watch.cold);
+  const isGone = draining?.running === false || judging?.warm_bytes === null;
   const isLate = draining && Date.parse(draining.until) <= now.getTime();
   const after = hold?.instances.includes(instance) ? ' after the hold' : '';
   return [
@@ -75,7 +76,9 @@ function slotLines(
     ...(draining
       ? [
           isWarm
-            ? `slot ${draining.slot} is kept warm while the release is watched`
+            ? isGone
+              ? `slot ${draining.slot} was kept warm for the watch, but its process has ended: a way back starts it`
+              : `slot ${draining.slot} is kept warm while the release is watched`
             : `slot ${draining.slot} is draining${isLate ? '' : `, until ${utcText(draining.until)} at the latest`}`,
         ]
       : []),
@@ -91,7 +94,7 @@ function usageLine({ pid, up_s: seconds, memory }: Usage): string {
 /** Its name, and what runs in it. */
 export function instanceRow(
   each: InstanceSummary,
-  { usage: all, ...app }: Pick<Detailed, 'usage' | 'watch' | 'traffic_hold'>,
+  { usage: all, ...app }: Pick<Detailed, 'usage' | 'watch' | 'judging' | 'traffic_hold'>,
   now: Date,
 ): [string, string[]] {
   const { instance, current, previous } = each;

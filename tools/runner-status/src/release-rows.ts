@@ -12,6 +12,7 @@ export type LabelledLines = [label: string, lines: string[]];
 export function watchRow({
   app,
   state,
+  instances,
   deploying,
   watch,
   watched,
@@ -21,7 +22,8 @@ export function watchRow({
   if (watch && watcher === false) return [['watch:', [lostWords(app, watch.version)]]];
   if (watch) {
     const { version, until } = watch;
-    const warm = judging?.warm_bytes ?? null;
+    const isWarm = instances.some(({ draining }) => draining && draining.running !== false);
+    const warm = isWarm ? (judging?.warm_bytes ?? null) : null;
     const kept =
       warm === null
         ? []

@@ -42,8 +42,8 @@ export interface InstanceSummary {
   live?: SlotName;
   /** Since when it sleeps: the next request wakes it. */
   asleep?: string;
-  /** The slot that finishes its last requests. */
-  draining?: Draining;
+  /** The slot that finishes its last requests, or is kept warm; `running`: as above, of a process of our own. */
+  draining?: Draining & { running: boolean | null };
   /** What ran without `traffic` and still does. */
   before_traffic?: Deployed;
 }
@@ -91,8 +91,9 @@ export function instanceSummary(
     live !== undefined &&
     state.slots?.[live]?.port === null &&
     !isThere(socketIn(slotPaths(own, live).dir));
-  const isSeen = () => orElse(() => isRunning(slotPaths(own, live).run), null);
-  const isUp = () => !isDeaf && ((isClosed ? null : isSeen()) ?? runs?.(app, instance) ?? null);
+  const isSeen = (slot = live) =>
+    isClosed ? null : orElse(() => isRunning(slotPaths(own, slot).run), null);
+  const isUp = () => !isDeaf && (isSeen() ?? runs?.(app, instance) ?? null);
   const asleep = isClosed ? undefined : asleepSince(own);
   const ran = restored?.instances[instance];
   return {
@@ -109,7 +110,9 @@ export function instanceSummary(
     ...(ran && { restored: ran }),
     ...(live && { live }),
     ...(asleep && { asleep: asleep.toISOString() }),
-    ...(draining && { draining: withoutRecord(draining) }),
+    ...(draining && {
+      draining: { ...withoutRecord(draining), running: isSeen(draining.slot) },
+    }),
     ...(before_traffic && { before_traffic }),
   };
 }

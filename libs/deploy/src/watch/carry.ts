@@ -138,7 +138,7 @@ async function keepMemory(op: Operation, app: AppState): Promise<void> {
 /** Longest time for the answer of a supervisor, in ms. */
 const PATIENCE = 2_000;
 
-/** Memory that would be free without the versions that are kept running, in bytes; null without one. */
+/** Memory that would be free without the versions that are kept running, in bytes; null if none runs. */
 async function warmBytes(op: Operation, { app, instances }: AppState) {
   let sum: number | null = null;
   for (const [name, { draining, slots }] of Object.entries(instances)) {
@@ -150,6 +150,7 @@ async function warmBytes(op: Operation, { app, instances }: AppState) {
     const target = keptTarget(op, name, held, draining.slot);
     const status = target && pid === undefined ? driverFor(target.start).status(target) : 'unknown';
     const [answer] = own.length > 0 ? [] : await askAll([status], PATIENCE);
+    if (answer?.status === 'stopped') continue;
     const usage = usageOf(own.length > 0 ? own : (answer?.pids() ?? []));
     sum = (sum ?? 0) + (usage?.own ?? 0);
   }
