@@ -1,6 +1,7 @@
 /** A release gets a share of the requests first: it is promoted, or only its share ever met it. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runningPid } from '@runner/common/files/process';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
@@ -83,6 +84,35 @@ test('what is found at each share is shown meanwhile, and a share that was not j
     stdout,
     /\nshop v2 has 25 % of the requests[\s\S]*\nshop v2 is watched until[\s\S]*\nNot judged: shop v2/,
   );
+});
+
+test('a release gets all requests once the version that has the others dies', async ({
+  world,
+  proxy,
+}) => {
+  const log = join(world.root, '..', 'access.log');
+  writeFileSync(log, '');
+  for (const [version, more] of [
+    ['v1', ''],
+    ['v2', ''],
+    ['v3', `, access_log: "${log}"`],
+  ] as const) {
+    const rules = CANARY.replace('10s, logs: false', `5m, logs: false${more}`);
+    await world.push(version, { deploy: trafficFile(rules), files: trafficFiles(version) });
+    const deploy = start('runner-deploy', ['shop'], { root: world.root });
+    if (version !== 'v1') {
+      await until(() => sharesOf(world) === 1, 'no share');
+      process.kill(-Number(runningPid(join(world.dir, 'run', world.live() ?? ''))), 'SIGKILL');
+    }
+    // Behind a proxy most of the answers are errors now.
+    const timer = setInterval(() => appendFileSync(log, '- - - [] "GET / HTTP/1.1" 502 1\n'), 50);
+    const done = await deploy.done.finally(() => clearInterval(timer));
+    assert.is(done.status, 0, done.stderr);
+    if (version !== 'v1') assert.match(done.stderr, /canary: at 5 %: v[12] of default ended while/);
+    assert.equal(await shareOf(proxy.port, version), { share: 100, lost: 0 });
+  }
+  const { canary } = world.events().findLast((event) => event.canary) as { canary: unknown[] };
+  assert.is(canary.length, 1);
 });
 
 test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, proxy }) => {

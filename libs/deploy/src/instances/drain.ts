@@ -164,7 +164,8 @@ interface LiveLook {
   readonly death?: string;
 }
 
-function watchLive(op: Operation, name: string): () => Promise<LiveLook> {
+/** Each call is one look at what gets the requests of an instance. */
+export function watchLive(op: Operation, name: string): () => Promise<LiveLook> {
   const live = liveSlot(op.paths.app(op.app.app).instance(name));
   const held = live && instanceState(op, name).slots?.[live];
   const target = held && keptTarget(op, name, held, live);

@@ -30,6 +30,7 @@ export function haproxySource(
   let failures = usual && failureTest(usual.failed, usual.all, errors);
   return {
     name: 'requests',
+    isOfProxy: true,
     every: 1_000,
     async look() {
       const now = await haproxyCounters(haproxy);

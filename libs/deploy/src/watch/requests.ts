@@ -50,6 +50,7 @@ export function requestSources(
   return [
     {
       name: 'requests',
+      isOfProxy: true,
       every: 1_000,
       look() {
         const answers = log.next();
@@ -96,6 +97,7 @@ function slowTest(before: readonly Answer[], latency: number, presence: Presence
     },
     source: {
       name: 'time to answer',
+      isOfProxy: true,
       every: WARM_UP,
       look: () => {},
       get finding() {

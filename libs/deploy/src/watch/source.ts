@@ -16,6 +16,8 @@ export interface WatchSource {
   readonly ended?: string | undefined;
   /** The last error line, which may say why something has ended. */
   readonly lastError?: string | undefined;
+  /** It is what the proxy says of all versions that get requests. */
+  readonly isOfProxy?: boolean;
   /** A look takes no time worth mentioning: it looks once more before a release is called bad. */
   readonly isQuick?: boolean;
   close?(): void;
