@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPid } from '@runner/common/files/process';
+import { killApp } from '@runner/testing/app';
 import { start } from '@runner/testing/run';
 import { trafficFile, trafficFiles } from '@runner/testing/traffic-app';
 import { until } from '@runner/testing/until';
@@ -113,6 +114,19 @@ test('a release gets all requests once the version that has the others dies', as
   }
   const { canary } = world.events().findLast((event) => event.canary) as { canary: unknown[] };
   assert.is(canary.length, 1);
+});
+
+test('a deploy that fails does not say that a version keeps serving whose process has ended', async ({
+  world,
+}) => {
+  const file = 'traffic: { type: socket, drain: 500ms }\n';
+  await world.ship('v1', 'good', file);
+  killApp(world.root, 'shop');
+  const failed = await world.ship('v2', 'unhealthy', file);
+  assert.match(
+    failed.stderr,
+    /v1 is not running \(runner start shop starts it\), nothing was switched/,
+  );
 });
 
 test('what a kill or a cancel leaves of a trial is withdrawn', async ({ world, proxy }) => {

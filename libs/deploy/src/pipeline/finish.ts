@@ -5,6 +5,7 @@ import { requireApp } from '@runner/common/apps/store';
 import type { Instance } from '@runner/common/deploy-file/instance';
 import type { DeployFile } from '@runner/common/deploy-file/read';
 import { isThere, removeIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { contractIfDue } from '../database/contract.ts';
 import { migrationBy } from '../database/done.ts';
@@ -13,6 +14,8 @@ import { unfitWords } from '../database/way-back.ts';
 import type { Contents } from '../git/contents.ts';
 import { tidyMirror } from '../git/mirror-upkeep.ts';
 import { addressesOf } from '../instances/address.ts';
+import { askNow } from '../instances/drivers/ask.ts';
+import { driverFor } from '../instances/drivers/choose.ts';
 import type { Target } from '../instances/drivers/driver.ts';
 import { hookSteps, runHookAnyway } from '../instances/hooks.ts';
 import type { Seen } from '../instances/probe.ts';
@@ -107,8 +110,15 @@ function withSchema(op: Deploy, error: StepFailure): StepFailure {
 const unfitNow = ({ paths, app }: Deploy) => unfitWords({ paths, app: requireApp(paths, app.app) });
 
 function servingOn(op: Deploy, { error, step }: Failed, unswitched: string): StepFailure {
-  const previous = op.app.instances[step?.instance ?? '']?.current;
-  const goesOn = isStopped(op.app, step?.instance ?? '') ? 'stays stopped' : 'keeps serving';
+  const name = step?.instance ?? '';
+  const previous = op.app.instances[name]?.current;
+  const target = previous && unlessFailure(() => keptTarget(op, name, previous), undefined);
+  const hasEnded = target && askNow(driverFor(target.start).status(target)) === 'stopped';
+  const goesOn = isStopped(op.app, name)
+    ? 'stays stopped'
+    : hasEnded
+      ? `is not running (runner start ${op.app.app} starts it)`
+      : 'keeps serving';
   const serving = previous ? `${previous.version} ${goesOn}, ` : '';
   return withEnding(error, `; ${serving}${unswitched}`);
 }
