@@ -26,6 +26,9 @@ const WARM_UP = 30_000;
 /** A watch that is shorter, in ms, says nothing of the time to answer. */
 export const TIMED_FOR_MIN = WARM_UP + 5_000;
 
+/** Earlier requests are looked at in groups: one of which half failed is of an outage, which is not usual. */
+const GROUP = 20;
+
 const isFailed = ({ status }: Answer) => status >= 500;
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
@@ -43,7 +46,7 @@ export function requestSources(
   elapsed: () => number,
 ): WatchSource[] {
   const log = new AccessLog(path);
-  const before = from ? log.before(from, unusual) : [];
+  const before = from ? withoutOutages(log.before(from, unusual)) : [];
   const failures = failureTest(before.filter(isFailed).length, before.length, errors);
   const presence = new Presence(path);
   const slow = time < TIMED_FOR_MIN ? undefined : slowTest(before, latency, presence);
@@ -68,6 +71,14 @@ export function requestSources(
     },
     ...(slow ? [slow.source] : []),
   ];
+}
+
+/** Nothing ran, or requests were held: the quick errors of the proxy say neither what fails nor how long it takes. */
+function withoutOutages(before: readonly Answer[]): Answer[] {
+  const groups = Array.from({ length: Math.ceil(before.length / GROUP) }, (_, at) =>
+    before.slice(at * GROUP, (at + 1) * GROUP),
+  );
+  return groups.filter((group) => group.filter(isFailed).length < GROUP / 2).flat();
 }
 
 /** Of `all` requests before the release `failed` did; `errors` is the share that must be found. */

@@ -3,6 +3,7 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccessLog, endOfLog, type LogPlace } from '@runner/deploy/proxy/access-log';
 import { requestSources } from '@runner/deploy/watch/requests';
+import { judge } from '@runner/deploy/watch/source';
 import { temporaryFolder } from '@runner/testing/temp';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -81,6 +82,23 @@ test('a watch says that a log is gone, and calls nothing good by one that was go
   assert.is(requests?.finding, 'good');
   assert.match(requests?.words ?? '', '5xx 0.0 % of 141; ');
   requests?.close?.();
+});
+
+test('an outage before a release is not usual: faults are found, and what is as before is not slow', async () => {
+  const rules = { for: 60_000, errors: 0.05, latency: 2 };
+  const good = '{"status":200,"duration":0.02}\n';
+  const verdictOf = async (answers: string) => {
+    writeFileSync(path, '{"status":502,"duration":0.000}\n'.repeat(400) + good.repeat(200));
+    const sources = requestSources(rules, { path, from: now(), unusual: [] }, () => 40_000);
+    for (let at = 0; at < 30; at += 1) {
+      appendFileSync(path, answers);
+      for (const source of sources) await source.look();
+    }
+    for (const source of sources) source.close?.();
+    return judge(sources).verdict;
+  };
+  assert.is(await verdictOf(good.repeat(10)), 'good');
+  assert.is(await verdictOf(good.repeat(8) + lines(500, 2)), 'bad');
 });
 
 test('a look reads all of what a busy proxy has written since the one before', () => {
