@@ -1,5 +1,6 @@
 /** A release is judged after it is live: it passes, is left for the version before, or cannot be judged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { runningPid } from '@runner/common/files/process';
 import { killApp } from '@runner/testing/app';
@@ -76,6 +77,32 @@ test('what a release answered that was left again does not count as usual for th
   }
   // What is written between the way back and the end of the timer is of the version before.
   for (const reason of reasons) assert.match(reason, /^requests: 5xx 0\.\d % → \d+\.\d % of \d+$/);
+});
+
+test('what HAProxy answered before the first release is not usual', async ({ world }) => {
+  const counts = { failed: 900, all: 1_000 };
+  const stats = createServer((socket) => {
+    const cells = `# pxname,svname,hrsp_2xx,hrsp_5xx,\nshop,BACKEND,${counts.all - counts.failed},${counts.failed},\n`;
+    socket.once('data', () => socket.end(cells));
+  }).listen(join(world.root, 'admin'));
+  const watch = `{ for: 10s, haproxy: { socket: "${join(world.root, 'admin')}", backend: shop } }`;
+  let share = 0;
+  const timer = setInterval(() => {
+    counts.all += 20;
+    counts.failed += 20 * share;
+  }, 100);
+  try {
+    await world.ship('v1', 'good', `${TRAFFIC}watch: ${watch}\n`);
+    await until(isOver(world), 'the watch does not end');
+    assert.match(String(watched(world)?.reason), /; requests: 5xx 0\.0 % of \d+$/);
+    await world.ship('v2', 'good', `${TRAFFIC}watch: ${watch}\n`);
+    share = 0.2;
+    await until(isOver(world), 'the watch does not end');
+    assert.match(String(watched(world)?.reason), /^requests: 5xx 0\.0 % → \d+\.\d % of \d+$/);
+  } finally {
+    clearInterval(timer);
+    stats.close();
+  }
 });
 
 test('the way back is to what still runs, also of the same commit or with keep: 1', async ({

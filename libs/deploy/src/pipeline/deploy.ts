@@ -29,7 +29,7 @@ import type { Deploy, Operation } from '../journal/operation.ts';
 import type { Step } from '../journal/step.ts';
 import { execute, type Failed } from '../operation/execute.ts';
 import { operate } from '../operation/operate.ts';
-import { markProxy, noteUnusual } from '../proxy/mark.ts';
+import { BEFORE_ALL, markProxy, noteUnusual } from '../proxy/mark.ts';
 import { checkSpace, freeReleaseName, temporaryRelease } from '../release/folder.ts';
 import { releaseSteps } from '../release/make.ts';
 import { reasoned } from '../release/reason.ts';
@@ -191,7 +191,9 @@ async function runDeploy(
   });
   const seen = await whatWasSeen(probers);
   if (seen) op.reporter.note(seenWords(seen));
-  if (failed && 'file' in contents) await noteUnusual(op, first, contents.file);
+  const isFirst = instances.every((name) => !op.app.instances[name]?.current);
+  if ('file' in contents && (failed || isFirst))
+    await noteUnusual(op, isFirst ? { ...first, ...BEFORE_ALL } : first, contents.file);
   if (failed || contents instanceof StepFailure)
     return finishFailure(op, failed as Failed, { contents, release, seen });
   return finishSuccess(op, { file: contents.file, release, seen, mark });

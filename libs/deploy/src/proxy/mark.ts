@@ -14,6 +14,9 @@ export async function markProxy({ watch }: DeployFile): Promise<ProxyMark> {
   return { ...(access_log && { access_log }), ...(haproxy && { haproxy }) };
 }
 
+/** What HAProxy has counted before the first release is errors of its own. An outage shows in a log. */
+export const BEFORE_ALL: ProxyMark = { haproxy: { failed: 0, all: 0 } };
+
 /** Parts that are remembered: a log is read back only so far. */
 const UNUSUAL_MAX = 50;
 

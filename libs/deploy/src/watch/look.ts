@@ -4,6 +4,7 @@ import type { ProxyMark, WatchState } from '@runner/common/apps/watch';
 import type { WatchRules } from '@runner/common/deploy-file/watch';
 import type { Target } from '../instances/drivers/driver.ts';
 import type { Operation } from '../journal/operation.ts';
+import { BEFORE_ALL } from '../proxy/mark.ts';
 import { commandSource, healthSource, querySource } from './asked.ts';
 import { haproxySource } from './haproxy.ts';
 import { outputSource } from './output.ts';
@@ -47,7 +48,13 @@ export function sourcesOf(
   ]);
   const common = [
     querySource(rules, io.env),
-    haproxySource(rules, haproxy, unusual),
+    haproxySource(
+      rules,
+      haproxy,
+      targets.every(isFirst)
+        ? [{ from: BEFORE_ALL, to: { ...(haproxy && { haproxy }) } }]
+        : unusual,
+    ),
     ...(path === undefined
       ? []
       : requestSources(rules, { path, from: access_log, unusual: parts }, elapsed)),
