@@ -27,7 +27,9 @@ export function watchRow({
     const kept =
       warm === null
         ? []
-        : [`the version before is kept warm until ${utcText(until)}, ${sizeText(warm)}`];
+        : [
+            `the version before is kept warm until ${utcText(until)}${warm > 0 ? `, ${sizeText(warm)}` : ''}`,
+          ];
     const lines = [`${version} is watched until ${utcText(until)}`, ...kept];
     return [['watch:', [...lines, `runner watch ${app}`]]];
   }

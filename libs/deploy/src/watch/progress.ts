@@ -26,7 +26,7 @@ export interface WatchProgress {
   }[];
   /** Of a canary: the share of the requests that it has, in %. */
   readonly share?: number;
-  /** Bytes of memory of the version before, which is kept running; null if none is. */
+  /** Bytes of memory of the version before, which is kept running; 0: not known; null: none runs. */
   readonly warm_bytes: number | null;
 }
 

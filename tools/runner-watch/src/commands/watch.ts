@@ -186,7 +186,7 @@ function progressText(
   const kept =
     warm === null
       ? ''
-      : `, the version before is kept running (${Math.ceil(warm / 1_048_576)} MiB)`;
+      : `, the version before is kept running${warm > 0 ? ` (${Math.ceil(warm / 1_048_576)} MiB)` : ''}`;
   const lines = sources.map(({ name: source, finding, words }) => {
     const word =
       finding === 'open'
