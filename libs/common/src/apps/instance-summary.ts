@@ -110,9 +110,11 @@ export function instanceSummary(
     ...(ran && { restored: ran }),
     ...(live && { live }),
     ...(asleep && { asleep: asleep.toISOString() }),
-    ...(draining && {
-      draining: { ...withoutRecord(draining), running: isSeen(draining.slot) },
-    }),
+    // What is live does not drain: the state could not be written when it became that again.
+    ...(draining &&
+      draining.slot !== live && {
+        draining: { ...withoutRecord(draining), running: isSeen(draining.slot) },
+      }),
     ...(before_traffic && { before_traffic }),
   };
 }
