@@ -1,4 +1,6 @@
 /** What the short and the long tests of watch share. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { killApp } from '@runner/testing/app';
 import type { Manner } from '@runner/testing/traffic-app';
 import { suite } from 'uvu';
@@ -19,6 +21,15 @@ export const isOver = (world: TrafficWorld) => () => !world.state().watch;
 
 export const recordOf = (world: TrafficWorld, kind: string) =>
   world.events().find(({ event_type: each }) => each === kind);
+
+export const watched = (world: TrafficWorld) =>
+  world.state().watched as Record<string, string> | undefined;
+
+/** The process that watches; 0 if there is none. */
+export function watcher(world: TrafficWorld): number {
+  const lock = join(world.root, 'locks/shop.watch');
+  return existsSync(lock) ? Number(/"pid":(\d+)/.exec(readFileSync(lock, 'utf8'))?.[1]) : 0;
+}
 
 export function watchSuite(name: string) {
   const test = suite<{ world: TrafficWorld }>(name);

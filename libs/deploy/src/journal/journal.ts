@@ -11,7 +11,7 @@ import { Failure } from '@runner/common/foundation/failure';
 import type { Stage, StepFailure } from '../run/step.ts';
 import { recordAnyway } from './events.ts';
 import type { Journal, Operation } from './operation.ts';
-import { recordedReason, watchEnd, watchRecords } from './watch-ending.ts';
+import { recordedEnd, watchEnd, watchRecords } from './watch-ending.ts';
 
 /** Limit of the error in the journal, in characters: the log has the full text. */
 const ERROR_MAX = 4_000;
@@ -51,10 +51,9 @@ function endsWatch(op: Operation, { verb, rollback }: Journal): Partial<AppState
   const { watch } = op.app;
   if (!watch) return {};
   const what = verb ?? (rollback ? 'rollback' : 'deploy');
-  const bad = recordedReason(op.paths, watch);
-  const early = { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
-  const end = bad === undefined ? early : { verdict: 'bad' as const, reason: bad };
-  const [recorded] = recordAnyway(op, bad === undefined ? watchRecords(op, watch, end) : []);
+  const known = recordedEnd(op.paths, watch);
+  const end = known ?? { verdict: 'not_judged' as const, reason: `ended early by a ${what}` };
+  const [recorded] = recordAnyway(op, known ? [] : watchRecords(op, watch, end));
   const at = recorded?.timestamp ?? op.io.now().toISOString();
   return { ...(op.trigger !== 'watch' && { watch: null }), watched: watchEnd(watch, end, at) };
 }

@@ -30,11 +30,11 @@ export function watchRecords(
   );
 }
 
-/** Why the log says that a release is bad; its way back may still be due. */
-export function recordedReason(paths: Paths, { deploy_id }: WatchState): string | undefined {
-  const events = eventsOfDeploy(paths, deploy_id);
-  const reason = events.find((event) => kindOf(event) === WATCH_EVENTS.bad)?.reason;
-  return reason === undefined ? undefined : String(reason);
+/** How a watch ended, as the log says; the way back may still be due, or the state could not be written. */
+export function recordedEnd(paths: Paths, { deploy_id }: WatchState): WatchReason | undefined {
+  const kinds: readonly unknown[] = Object.values(WATCH_EVENTS);
+  const end = eventsOfDeploy(paths, deploy_id).find((event) => kinds.includes(kindOf(event)));
+  return end && { verdict: end.verdict as WatchVerdict, reason: String(end.reason) };
 }
 
 /** What the state keeps of it; `at` is the time of its record. */

@@ -7,14 +7,14 @@ import type { Server } from '@runner/common/foundation/paths';
 import { initiatorOf } from '@runner/common/foundation/user';
 import { redactor } from '@runner/common/secrets/redactor';
 import { recordAnyway } from '../journal/events.ts';
-import { recordedReason, watchRecords } from '../journal/watch-ending.ts';
+import { recordedEnd, watchRecords } from '../journal/watch-ending.ts';
 
 type UnfinishedRequest = Server & { note(text: string): void };
 
 /** Records that no one will judge the release that is watched. */
 export function recordUnwatched({ io, paths, note }: UnfinishedRequest, app: AppState): void {
   const { watch } = app;
-  if (!watch || recordedReason(paths, watch) !== undefined) return;
+  if (!watch || recordedEnd(paths, watch) !== undefined) return;
   const trigger = 'manual';
   const op = { io, app, redact: redactor(), trigger, user: initiatorOf(io, trigger) };
   const end = { verdict: 'not_judged' as const, reason: 'ended early by a removal' };

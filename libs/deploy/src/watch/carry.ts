@@ -16,7 +16,7 @@ import { keptTarget } from '../instances/target.ts';
 import { changeOwnState } from '../journal/journal.ts';
 import { contextOf, type Operation, say, uninterrupted } from '../journal/operation.ts';
 import { secretsOf } from '../journal/secrets.ts';
-import { recordedReason } from '../journal/watch-ending.ts';
+import { recordedEnd } from '../journal/watch-ending.ts';
 import { endDrains } from '../operation/go-back.ts';
 import { availableMemory } from '../run/memory.ts';
 import { endWatch, isInWatch, type WatchRequest } from './end.ts';
@@ -64,8 +64,8 @@ async function watchRelease(request: WatchRequest, watch: WatchState): Promise<v
   const policy = rules?.policy ?? 'report';
   const end = ({ verdict, words }: Judgement) =>
     endWatch({ ...calm, secrets }, watch, { verdict, words: op.redact(words) }, policy);
-  const bad = recordedReason(paths, watch);
-  if (bad !== undefined) return end({ verdict: 'bad', words: bad });
+  const known = recordedEnd(paths, watch);
+  if (known) return end({ verdict: known.verdict, words: known.reason });
   if (!first || !rules) return end({ verdict: 'not_judged', words: 'it is not active any more' });
   if (Date.parse(watch.until) <= io.now().getTime())
     return end({ verdict: 'not_judged', words: 'the process that watched it had ended' });
@@ -107,7 +107,8 @@ function look(watched: Watched, sources: readonly WatchSource[]): Promise<Judgem
   const { version, deploy_id, since, until } = watch;
   const about = { version, deploy_id, since, until, policy: rules.policy };
   const show = progressWriter(op, about, sources);
-  const left = Date.parse(watch.until) - op.io.now().getTime();
+  // A clock that went back does not make it longer.
+  const left = Math.min(rules.for, Date.parse(watch.until) - op.io.now().getTime());
   let [warm, counted]: [number | null, number] = [null, Number.NEGATIVE_INFINITY];
   return lookUntil(op, sources, left, async () => {
     const app = findApp(op.paths, op.app.app);
