@@ -62,7 +62,7 @@ export async function fetchApps(request: FetchRequest): Promise<number> {
   for (const name of apps) markOutput(paths.app(name).dir);
   if (request.deploy) await keepPlans(request, apps);
   const kept = [...apps, ...apps.flatMap((name) => previewNames(paths, name))];
-  for (const name of kept) await keepUp(request, name);
+  await keepUp(request, kept);
   if (request.deploy) await lookForAllJobs(request, apps);
   const shared = shareAnswers();
   // Beside the rest: a domain may not answer.

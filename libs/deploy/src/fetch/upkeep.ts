@@ -14,16 +14,23 @@ import { secretsOf } from '../journal/secrets.ts';
 import { runSteps } from '../journal/step.ts';
 import { endDrains } from '../operation/go-back.ts';
 import { silent } from '../report/notifier.ts';
-import { endHooks, hooksOf } from '../run/processes.ts';
+import { endHooks, runningHooks } from '../run/processes.ts';
 import { asStepFailure } from '../run/step.ts';
 import { startWatcher } from '../watch/start.ts';
 import type { FetchRequest } from './request.ts';
 
 /**
- * Keeps a hold of requests up. With `--deploy` also ends the hooks of a dead deploy, starts what is live
+ * Keeps holds of requests up. With `--deploy` also ends the hooks of dead deploys, starts what is live
  * after a reboot, and ends what drains. Never throws.
  */
-export async function keepUp(request: FetchRequest, name: string): Promise<void> {
+export async function keepUp(request: FetchRequest, names: readonly string[]): Promise<void> {
+  const hooks = request.deploy && names.length > 0 ? runningHooks() : () => [];
+  for (const name of names) await keepOneUp(request, name, hooks);
+}
+
+type Hooks = ReturnType<typeof runningHooks>;
+
+async function keepOneUp(request: FetchRequest, name: string, hooks: Hooks): Promise<void> {
   const { io, paths, reporter } = request;
   try {
     const note = (text: string) => reporter.note(text);
@@ -31,7 +38,7 @@ export async function keepUp(request: FetchRequest, name: string): Promise<void>
     if (!request.deploy) return;
     const app = findApp(paths, name);
     if (!app) return;
-    const hasLeft = !app.deploying && !removalOf(app) && hasWork(paths, app);
+    const hasLeft = !app.deploying && !removalOf(app) && hasWork(paths, app, hooks);
     if (hasLeft && !(await finishWork(request, app))) return;
     // Its watcher has died. After a reboot it must not judge what has not been started yet.
     if (app.watch) await startWatcher(request, name);
@@ -61,8 +68,8 @@ async function finishWork(request: FetchRequest, app: AppState): Promise<boolean
   return true;
 }
 
-function hasWork(paths: FetchRequest['paths'], app: AppState): boolean {
-  if (hooksOf(paths.app(app.app).dir).length > 0) return true;
+function hasWork(paths: FetchRequest['paths'], app: AppState, hooks: Hooks): boolean {
+  if (hooks(paths.app(app.app).dir).length > 0) return true;
   const isDraining =
     !isKeptWarm(app) && Object.values(app.instances).some(({ draining }) => draining);
   return isDraining || downSinceBoot(paths, app).length > 0;

@@ -26,13 +26,21 @@ export type ProcessEnv = Readonly<Record<string, string | undefined>>;
 
 /** Pids of this user's processes; not of the process group that this command runs in. */
 export function ownProcesses(): number[] {
+  return usersProcesses().filter(isElsewhere());
+}
+
+function usersProcesses(): number[] {
   const uid = process.geteuid?.();
-  const group = groupOf(process.pid);
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid === uid)
-    .map(Number)
-    .filter((pid) => groupOf(pid) !== group);
+    .map(Number);
+}
+
+/** Whether a process is in another group than this command. */
+function isElsewhere(): (pid: number) => boolean {
+  const group = groupOf(process.pid);
+  return (pid) => groupOf(pid) !== group;
 }
 
 /** How often an empty environment is read again. */
@@ -64,7 +72,10 @@ function hasProgram(pid: number): boolean {
 
 /** This user's processes whose environment satisfies the condition. */
 export function processesWhere(wanted: (env: ProcessEnv) => boolean): number[] {
-  return ownProcesses().filter((pid) => wanted(environmentOf(pid)));
+  // Few are left to be asked for their group.
+  return usersProcesses()
+    .filter((pid) => wanted(environmentOf(pid)))
+    .filter(isElsewhere());
 }
 
 /** The processes of the session that a recorded process leads, also once it has ended. */
@@ -133,18 +144,19 @@ export function endDeploy(
   );
 }
 
-/** What runs of the hooks of the app whose folder this is. */
-export function hooksOf(app: string): number[] {
-  return processesWhere((env) => {
-    const { [STEP]: step, [OF_HOOKS]: project, RUNNER_RELEASE: release } = env;
-    if (step === undefined || project === undefined) return false;
-    return release === app || releaseIn(env, app) !== undefined;
-  });
+/** What runs now of the hooks of every app; returns that of the app whose folder it gets. */
+export function runningHooks(): (app: string) => number[] {
+  const hooks = processesWhere((env) => env[STEP] !== undefined && env[OF_HOOKS] !== undefined);
+  return (app) =>
+    hooks.filter((pid) => {
+      const env = environmentOf(pid);
+      return env.RUNNER_RELEASE === app || releaseIn(env, app) !== undefined;
+    });
 }
 
 /** Kills the hooks of an app that a dead process left: under the app's lock no other process runs one. */
 export function endHooks(app: string): void {
-  killAll(() => hooksOf(app));
+  killAll(() => runningHooks()(app));
 }
 
 /**
@@ -164,12 +176,16 @@ function killAll(find: () => number[]): void {
 /** The releases of an app that a process works in or was started for, such as one that drains. */
 export function releasesInUse(app: string): ReadonlySet<string> {
   const releases = `${realPath(app)}/releases/`;
-  const found = ownProcesses().flatMap((pid) => {
+  const isOther = isElsewhere();
+  const found = usersProcesses().flatMap((pid) => {
     const folder = orElse(() => readlinkSync(`/proc/${pid}/cwd`), '');
-    const name = folder.startsWith(releases) ? folder.slice(releases.length).split('/')[0] : '';
-    return [releaseIn(environmentOf(pid), app), name];
+    const name = folder.startsWith(releases)
+      ? folder.slice(releases.length).split('/')[0]
+      : undefined;
+    const names = [releaseIn(environmentOf(pid), app), name].filter((each) => each !== undefined);
+    return names.length > 0 && isOther(pid) ? names : [];
   });
-  return new Set(found.filter((release) => release !== undefined));
+  return new Set(found);
 }
 
 /** Kills at once every process with this variable in its environment. */

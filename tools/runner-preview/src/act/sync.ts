@@ -78,7 +78,7 @@ export async function syncLocked(context: PreviewContext, of: string): Promise<S
   const there = existing.filter((preview) => !removalOf({ preview })).map(nameOf);
   passAs(context, of, there);
   for (const name of there) leadToServed(context, name);
-  for (const name of there) await keepUp(asFetch(context, names), name);
+  await keepUp(asFetch(context, names), there);
   const asked = parent?.previews && (await tried(() => ask(context, parent as PreviewedApp)));
   if (parent?.previews && !signal.aborted)
     await noteAsked(context, parent as PreviewedApp, asked ? undefined : failed);
