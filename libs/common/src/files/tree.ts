@@ -8,6 +8,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  type Dirent,
   fstatSync,
   lchownSync,
   lstatSync,
@@ -96,6 +97,11 @@ export class Folder {
 
   get #path(): string {
     return `/proc/self/fd/${this.#fd}/.`;
+  }
+
+  /** The entries in it, by their names as bytes, in any order; each may be of another kind by now. */
+  entries(): Dirent<Buffer>[] {
+    return readdirSync(this.#path, { encoding: 'buffer', withFileTypes: true });
   }
 
   /** The names in it, sorted. */

@@ -9,7 +9,7 @@
  * The hash of a tree is the SHA-256 of these lines. Links are not followed. Owners, times, access lists
  * and extended attributes do not count.
  */
-import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
+import { closeSync, type Dirent, fstatSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { hashOf } from '@runner/common/audit/chain';
 import { Folder, type Name } from '@runner/common/files/tree';
@@ -28,7 +28,7 @@ export async function treeText(path: string, signal?: AbortSignal): Promise<stri
   const top = Folder.open(path);
   try {
     walk.add('.', top.stats, '-');
-    await walk.folder(top, '');
+    await walk.folder(top, top.entries(), '');
   } finally {
     top.close();
   }
@@ -52,53 +52,67 @@ class Walk {
     this.#lines.push({ path, line: `${kind} ${rights} ${digest} ${path}\n` });
   }
 
-  async folder(folder: Folder, above: string): Promise<void> {
-    for (const name of folder.names()) {
+  async folder(folder: Folder, entries: readonly Dirent<Buffer>[], above: string): Promise<void> {
+    for (const entry of entries) {
       await this.#pause();
-      const stat = folder.stat(name);
-      if (!stat) continue;
+      const { name } = entry;
       const path = above + escaped(name);
-      if (stat.isDirectory()) await this.#inner(folder, name, path, stat);
-      else if (stat.isSymbolicLink())
-        this.add(
-          path,
-          stat,
-          orElse(() => hashOf(folder.target(name)), UNREADABLE),
-        );
-      else this.add(path, stat, stat.isFile() ? await this.#content(folder, name) : '-');
+      if (entry.isFile()) await this.#file(folder, name, path);
+      else await this.#other(folder, name, path);
     }
+  }
+
+  /** Opened before it is looked at: one look less. */
+  async #file(folder: Folder, name: Name, path: string): Promise<void> {
+    const fd = orElse(() => folder.openFile(name), undefined);
+    if (fd === undefined) return this.#other(folder, name, path);
+    try {
+      const stat = fstatSync(fd);
+      this.add(path, stat, stat.isFile() ? await this.#content(fd, stat.size) : '-');
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  async #other(folder: Folder, name: Name, path: string): Promise<void> {
+    const stat = folder.stat(name);
+    if (!stat) return;
+    if (stat.isDirectory()) return this.#inner(folder, name, path, stat);
+    const target = () => hashOf(folder.target(name));
+    const unread = stat.isFile() ? UNREADABLE : '-';
+    this.add(path, stat, stat.isSymbolicLink() ? orElse(target, UNREADABLE) : unread);
   }
 
   /** A folder that cannot be read, or is below too many others, is only named. */
   async #inner(folder: Folder, name: Name, path: string, stat: Stats): Promise<void> {
     const inner = orElse(() => folder.inner(name), undefined);
-    const isClosed = !inner || orElse(() => inner.names(), undefined) === undefined;
-    this.add(path, stat, isClosed ? UNREADABLE : '-');
+    const entries = inner && orElse(() => inner.entries(), undefined);
+    this.add(path, stat, entries ? '-' : UNREADABLE);
     try {
-      if (inner && !isClosed) await this.folder(inner, `${path}/`);
+      if (inner && entries) await this.folder(inner, entries, `${path}/`);
     } finally {
       inner?.close();
     }
   }
 
-  async #content(folder: Folder, name: Name): Promise<string> {
-    const fd = orElse(() => folder.openFile(name), undefined);
-    if (fd === undefined) return UNREADABLE;
+  async #content(fd: number, size: number): Promise<string> {
     try {
+      const read = (rest: number) => {
+        const count = readSync(fd, this.#block, 0, Math.min(rest, BLOCK), null);
+        return this.#block.subarray(0, count);
+      };
+      let bytes = read(size);
+      if (bytes.length === size) return hashOf(bytes);
       const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
       // Not to the end: something may write to it faster than it is read.
-      for (let rest = fstatSync(fd).size; rest > 0; ) {
-        const count = readSync(fd, this.#block, 0, Math.min(rest, BLOCK), null);
-        if (count === 0) break;
-        hash.update(this.#block.subarray(0, count));
-        rest -= count;
-        if (rest > 0) await this.#pause();
+      for (let rest = size; bytes.length > 0; bytes = read(rest)) {
+        hash.update(bytes);
+        rest -= bytes.length;
+        await this.#pause();
       }
       return hash.digest('hex');
     } catch {
       return UNREADABLE;
-    } finally {
-      closeSync(fd);
     }
   }
 
