@@ -66,7 +66,7 @@ const OURS = {
     // Of what lists apps, and where no plan waits, nothing needs it.
     'libs/common/src/apps/approvals.ts',
   ],
-  extract: ['extract', 'baseline-file'].map((name) => `libs/extract/src/${name}.ts`),
+  extract: ['libs/extract/src/extract.ts'],
   nats: ['libs/fleet/src/broker/nats.ts'],
   backup: ['age', 'backup', 'restore'].map((name) => `libs/backup/src/${name}.ts`),
   notify: [

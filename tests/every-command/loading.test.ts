@@ -1,6 +1,7 @@
 /** What each command loads beside its executable: a slower start is found without a clock. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startGitServer } from '@runner/testing/git-server';
 import { run } from '@runner/testing/run';
 import { temporaryFolder } from '@runner/testing/temp';
 import { test } from 'uvu';
@@ -45,5 +46,18 @@ for (const [command, files] of [
     assert.equal([status, stderr, loaded], [0, '', files]);
   });
 }
+
+test('runner deploy does not load the extractor for a deploy that prints nothing', async () => {
+  const git = await startGitServer({ token: 'a-token-0123456789' });
+  await git.createRepo('acme/page', { public: true });
+  await git.commit('acme/page', { 'index.html': 'hello\n' }, 'one');
+  const root = await madeRoot();
+  writeFileSync(join(root, 'config.yml'), `code_host_git_url: ${git.url}\n`, { mode: 0o600 });
+  await run('runner-add', ['--repo', 'acme/page', '--branch', 'main', '--public'], { root });
+  const { status, stderr, loaded } = await runLoading('runner-deploy', ['page'], { root });
+  assert.is(status, 0, stderr);
+  assert.equal(loaded, ['deploy.cjs', 'common.cjs', 'yaml.cjs']);
+  await git.close();
+});
 
 test.run();

@@ -64,7 +64,7 @@ export async function attemptJob(
   } catch (error) {
     const failure = asStepFailure(error, 'hook');
     const { message, output, blame, ended, seen } = failure;
-    const cause = op ? await causeOf(op, failure) : '';
+    const cause = op ? causeOf(op, failure) : '';
     const reason = message.replace(/^hook: /, '').replace(`job ${entry.rules.name}: `, '');
     const isInterrupted = ended?.exit.interrupted ?? blame === 'operator';
     const text = [reason, output.trimEnd()].filter(Boolean).join('\n');

@@ -4,6 +4,8 @@
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { readRange } from '@runner/common/files/read';
+import { readBaseline, writeBaseline } from '@runner/extract/baseline-file';
+import { createExtractor, createShapeReader } from '@runner/extract/extract';
 import type { ProcessExit } from '../run/child.ts';
 import type { LogPart } from '../run/log.ts';
 import type { StepFailure } from '../run/step.ts';
@@ -18,12 +20,10 @@ const BLOCK = 262_144;
  * The lines that say why the step failed; '' if it printed nothing and its exit is unknown. Never
  * throws: without a cause the failure is still reported with its full error.
  */
-export async function causeOf(op: Operation, error: StepFailure): Promise<string> {
+export function causeOf(op: Operation, error: StepFailure): string {
   // Its last line would be taken for the cause.
   if (error.blame === 'operator') return '';
   try {
-    const { createExtractor } = await import('@runner/extract/extract');
-    const { readBaseline } = await import('@runner/extract/baseline-file');
     const { ended, stage, output } = error;
     const part = ended?.part;
     const extractor = createExtractor({
@@ -54,10 +54,8 @@ function exitOf({ code, signal, timedOut }: ProcessExit): object {
 }
 
 /** Keeps the shapes of the output of a successful deploy. An error is only noted. */
-export async function keepBaseline(op: Operation): Promise<void> {
+export function keepBaseline(op: Operation): void {
   try {
-    const { createShapeReader } = await import('@runner/extract/extract');
-    const { writeBaseline } = await import('@runner/extract/baseline-file');
     const readers = new Map<string, ReturnType<typeof createShapeReader>>();
     for (const part of op.log.parts) {
       const reader = readers.get(part.step) ?? createShapeReader(op.redact);

@@ -60,7 +60,7 @@ export async function finishFailure(
     op,
     unswitched === undefined ? failed.error : servingOn(op, failed, unswitched),
   );
-  const cause = await causeOf(op, error);
+  const cause = causeOf(op, error);
   // An operator can also be to blame for a command that cannot succeed.
   const isInterrupted = error.blame === 'operator' && op.signal.aborted;
   const at = step?.instance;
@@ -173,7 +173,7 @@ async function tidyAfter(op: Deploy, calm: Deploy): Promise<void> {
   const { io, paths, app, reporter } = op;
   try {
     await stopRemoved(uninterrupted(op), leaving(app, op.instances, op));
-    await keepBaseline(op);
+    keepBaseline(op);
     prune(op);
     sayWayBack(op);
     await contractIfDue(calm);

@@ -92,7 +92,7 @@ export async function prove(request: ProofRequest): Promise<Proof> {
   } catch (error) {
     if (request.signal.aborted) throw new Failure('interrupted', 'interrupted');
     const failure = reasoned(asStepFailure(error, 'build'), folder, op.deployId);
-    const cause = (await causeOf(op, failure)).split('\n').filter(Boolean);
+    const cause = causeOf(op, failure).split('\n').filter(Boolean);
     return { result: 'failed', why: op.redact(failure.message), cause };
   } finally {
     op.sandbox.close(() => {});

@@ -16,6 +16,7 @@ import type { TemplateKind } from '@runner/common/config/settings';
 import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
+import { readBaseline } from '@runner/extract/baseline-file';
 import { type CommitChanges, changesIn } from './changes.ts';
 import { type Announceable, type MessageKind, PLACE } from './records.ts';
 
@@ -197,7 +198,6 @@ async function errorOf(
   let picked = plain(textOf(fields, 'cause'), redact).trim();
   if (picked === '') {
     const { extractError } = await import('@runner/extract/extract');
-    const { readBaseline } = await import('@runner/extract/baseline-file');
     const baseline = paths && { baseline: readBaseline(paths, project) };
     picked = plain(
       extractError(error, { max: SUMMARY_MAX, redact, ...baseline }).text,
