@@ -62,12 +62,11 @@ const shell = (name: string, script: string): Contestant => ({
   strict: true,
 });
 
-/** The git commands of one deploy, bare and one after the other. */
+/** The git commands of a deploy whose commit is in the mirror already, bare and one after the other. */
 function bareGit(url: string, repo: string, where: string): string {
   const remote = `${url}/${repo}.git`;
   return `set -e; cd ${where}; rm -rf out; mkdir out
 sha=$(git ls-remote --quiet ${remote} refs/heads/main 'refs/tags/*' | cut -f1)
-git -C m.git fetch --quiet --force --no-tags --depth=1 --no-write-fetch-head --no-auto-maintenance ${remote} +$sha:refs/heads/main
 git -C m.git ls-tree -r -z --full-tree $sha >/dev/null
 echo $sha:.deploy.yml | git -C m.git cat-file --batch >/dev/null
 git -C m.git archive --format=tar $sha | tar -x -f - -C out`;

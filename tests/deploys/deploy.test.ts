@@ -37,6 +37,19 @@ test('a first deploy clones, starts and checks the app, and prints each step', a
   assert.is(failures, null);
 });
 
+test('a commit that was fetched already is not fetched again', async ({ world }) => {
+  await world.push('v1');
+  await world.deploy();
+  const before = world.git.requests.length;
+  const done = await world.deploy();
+  assert.is(done.status, 0, done.stderr);
+  // Each conversation with the host begins with it: here the list of branches and tags alone.
+  const begun = world.git.requests
+    .slice(before)
+    .filter(({ path, status }) => path.includes('/info/refs') && status === 200);
+  assert.is(begun.length, 1);
+});
+
 test('a build that fails changes nothing: the version before still answers', async ({ world }) => {
   await world.push('v1');
   await world.deploy();

@@ -1,6 +1,8 @@
 /** Resolving `--ref` to a commit, and fetching that into the mirror. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readTextIfThere } from '@runner/common/files/read';
+import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { refName } from '@runner/common/foundation/names';
 import { didYouMean } from '@runner/common/text/nearest';
@@ -50,18 +52,24 @@ async function fetchHead(source: GitSource): Promise<ResolvedRef> {
     const head = await headOf(source, refs);
     if (!head) throw noHead(source);
     const { commit, tag } = head;
+    const found = {
+      commit,
+      version: versionOf(commit, tag),
+      head: commit,
+      refs,
+      ...(source.tags && { tag: `refs/tags/${tag}` }),
+    };
+    if (isFetched(source, commit)) return found;
     // By its id: a push in between must not change the commit that was decided on.
     const fetched = await fetchRefs(source, url, [`+${commit}:${HEAD}`]);
-    if (fetched.status === 0)
-      return {
-        commit,
-        version: versionOf(commit, tag),
-        head: commit,
-        refs,
-        ...(source.tags && { tag: `refs/tags/${tag}` }),
-      };
+    if (fetched.status === 0) return found;
     if (attempt > 1 || !isRefused(fetched)) throw gitFailure(source, fetched);
   }
+}
+
+/** Whether the commit was the head at the last fetch: git writes its name once all of it is there. */
+function isFetched({ mirror }: GitSource, commit: string): boolean {
+  return unlessFailure(() => readTextIfThere(join(mirror, HEAD), 64), '') === `${commit}\n`;
 }
 
 /**
