@@ -10,14 +10,16 @@ const CLOSED_ON_EXEC = 0o2_000_000;
 let hasLimits = false;
 
 /**
- * Starts a command, in the sandbox if it is confined. `start` gets what to start, and the descriptors
- * that it must have after the first three.
+ * Starts a command, in the sandbox if it is confined, and without core dumps from here on. `start` gets
+ * what to start, and the descriptors that it must have after the first three.
  */
 export function startCutOff<T>(
   command: ProgramCall,
   confinement: Confinement | undefined,
   start: (command: ProgramCall, descriptors: readonly number[]) => T,
 ): T {
+  if (!hasLimits) forbidCores();
+  hasLimits = true;
   const wrapped = confinement?.wrap(command);
   if (wrapped === undefined) return cutOff(() => start(command, []));
   try {
@@ -28,13 +30,11 @@ export function startCutOff<T>(
 }
 
 /**
- * Starts a program without the descriptors that this process has inherited, without core dumps, and
- * with the umask that a commit and its build expect.
+ * Starts a program without the descriptors that this process has inherited, and with the umask that a
+ * commit and its build expect.
  */
 export function cutOff<T>(start: () => T): T {
   closeInherited();
-  if (!hasLimits) forbidCores();
-  hasLimits = true;
   const umask = process.umask(0o022);
   try {
     return start();
