@@ -10,6 +10,9 @@ export interface Config {
   readonly tree: Tree | undefined;
 }
 
+/** The last one: an operation asks for it many times, and a fetch for each app. */
+let known: { readonly bytes: Uint8Array; readonly config: Config } | undefined;
+
 /**
  * Reads config.yml; a missing file is an empty one. Throws `config_invalid`, `file_unreadable` or
  * `guard_tripped`.
@@ -17,5 +20,8 @@ export interface Config {
 export function readConfig(paths: Paths): Config {
   const file: FileName = { name: paths.config, code: 'config_invalid' };
   const bytes = readTrusted(paths.config, YAML_MAX, paths.root);
-  return { file, tree: bytes && readYaml(bytes, file) };
+  if (!bytes) return { file, tree: undefined };
+  const isKnown = known?.config.file.name === file.name && bytes.equals(known.bytes);
+  if (!known || !isKnown) known = { bytes, config: { file, tree: readYaml(bytes, file) } };
+  return known.config;
 }
