@@ -15,17 +15,15 @@ const BELOW = 8;
 
 /** The candidate's line, then the lines to show with it, each once. */
 export function blockOf(candidate: Candidate): BlockLine[] {
-  const { row, rule, causes, around, before } = candidate;
-  const needed = [rootOf(candidate), row, placeAbove(candidate), ...(around.chain ?? [])];
-  needed.push(around.frame, around.source);
+  const { row, rule, cause, around, before } = candidate;
+  const needed = [row, placeAbove(candidate), around.frame, around.source];
   const file = /^\W{0,4}\d+:\d+/.test(row.trimmed) ? around.file : undefined;
-  const useful = [around.announcer, opening(candidate), file, around.test, around.step];
+  const useful = [around.announcer, opening(candidate), file, around.step];
   if (TOO_MANY_WARNINGS.test(row.trimmed)) useful.push(...before);
   if (rule.use !== 'wrapper') {
-    const deepest = causes.findLastIndex(({ trimmed }) => marks.cause.test(trimmed));
     const below = linesBelow(candidate);
     const prose = below.findIndex((next) => next.indent <= row.indent && !isPlaced(next));
-    needed.push(...causes.slice(deepest), ...below.slice(0, prose < 0 ? BELOW : prose));
+    needed.push(cause, ...below.slice(0, prose < 0 ? BELOW : prose));
     needed.push(below.find(isPlaced));
     useful.push(...below);
   }
@@ -61,16 +59,6 @@ function opening({ row, before }: Candidate): Row | undefined {
     : undefined;
 }
 
-const CAUSED = /^(?:Caused by: |---> )(?=[^:]{1,300}: \S)/i;
-
-/** The cause at the root of a chain, unless the message at its top repeats it. */
-function rootOf({ causes, rule, row }: Candidate): Row | undefined {
-  const root = causes.findLast(({ trimmed }) => CAUSED.test(trimmed));
-  if (root === undefined || rule.use !== 'cause') return undefined;
-  const body = root.trimmed.replace(CAUSED, '');
-  return row.trimmed.includes(body.replace(/^.*?: /, '')) ? undefined : { ...root, body };
-}
-
 /** The lines below that belong to the candidate, up to another message; after a gap only places. */
 function linesBelow({ row, after }: Candidate): Row[] {
   const found: Row[] = [];
@@ -80,7 +68,8 @@ function linesBelow({ row, after }: Candidate): Row[] {
     const deeper = next.indent > row.indent;
     apart ||= next.gap && !deeper && found.length > 0;
     if (marks.passing.test(trimmed) || (!deeper && beginsOther(next))) break;
-    if (!deeper && isOneOfMany(next, after)) break;
+    // One of many that differ in numbers alone, as those of progress do.
+    if (!deeper && next.shape.seen > 2 && !marks.code.test(trimmed)) break;
     if (marks.foreign.test(trimmed) || marks.summary.test(trimmed) || marks.cause.test(trimmed))
       continue;
     if (!apart || isPlaced(next)) found.push(next);
@@ -89,26 +78,15 @@ function linesBelow({ row, after }: Candidate): Row[] {
   return found;
 }
 
-/** One of three or more lines that differ in numbers alone, as those of progress do. */
-function isOneOfMany({ trimmed }: Row, rows: readonly Row[]): boolean {
-  const shape = shapeOf(trimmed);
-  return rows.filter((other) => shapeOf(other.trimmed) === shape).length > 2;
-}
-
-const shapeOf = (text: string) => text.replace(/\d+/g, '0');
-
-/** The start of another traceback. */
-const TRACEBACK = /^(?:Traceback \(|The above exception was|During handling of the above)/;
+/** Lines at which something else begins. */
+const BEGINS = [marks.step, marks.aftermath, marks.advice, marks.heading];
 
 function beginsOther({ trimmed, level }: Row): boolean {
-  if (TRACEBACK.test(trimmed)) return true;
-  if (marks.step.test(trimmed) || marks.aftermath.test(trimmed) || marks.advice.test(trimmed))
-    return true;
+  if (BEGINS.some((mark) => mark.test(trimmed))) return true;
   return classify(trimmed, level) !== null && !marks.detail.test(trimmed);
 }
 
 /** Whether the line is a place in the source, or a stack frame that names one. */
 function isPlaced({ trimmed }: Row): boolean {
-  if (trimmed.startsWith('goroutine ')) return false;
   return marks.place.test(trimmed) || (marks.frame.test(trimmed) && /\d/.test(trimmed));
 }

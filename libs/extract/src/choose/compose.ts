@@ -61,7 +61,7 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
   if (beside !== undefined) add(beside.candidate.row, max, beside.times);
   addSecond(ranked, addIfRoom);
   for (const { row, needed } of picks) if (!needed) addIfRoom(row);
-  const rest = others.filter(mayTell);
+  const rest = others.filter((each) => !isWrapper(each));
   addOthers(rest, addIfRoom);
   for (const { candidate, times, likely } of rest)
     if (likely >= NEEDED) add(candidate.row, max, times);
@@ -72,11 +72,6 @@ export function compose(ranked: readonly Ranked[], max: number, show: Show): Com
 
 /** Adds a line if it has room; whether it is shown. */
 type Add = (row: Row, times?: number) => boolean;
-
-/** Whether a line may be worth its room. */
-function mayTell(each: Ranked): boolean {
-  return !isWrapper(each) && !marks.progress.test(each.candidate.row.trimmed);
-}
 
 function isWrapper({ candidate }: Ranked): boolean {
   return candidate.rule.use === 'wrapper';
@@ -89,21 +84,16 @@ function repeats(other: string, text: string): boolean {
   return message !== undefined && other.endsWith(message);
 }
 
-/** Other causes in the order of their rules, one line of each shape. */
+/** Other causes in the order of their rules. */
 function addOthers(others: readonly Ranked[], add: Add): void {
-  const shapes = new Set<number>();
-  for (const each of others.toSorted(compareByRules)) {
-    const { row, rule } = each.candidate;
-    if (!isMatched(each) || rule.use === 'announce' || each.score < SAID) continue;
-    if (!shapes.has(row.key) && add(row, each.times)) shapes.add(row.key);
-  }
+  const said = others.filter((each) => isMatched(each) && each.score >= SAID);
+  for (const each of said.toSorted(compareByRules)) add(each.candidate.row, each.times);
 }
 
 /** What the rules alone would have chosen, if its words speak against it. */
 function addSecond(ranked: readonly Ranked[], add: Add): void {
   const second = ranked.toSorted(compareByRules)[0];
-  if (second === undefined || second === ranked[0]) return;
-  if (second.candidate.rule.use === 'wrapper' || second.score < SAID) return;
+  if (second === undefined || second === ranked[0] || isWrapper(second)) return;
   for (const { row } of blockOf(second.candidate))
     add(row, row === second.candidate.row ? second.times : 1);
 }
@@ -123,18 +113,13 @@ const APART = [
 function besideHead([leader, ...others]: readonly Ranked[]): Ranked | undefined {
   const head = leader?.candidate.row;
   return others.find((each) => {
-    const { rule, row } = each.candidate;
+    const { row } = each.candidate;
     const { trimmed, speaker, line: at } = row;
     if (head === undefined || speaker !== head.speaker || Math.abs(at - head.line) > BESIDE)
       return false;
-    if (
-      rule.use === 'wrapper' ||
-      each.likely < LIKELY ||
-      /:$|^["'{[!]|^\S+$|^no (?:field|file) /.test(trimmed)
-    )
-      return false;
+    if (isWrapper(each) || each.likely < LIKELY || /:$|^["'{[!]|^\S+$/.test(trimmed)) return false;
     if (row.level !== '' && row.level !== head.level) return false;
-    if (row.key === head.key || (at < head.line && !isMatched(each))) return false;
+    if (row.shape === head.shape || (at < head.line && !isMatched(each))) return false;
     return readLabels(trimmed).severity === '' && !APART.some((mark) => mark.test(trimmed));
   });
 }
@@ -178,17 +163,11 @@ const TAIL = 0.35;
 
 function shorten(text: string, limit: number): string {
   const size = codePoints(text);
-  if (size <= limit || limit < MIDDLE_CUT || size > LONGEST) return cutCodePoints(text, limit);
+  if (size <= limit) return text;
   const tail = [...text].slice(size - Math.floor(limit * TAIL)).join('');
-  // What has no space in it is data as well.
   const words = tail.slice(tail.indexOf(' ') + 1);
-  if (words === tail) return cutCodePoints(text, limit);
   return cutCodePoints(text, limit - codePoints(words)) + words;
 }
-
-/** Longer lines are data; in less room than the other both ends would be too short. */
-const LONGEST = 2000;
-const MIDDLE_CUT = 100;
 
 /** A line for display: narrow tabs, no rule drawn after its words. */
 export function tidy(text: string): string {

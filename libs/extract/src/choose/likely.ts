@@ -49,14 +49,12 @@ const AFTER = 12;
 /** Lines kept of a log that says nothing at all. */
 const LAST = 4;
 
-/** Lines of one shape, from one to as many, may say something. */
+/** Lines of one shape that may still say something. */
 const RARE = 2;
 
-/** Whether a line may say something: no code, stack frame, mark of a group or row of a printed script. */
-function says({ trimmed, shape: { seen } }: Row): boolean {
-  if (seen < 1 || seen > RARE || !/^(?!Traceback \(|(?:##\[|::)endgroup).*\p{L}{2}/u.test(trimmed))
-    return false;
-  return !marks.code.test(trimmed) && !marks.frame.test(trimmed);
+/** Whether a line may say something: it has a word, and is rare. */
+function says({ trimmed, shape }: Row): boolean {
+  return shape.seen <= RARE && /\p{L}{2}/u.test(trimmed) && !marks.heading.test(trimmed);
 }
 
 /** Candidates for the rows that no rule matches. */
@@ -77,7 +75,6 @@ export function unmatched(candidates: readonly Candidate[], rows: readonly Row[]
       job: 0,
       before: near.filter(({ line }) => line < row.line),
       after: near.filter(({ line }) => line > row.line),
-      causes: [],
       around: {},
     };
   });

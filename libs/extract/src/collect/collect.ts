@@ -3,24 +3,13 @@ import { kindOf } from '../line/classify.ts';
 import type { Around, Candidate, Kind, Match, Row } from '../line/row.ts';
 import { createShapes, shapeKey } from '../line/shape.ts';
 import type { ProgramLine } from '../prefix/remover.ts';
-import { endTraceback, isAttached, isSource, SAYS_MORE, thrownAbove } from './exceptions.ts';
-import { RareLines } from './rare.ts';
-import { createShortlist } from './shortlist.ts';
-import {
-  createStreams,
-  feed,
-  openCandidate,
-  remember,
-  type Stream,
-  takeAnnounced,
-} from './stream.ts';
+import { TRACED } from '../rules/labels.ts';
+import { KeptLines } from './kept.ts';
+import { createStreams, feed, remember, type Stream, takeAnnounced } from './stream.ts';
+import { endTraceback, isAttached, thrownAbove } from './traces.ts';
 
-/** What a test runner captured counts this much less. */
-const CAPTURED = 40;
 /** The score of a cause that is shown with the message above it. */
 const ATTACHED = 50;
-/** From this score a line means that something failed. */
-const FAILED = 62;
 /** The score that an overwritten line needs. */
 const SURE = 80;
 
@@ -55,20 +44,17 @@ export interface Collected {
 /** Takes the lines of one log in their order. */
 export class Collector {
   readonly #shapeOf = createShapes();
-  readonly #shortlist = createShortlist();
-  readonly #lines = new RareLines();
+  readonly #kept = new KeptLines();
   #streamOf = createStreams();
   readonly #speakers = new Set<string>();
   #line = 0;
   #bare: Row | undefined;
   #epoch = 0;
-  #aftermath = false;
-  /** Until something failed, cleaning up only makes room. */
-  #failed = false;
   #job = '';
-  #replayed = false;
   #jobs = 0;
-  #script: { row: Row; kind: Kind; stream: Stream }[] = [];
+  #replayed = false;
+  /** Where a CI runner begins to print a script, before it runs it. */
+  #script = -SCRIPT;
 
   add(spoken: ProgramLine): void {
     const { text, speaker, level, overwritten } = spoken;
@@ -77,7 +63,11 @@ export class Collector {
     const body = this.#replayed ? spoken.body.replace(SECONDS, '') : spoken.body;
     if (this.#speakers.size < 2) this.#speakers.add(speaker);
     const job = spoken.job === '' ? '' : (spoken.job.split('\t', 1)[0] ?? '');
-    if (job !== this.#job) this.#nextJob(job);
+    if (job !== this.#job) {
+      this.#job = job;
+      this.#jobs += 1;
+      this.#streamOf = createStreams();
+    }
     const stream = this.#streamOf(spoken.job + speaker);
     stream.grouped = (stream.grouped && GROUPED.test(body)) || GROUP.test(body);
     const quoted = body.replace(stream.grouped ? GROUPED : QUOTED, '');
@@ -85,8 +75,7 @@ export class Collector {
     const inner = ' '.repeat(branch.length) + quoted.slice(branch.length);
     const trimmed = inner.trim();
     const whole = body.trim();
-    const key = level === '' ? shapeKey(whole) : shapeKey(level + whole);
-    const shape = this.#shapeOf(key);
+    const shape = this.#shapeOf(level === '' ? shapeKey(whole) : shapeKey(level + whole));
     if (this.#replayed && shape.seen > 0) return;
     const row: Row = {
       line: this.#line,
@@ -97,143 +86,80 @@ export class Collector {
       body,
       whole,
       trimmed,
-      key,
       indent: inner.length - inner.trimStart().length,
       shape,
       gap: stream.gap,
     };
     if (trimmed === '') {
-      addBlank(stream, overwritten);
+      if (!overwritten) stream.gap = true;
       // A log of nothing but prefixes still has something to show.
       if (text.trim() !== '')
         this.#bare ??= { ...row, speaker: '', body: text, whole: text, trimmed: text };
       return;
     }
     const kind = kindOf(row);
-    const { match } = kind;
     if (!overwritten) this.#take(row, kind, stream);
-    else if (match !== null && match.score >= SURE) this.#offer(match, row, stream, {});
+    else if (kind.match !== null && kind.match.score >= SURE)
+      this.#offer(kind.match, row, stream, {});
   }
 
   finish(): Collected {
-    this.#readScript();
-    const last = this.#lines.last();
+    const { last } = this.#kept;
     return {
-      candidates: this.#shortlist.all(),
-      rare: this.#lines.rare(),
+      candidates: this.#kept.candidates(),
+      rare: this.#kept.rare(),
       several: this.#speakers.size > 1,
       lastRows: last.length === 0 && this.#bare !== undefined ? [this.#bare] : last,
     };
   }
 
-  #nextJob(name: string): void {
-    this.#readScript();
-    this.#job = name;
-    this.#jobs += 1;
-    this.#streamOf = createStreams();
-    this.#aftermath = false;
-    this.#failed = false;
-  }
-
   #take(row: Row, kind: Kind, stream: Stream): void {
     stream.gap = false;
-    this.#lines.addLast(row);
-    if (kind.aftermath && (this.#failed || row.trimmed.startsWith('Post job cleanup')))
-      this.#aftermath = true;
+    this.#kept.addLast(row);
     if (kind.step) this.#epoch += 1;
-    if (!this.#isPrinted(row, kind, stream)) this.#read(row, kind, stream);
-  }
-
-  /** Whether the line may be of a script that a CI runner prints before it runs it. */
-  #isPrinted(row: Row, kind: Kind, stream: Stream): boolean {
-    const { trimmed } = row;
-    const begins = trimmed.startsWith('##[group]Run ');
-    const goesOn =
-      this.#script.length > 0 && this.#script.length < SCRIPT && !/^##\[/.test(trimmed);
-    if (trimmed === '##[endgroup]') this.#script = [];
-    else if (!goesOn) this.#readScript();
-    if (begins || goesOn) this.#script.push({ row, kind, stream });
-    return begins || goesOn;
-  }
-
-  /** Reads lines that turn out to be output, as their group did not end. */
-  #readScript(): void {
-    const [, ...lines] = this.#script;
-    this.#script = [];
-    for (const { row, kind, stream } of lines) this.#read(row, kind, stream);
-  }
-
-  #read(row: Row, kind: Kind, stream: Stream): void {
-    this.#lines.add(row, isSource(stream, row));
-    feed(stream, row);
-    endCaptured(stream, row.indent);
-    this.#weigh(row, stream, kind.match);
-    if (kind.begins) beginTest(stream, row);
-    if (kind.captured) {
-      stream.captured = { indent: row.indent, toBlank: /^std(?:err|out) \|/.test(row.trimmed) };
+    if (row.trimmed === '##[endgroup]' && row.line - this.#script < SCRIPT) {
+      this.#kept.forget(this.#script);
+      this.#streamOf = createStreams();
+      return;
     }
-    stream.explained =
-      (kind.match?.score ?? 0) >= SAYS_MORE ||
-      kind.match?.rule.use === 'wrapper' ||
-      stream.traceback !== null;
+    if (row.trimmed.startsWith('##['))
+      this.#script = row.trimmed.startsWith('##[group]Run ') ? row.line : -SCRIPT;
+    this.#kept.add(row);
+    feed(stream, row);
+    this.#weigh(row, stream, kind.match);
     remember(stream, row, kind);
   }
 
   #weigh(row: Row, stream: Stream, own: Match | null): void {
     const thrown = thrownAbove(stream, row);
-    if (thrown !== null) this.#offer(thrown.match, thrown.row, stream, { after: [row] });
+    if (thrown)
+      this.#offer({ rule: TRACED, score: TRACED.score }, thrown, stream, { after: [row] });
     const { match: found, extra } = endTraceback(stream, row, own);
     const announcer = stream.announcer?.row;
     const match = takeAnnounced(stream, row, found);
     if (match === null) return;
-    let { score } = match;
-    if (stream.captured !== null) score -= CAPTURED;
-    if (isAttached(stream, row)) score = Math.min(score, ATTACHED);
+    const { rule } = match;
+    const score = isAttached(stream, row) ? Math.min(match.score, ATTACHED) : match.score;
     const announced = stream.announcer === null ? announcer : undefined;
-    this.#offer({ rule: match.rule, score }, row, stream, { ...extra, announcer: announced });
-    if (match.rule.use === 'announce') stream.announcer = { row, score: match.score };
-    if (match.rule.use === 'test') beginTest(stream, row);
+    this.#offer({ rule, score }, row, stream, { ...extra, announcer: announced });
+    if (rule.use === 'announce') stream.announcer = { row, score };
   }
 
   #offer(match: Match, row: Row, stream: Stream, more: Around & { after?: Row[] }): void {
     const { rule, score } = match;
-    const { after = [], ...extra } = more;
-    if (rule.use === 'wrapper' && !this.#aftermath) this.#lines.markEnd();
-    this.#failed ||= score >= FAILED || rule.use === 'wrapper';
-    this.#shortlist.offer(row, { rule, epoch: this.#epoch }, () => {
-      const candidate: Candidate = {
-        rule,
-        score,
-        row,
-        epoch: this.#epoch,
-        job: this.#jobs,
-        before: stream.ring.filter(({ line }) => line < row.line),
-        after,
-        causes: [],
-        around: {
-          test: stream.test,
-          file: stream.file,
-          step: stream.step,
-          ...extra,
-        },
-      };
-      openCandidate(stream, candidate);
-      return candidate;
-    });
+    const { after = [], ...around } = more;
+    if (rule.use === 'wrapper') this.#kept.markEnd();
+    const candidate: Candidate = {
+      rule,
+      score,
+      row,
+      epoch: this.#epoch,
+      job: this.#jobs,
+      before: stream.ring.filter(({ line }) => line < row.line),
+      after,
+      around: { file: stream.file, step: stream.step, ...around },
+    };
+    stream.open.push({ candidate, rows: 0, trace: true, said: 0 });
+    this.#kept.offer(candidate);
   }
-}
-
-function addBlank(stream: Stream, overwritten: boolean): void {
-  if (!overwritten) stream.gap = true;
-  if (stream.captured?.toBlank === true) stream.captured = null;
-}
-
-function beginTest(stream: Stream, row: Row): void {
-  stream.test = row;
-  stream.since = 0;
-}
-
-function endCaptured(stream: Stream, indent: number): void {
-  const { captured } = stream;
-  if (captured !== null && !captured.toBlank && indent <= captured.indent) stream.captured = null;
 }

@@ -15,47 +15,32 @@ const SEEN = 2000;
 const REASON =
   /^(?=\S+ \S+ \S+).{8,200}[,;] exiting\b|\(exit (?:status|code) \d{1,3}\): \S|\s(?:error|err|reason|cause)=["']?(?!\d{1,3}\b|nil\b|null\b|none\b)\w/;
 
+/** Lines that no rule is tried on. */
+const SILENT = [marks.passing, marks.echo, marks.captured, marks.heading];
+
 /** Classifies a trimmed line; null when no rule knows it. */
 export function classify(trimmed: string, level: Severity = ''): Match | null {
   const text = trimmed.length > SEEN ? trimmed.slice(0, SEEN) : trimmed;
-  if (marks.passing.test(text) || marks.echo.test(text) || marks.captured.test(text)) return null;
-  // What Python prints between two tracebacks.
-  if (/^(?:The above exception was|During handling of the above)/.test(text)) return null;
-  if (isTrace(text)) return null;
+  if (SILENT.some((mark) => mark.test(text))) return null;
+  // Code, or a row of a stack trace that names no deeper cause.
+  if (marks.code.test(text) || (marks.frame.test(text) && !marks.cause.test(text))) return null;
   const { severity: label, body, message } = readLabels(text);
-  const inner = message.replace(/^[\w.-]{1,40}: /, '');
-  if (label !== '' && isTrace(inner)) return null;
   const severity = severityOf(label, text);
   const logged = severity === '' ? level : '';
   const isProgress = severity === '' && marks.progress.test(text);
-  if (isProgress && !/[:!]|fail|exit/i.test(text)) return null;
   const seen = { line: text, body, message };
   const quiet = severity === 'info' || marks.saysNone.test(text);
   for (const rule of RULES) {
     if (rule.weak && (quiet || severity === 'warning' || isProgress)) continue;
     if (!rule.patterns.some((pattern) => pattern.test(seen[rule.on]))) continue;
     if (rule.use === 'wrapper' && REASON.test(text)) continue;
-    if (rule.use === 'wrapper' && marks.saysNone.test(text)) return null;
     return {
       rule,
       score: weigh(rule, severity, quiet, text) + LOGGED[logged] * (rule.weak ? 2 : 1),
     };
   }
-  // The logger knows that it is an error, whatever its words.
-  if (logged === 'error' && !quiet) return { rule: LABELLED, score: 64 };
-  // One sign of punctuation is what is left of a brace or a rule.
-  const meaningful = message.length > 1 || /[\p{L}\p{N}]/u.test(message);
-  if (severity === 'error' && meaningful && !quiet) {
-    // A cross before what was being done says only which step failed.
-    const vague = marks.harmless.test(text) || /^\p{L}+ing\b.{0,200}(?:\.{3}|…)$/iu.test(message);
-    return { rule: LABELLED, score: vague ? 45 : 70 };
-  }
-  return null;
-}
-
-/** Code, or a row of a stack trace that names no deeper cause. */
-function isTrace(text: string): boolean {
-  return marks.code.test(text) || (marks.frame.test(text) && !marks.cause.test(text));
+  const labelled = (severity === 'error' || logged === 'error') && !quiet;
+  return labelled ? { rule: LABELLED, score: 70 } : null;
 }
 
 /** What the level at which a line was logged adds: relays give all they pass on the same level. */
@@ -68,19 +53,17 @@ function severityOf(label: Severity, text: string): Severity {
 function weigh(rule: Rule, severity: string, quiet: boolean, text: string): number {
   if (rule.use === 'wrapper') return rule.score;
   let score = rule.score;
-  if (severity === 'error') score += rule.weak ? 14 : 3;
-  if (severity === 'error' && score < LABELLED.score) score = LABELLED.score;
+  if (severity === 'error') score = Math.max(score, LABELLED.score);
   // Some tools only warn of what stops them: a full disk. All other warnings are not the cause.
   if (severity === 'warning') score -= score >= 90 ? 25 : 50;
   // A test's name says nothing of how many failed.
   if (severity === 'info') score -= 40;
-  else if (quiet && rule.class !== 'test') score -= score >= 90 ? 20 : 35;
+  else if (quiet && rule.class !== 'test') score -= 35;
   if (marks.harmless.test(text)) score -= 25;
   if (marks.field.test(text)) score -= 25;
   return Math.min(score, 99);
 }
 
-const TEST_BEGINS = /^(?:=== RUN|# Subtest:|\[ RUN)/;
 /** Lines whose numbers matter, which a shape masks. */
 const NUMBERED = /exit|code|status|signal|return|HTTP|\b[45]\d\d\b|(?<![\w.])0(?![\d.])/i;
 
@@ -97,11 +80,8 @@ function look({ whole, trimmed, level }: Row): Kind {
   return {
     // Inside a drawn box the message is what the box holds; `npm error` says something itself.
     match: classify(/^(?:[│┃|]|!!)/.test(whole) ? trimmed : whole, level),
-    aftermath: marks.aftermath.test(trimmed),
     step: marks.step.test(trimmed),
     where: marks.where.test(trimmed) && !marks.passing.test(trimmed),
     file: marks.fileHeader.test(trimmed),
-    captured: marks.captured.test(trimmed),
-    begins: TEST_BEGINS.test(trimmed),
   };
 }

@@ -56,6 +56,9 @@ export const marks = {
   /** A compiler's warnings and notes. */
   advice:
     /^(?:For (?:further|more) information,? (?:visit|see|run)\b|[^\s:]{1,240}:\d+(?::\d+)?:? ?(?:- )?(?:warning|note|info|remark|hint|Warnung|Anmerkung|avertissement|advertencia|nota)\b|(?:warning|warn|note)(?:\[\S{1,40}\])?: |npm (?:warn|notice)(?: |$)|(?:usage|options):$)/i,
+  /** What stands above and between tracebacks, and after the lines of a group. */
+  heading:
+    /^(?:Traceback \(|The above exception was|During handling of the above|(?:##\[|::)endgroup)/,
   /** How long a test run took, and what stands around its results. */
   summary:
     /^(?:\p{L}+(?: {2,}\d+){2,4}$|Finished in|Node\.js v\d|Randomized with|Done in|Took |Time: |Ran all|Ran \d|Seed|Duration|Executed |Tasks: TOP|error: called from$|Test Suite|Errors {2}Files|[⎯─━═=_*]{4}|(?:=> ?)?0x[\da-f]{6,16}:(?: [[(]?[\da-f]{2}\b){4}|\[=+\]|\[ {2}PASSED|[^\p{L}\d]+$)/u,

@@ -21,8 +21,6 @@ export interface Row {
   readonly trimmed: string;
   /** Width of the indent of `trimmed`. */
   readonly indent: number;
-  /** `shapeKey` of `whole`. */
-  readonly key: number;
   readonly shape: Shape;
   /** Whether a blank line of the same speaker stands before it. */
   readonly gap: boolean;
@@ -49,13 +47,9 @@ export interface Match {
 /** What a line is, as far as rules and marks tell. */
 export interface Kind {
   readonly match: Match | null;
-  readonly aftermath: boolean;
   readonly step: boolean;
   readonly where: boolean;
   readonly file: boolean;
-  readonly captured: boolean;
-  /** Whether a runner says that it begins this test. */
-  readonly begins: boolean;
 }
 
 /** A line that may tell the cause. */
@@ -69,22 +63,19 @@ export interface Candidate extends Match {
   readonly before: readonly Row[];
   /** Lines of the stream after it, up to the number that may belong to it. */
   readonly after: Row[];
-  /** Lines further down its stack trace that name deeper causes. */
-  readonly causes: Row[];
-  /** The lines that say where it happened: announcement, test, file, step. */
+  /** The deepest cause further down its stack trace. */
+  cause?: Row;
+  /** The lines that say where it happened: announcement, file, step. */
   readonly around: Around;
 }
 
 /** Lines above a candidate that say where it happened. */
 export interface Around {
   readonly announcer?: Row | undefined;
-  readonly test?: Row | undefined;
   readonly file?: Row | undefined;
   readonly step?: Row | undefined;
   /** Of a traceback: the last frame in the app's own code. */
   readonly frame?: Row | undefined;
   /** The line of source at that frame, of an exception without a message. */
   readonly source?: Row | undefined;
-  /** Of a chained exception: the exceptions before it, first first, each after its frame. */
-  readonly chain?: readonly Row[] | undefined;
 }

@@ -23,7 +23,6 @@ const LABEL = new RegExp(
     '(?<yarn>error|warning|info)(?= [A-Z"`\'])',
     '(?<letter>[EFe]): ',
     '(?<program>psql:[^\\s:]{1,200}:\\d+: |[a-z][\\w.+-]{0,30}: (?=(?:error|fatal|warning): ))',
-    '(?<caution>▲)(?= )',
     '(?<mark>[✖✘✗×❌⨯🚨🛑⛔🚫💥]\\ufe0f?|x(?= [A-Z][a-z])|\\[!\\]|\\[x\\])(?= |$)',
     '(?<box>[│║┃>|](?= )|remote:(?= )|[│║┃](?=$))',
   ].join('|'),
@@ -32,8 +31,6 @@ const LABEL = new RegExp(
 
 const IS_WARNING = new RegExp(`^(?:${WARNING_WORDS})$`, 'iu');
 const IS_INFO = new RegExp(`^(?:${INFO_WORDS})$`, 'iu');
-
-const RELAYED = /^(?:gyp|node-pre-) /;
 
 /** Splits up to four labels off a line; an error label wins, otherwise the first one. */
 export function readLabels(body: string): Labelled {
@@ -47,16 +44,13 @@ export function readLabels(body: string): Labelled {
     if (found === null || found[0] === '') break;
     const groups = found.groups ?? {};
     // `E: ` and `error Text` are labels only in exactly this case.
-    if (groups.letter === 'f' || !caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
+    if (!caseFits(groups, body[at + found[0].length + 1] ?? '')) break;
     const said = severityOf(groups);
     const relayed = groups.npm !== undefined && said !== '';
     if (relayed || said === 'error' || severity === '') severity = said === '' ? severity : said;
     at = indentOf(body, at + found[0].length);
     worded ||= (groups.word ?? groups.shout ?? groups.yarn ?? groups.letter) !== undefined;
     if (!worded) plain = at;
-    // After a level, what looks like a label is a logger's name or text. Only npm relays labelled lines.
-    if (said === 'info' || said === 'warning') break;
-    if (groups.npm !== undefined && !RELAYED.test(body.slice(at, at + 10))) break;
   }
   return { severity, body: body.slice(plain), message: body.slice(at) };
 }
@@ -87,7 +81,6 @@ function severityOf(groups: Record<string, string | undefined>): Severity {
   const { npm, bracket, annotation, word, yarn, letter, mark, box, program } = groups;
   const shout = groups.shout?.replace(/^\W+/, '');
   if (box !== undefined || program !== undefined) return '';
-  if (groups.caution !== undefined) return 'warning';
   if (letter !== undefined || mark !== undefined) return 'error';
   const label =
     npm === undefined

@@ -60,7 +60,6 @@ export const PREFIX_FORMS: readonly PrefixForm[] = [
     true,
   ),
   form('elapsed', '\\[ {0,12}\\d{1,9}\\.\\d{3,6}\\]', true),
-  form('pylons', '\\[[\\d:/.]{4,60}:(?<level>ERROR|FATAL|WARNING|INFO):[^\\]\\s]{1,100}\\]', true),
   form('waited', '[\\w ]{3,60}\\.{3,80}(?=\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:)', true, '....'),
   form('step', '(?<speaker>#\\d{1,4})(?: \\d{1,6}\\.\\d{1,3}(?= |$)|(?= |$))', true),
   form('flag', 'std(?:out|err) (?:F|(?<partial>P))|\\d\\d[OE](?:\\+|(?= |$))', true),

@@ -29,10 +29,6 @@ export const CODE = [
     /^[^\s:]{1,240}:\d+:\d+: [CEFRW]: (?:\[Correctable\] )?[A-Z]\w{1,60}\/\w/,
   ),
   rule(
-    { name: 'php', class: 'syntax', score: 93, on: 'body' },
-    /^(?:PHP )?(?:Parse|Fatal|Recoverable fatal|Compile|Catchable fatal) error: /i,
-  ),
-  rule(
     { name: 'unresolved-import', class: 'module', score: 89 },
     /(?:Cannot|Can't|Could not|can not|failed to|Unable to|unable to) (?:find|resolve|locate|load|import)(?: \w+){0,2} (?:module|package|import|library|entry module|crate|gem|extension)\b|No module named|ModuleNotFoundError|cannot load such file|Can't resolve '|Could not resolve "|[Ff]ailed to resolve (?:import|entry|module|')|no required module provides|cannot find package|package .{1,80} is not in (?:std|GOROOT)|Module not found|Can't locate \S+ in @INC|module '.{1,80}' not found|unresolved import|there is no package called/,
   ),

@@ -40,6 +40,5 @@ export const RUNTIME = [
     /^(?:[A-Za-z_$][\w$]{0,80}(?:\.|::|\\)){0,12}[A-Z][A-Za-z0-9_$]{0,80}(?:Error|Exception|Failure|Fault|Interrupt|Timeout|Violation|NotFound|Denied|DoesNotExist)\d?(?: \[\w{1,60}\])?(?: \([^)\n]{0,120}\))?: ?\S/,
     /^(?:(?:\[cause\]|[Cc]aused by|Root cause)[: ]\s?\S|---> [\w.]{1,120}(?:Exception|Error)\b)/,
     /^Error in .{1,200} ?: ?\S/,
-    /^(?:lua\S{0,8}|luajit|nginx|python\d?|perl|ruby|node|php|bash|sh|zsh): \S{1,200}:\d+: \S/,
   ),
 ];

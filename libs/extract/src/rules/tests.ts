@@ -20,6 +20,5 @@ export const TESTS = [
   rule(
     { name: 'expectation', class: 'test', score: 83 },
     /^(?:Expected|expected)\b.{0,200}\b(?:but|to (?:be|equal|match|contain|have)|got|received|was)\b|^(?:expect\(|assert(?:ion)?\b.{0,80}(?:failed|==|!=)|got:? .{1,100}want)|: got .{1,200}, want |^Values are not equal/,
-    /\bcoverage\b.{1,120}\b(?:not met|below|less than|under)\b|\bcoverage (?:threshold|failure)\b/i,
   ),
 ];

@@ -16,7 +16,6 @@ export const WORLD = [
     { name: 'network', class: 'network', score: 88, pick: 'last' },
     /SSL certificate problem|certificate (?:verify failed|has expired|signed by unknown|is not valid|required)|CERT_HAS_EXPIRED|self[- ]signed certificate|x509: |SSL_ERROR|SSL routines|UNABLE_TO_\w*(?:CERT|ISSUER|SIGNATURE)\w*|handshake failure|unable to get local issuer/i,
     /EADDRINUSE|[Aa]ddress already in use|port is already allocated|bind\(\) to .{1,80} failed|Port \d+ is (?:already )?in use/i,
-    /^(?:curl|wget): (?:\(\d+\) )?\S/,
     /ECONNREFUSED|[Cc]onnection refused|[Cc]ould not connect to|[Cc]an't connect to|[Cc]an't reach database|[Ff]ailed to connect to|[Uu]nable to connect to|ENOTFOUND|EAI_AGAIN|ECONNRESET|[Cc]onnection (?:reset|timed out|closed|aborted)|Could not resolve host|Name or service not known|name resolution|no such host|Temporary failure|No route to host|[Nn]etwork is unreachable|dial tcp|getaddrinfo|unable to resolve host|socket hang up|EHOSTUNREACH|NXDOMAIN|non-existing domain|Max retries exceeded/,
   ),
   rule(
