@@ -86,7 +86,7 @@ export function announcementsOf(notice: Notice): Announcement[] {
     icon,
     title,
     headline: headlineOf(notice),
-    rows: [...rowsOf(notice), ...(notice.record ? [row('Record', notice.record)] : [])],
+    rows: [...rowsOf(notice), ...row('Record', notice.record)],
     block: notice.error || undefined,
   };
   if (isTwofold(notice))
@@ -105,78 +105,64 @@ function wholeOf({ error, log }: Notice): string {
 }
 
 function rowsOf(notice: Notice): Detail[] {
-  if (notice.kind === 'Digest') return [row('Since', notice.version)];
-  const project = [row('Project', notice.project)];
-  if (notice.server) project.push(row('Server', notice.server));
-  const deploy = row('Deploy', notice.deployId);
-  const instance = row('Instance', notice.instance);
+  const { kind, version, instance, approvedBy, emergency } = notice;
+  if (kind === 'Digest') return [detail('Since', [{ value: version }])];
+  const app = [...row('Project', notice.project), ...row('Server', notice.server)];
+  const ofInstance = row('Instance', instance);
   if (!isOfDeploy(notice.eventType)) {
-    const isInstance = FACES[notice.kind].ofInstance;
-    const subject = isInstance
-      ? row('Version', notice.version)
-      : row(labelOf(notice.version), notice.version);
-    const job = notice.job ? [row('Job', notice.job)] : [];
-    const about = isInstance ? [...project, ...job, instance, subject] : [...project, subject];
-    return notice.reason ? [...about, row('Reason', notice.reason)] : about;
+    const subject = FACES[kind].ofInstance
+      ? [...row('Job', notice.job), ...ofInstance, ...row('Version', version)]
+      : // The name of a branch has no space in it; `tags v*` has.
+        row(version.includes(' ') ? 'Follows' : 'Branch', version);
+    return [...app, ...subject, ...row('Reason', notice.reason)];
   }
-  if (notice.kind === 'rollback') {
+  const end = [
+    ...(notice.database === '' ? [] : [detail('Database', [notice.database])]),
+    ...(kind === 'rollback' ? [] : row('By', notice.user)),
+    ...(emergency ? row('Emergency, without approval', emergency) : row('Approved by', approvedBy)),
+    ...row('Deploy', notice.deployId),
+  ];
+  if (kind === 'rollback') {
     const from = notice.fromVersion || notice.previousVersion || 'unknown';
-    const rows = notice.restarted
-      ? [row('Version', notice.version)]
-      : [row('From', from), row('To', notice.version)];
-    const reason = row('Reason', notice.reason || 'not given');
-    rows.push(reason, ...databaseOf(notice), ...approvalOf(notice), deploy);
-    return notice.instance === 'default' ? [...project, ...rows] : [...project, instance, ...rows];
+    return [
+      ...app,
+      ...(instance === 'default' ? [] : ofInstance),
+      ...(notice.restarted
+        ? row('Version', version)
+        : [...row('From', from), ...row('To', version)]),
+      ...row('Reason', notice.reason || 'not given'),
+      ...end,
+    ];
   }
-  const rows = [...project, instance, row('Version', notice.version), ...changesOf(notice)];
-  if (notice.kind !== 'started' && notice.duration) rows.push(row('Duration', notice.duration));
-  rows.push(...databaseOf(notice));
-  if (notice.user) rows.push(row('By', notice.user));
-  rows.push(...approvalOf(notice));
-  rows.push(deploy);
-  if (notice.kind === 'failure') rows.push({ label: 'Rollback', phrase: rollbackOf(notice) });
-  if (notice.blocked)
-    rows.push({ label: 'Retry', phrase: ['not tried again until the next push'] });
-  return rows;
-}
-
-function approvalOf({ approvedBy, emergency }: Notice): Detail[] {
-  if (emergency !== '') return [row('Emergency, without approval', emergency)];
-  return approvedBy === '' ? [] : [row('Approved by', approvedBy)];
-}
-
-function databaseOf({ database }: Notice): Detail[] {
-  return database === '' ? [] : [{ label: 'Database', phrase: [database] }];
+  return [
+    ...[...app, ...ofInstance, ...row('Version', version), ...changesOf(notice)],
+    ...(kind === 'started' ? [] : row('Duration', notice.duration)),
+    ...end,
+    ...(kind === 'failure' ? [detail('Rollback', rollbackOf(notice))] : []),
+    ...(notice.blocked ? [detail('Retry', ['not tried again until the next push'])] : []),
+  ];
 }
 
 /** The changes, if the record has them. */
 function changesOf({ changes }: Notice): Detail[] {
   if (!changes) return [];
-  const { count, subjects, authors, url, hosts, scripts } = changes;
+  const { count = 0, subjects, authors, url, hosts, scripts } = changes;
   const listed = (names: readonly string[], between: string): Phrase =>
     names.flatMap((value, index) => [...(index > 0 ? [between] : []), { value }]);
-  const many = count !== undefined && count > 1 ? [`${count} commits`] : [];
+  const many = count > 1 ? [`${count} commits`] : [];
   const by = authors.length > 0 ? [many.length > 0 ? ' by ' : 'by ', ...listed(authors, ', ')] : [];
   const head = [...many, ...by];
-  const link = url === undefined ? [] : [' ', { value: 'compare', url }];
   const named = listed(subjects, ' · ');
-  const added = { label: 'Network', phrase: ['may now reach ', ...listed(hosts, ', ')] };
-  const scripted = {
-    label: 'Packages',
-    phrase: ['new install scripts: ', ...listed(scripts, ', ')],
-  };
+  const between = named.length > 0 && head.length > 0 ? [', '] : [];
+  const link = url === undefined ? [] : [' ', { value: 'compare', url }];
+  const added = (label: string, words: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [detail(label, [words, ...listed(names, ', ')])];
   return [
-    {
-      label: 'Changes',
-      phrase: [...named, ...(named.length > 0 && head.length > 0 ? [', '] : []), ...head, ...link],
-    },
-    ...(hosts.length > 0 ? [added] : []),
-    ...(scripts.length > 0 ? [scripted] : []),
+    detail('Changes', [...named, ...between, ...head, ...link]),
+    ...added('Network', 'may now reach ', hosts),
+    ...added('Packages', 'new install scripts: ', scripts),
   ];
 }
-
-/** The name of a branch has no space in it; `tags v*` has. */
-const labelOf = (followed: string) => (followed.includes(' ') ? 'Follows' : 'Branch');
 
 /** What happened to the previous version. */
 function rollbackOf({ previousVersion, rolledBack, reason }: Notice): Phrase {
@@ -195,7 +181,10 @@ function logOf(notice: Notice, log: string): Announcement {
     icon: '📄',
     title: 'Full error log',
     headline: headlineOf(notice),
-    rows: [row('Project', project), row('Instance', instance), row('Deploy', notice.deployId)],
+    rows: [
+      ...[...row('Project', project), ...row('Instance', instance)],
+      ...row('Deploy', notice.deployId),
+    ],
     block: log,
   };
 }
@@ -206,6 +195,11 @@ function headlineOf({ kind, project, instance, version }: Notice): Phrase {
   return [short(project), ' / ', short(instance), ' ', short(version)];
 }
 
-function row(label: string, value: string): Detail {
-  return { label, phrase: [{ value }] };
+function detail(label: string, phrase: Phrase): Detail {
+  return { label, phrase };
+}
+
+/** Nothing for an unknown value. */
+function row(label: string, value: string): Detail[] {
+  return value === '' ? [] : [detail(label, [{ value }])];
 }

@@ -46,56 +46,51 @@ export function sampleRecords(deployId: string, now: Date): Announceable[] {
 
 /** Changes in the state of an app, and the failed check that `CheckRecovered` ends. */
 function stateRecords(deployId: string, now: Date): (readonly [Announceable['kind'], object])[] {
-  const none = { deploy_id: null, domain: undefined };
-  const branch = { ...none, version: 'main' };
-  const active = { deploy_id: null, version: 'v1.2.9' };
-  const released = { deploy_id: deployId, version: 'v1.3.0' };
-  const planned = { ...none, version: 'v1.3.0', plan: 'p-1a2b3c4d' };
+  const since = now.toISOString();
   const ends = new Date(now.getTime() + 7 * DAY).toISOString();
-  const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
-  const job = { ...active, job: 'nightly' };
-  const failedJob =
-    'job nightly: `npm run nightly` ended with status 1\nError: connect ECONNREFUSED 127.0.0.1:5432';
   const reasons = {
-    JobFailed: 'job nightly: `npm run nightly` ended with status 1',
-    JobRecovered: `job nightly had failed since ${now.toISOString()}`,
-    JobMissed: `job nightly was due ${now.toISOString()}, and the server did not look then; run it now: runner jobs run shop nightly`,
-    JobSlow: 'job nightly took 9 m 12 s, as a rule 41 s',
-    CheckRecovered: `the branch could not be checked since ${now.toISOString()}`,
+    CheckRecovered: `the branch could not be checked since ${since}`,
     ApprovalWanted:
       'deploy, 3 commits by alice, bob, waits for approval p-1a2b3c4d by bob, until 2026-12-24 18:00 UTC: runner approve p-1a2b3c4d',
     PlanApproved: 'bob approved deploy of v1.3.0, 1 of 1',
     PlanExpired: 'p-1a2b3c4d expired without approval: runner plan deploy shop',
     AppDown: 'not restarted automatically; run: runner start shop',
+    AppUp: '',
     TokenEnding: `the token of shop expires in 7 days, at ${ends}: create a new one and run runner edit shop --token -`,
+    JobFailed: 'job nightly: `npm run nightly` ended with status 1',
+    JobRecovered: `job nightly had failed since ${since}`,
+    JobMissed: `job nightly was due ${since}, and the server did not look then; run it now: runner jobs run shop nightly`,
+    JobSlow: 'job nightly took 9 m 12 s, as a rule 41 s',
     CertEnding: `the certificate of shop.example.org expires in 7 days, at ${ends}: renew it, and reload what serves it`,
-    HeadBehind: `v1.3.0 is not deployed since ${now.toISOString()}: deploy blocked, same commit failed 3 times; blocked until the next push; or run: runner deploy shop`,
+    HeadBehind: `v1.3.0 is not deployed since ${since}: deploy blocked, same commit failed 3 times; blocked until the next push; or run: runner deploy shop`,
     TagChanged: 'the tag v1.2.9 was moved to 1b2f93c0b1d5: v1.2.9 of 0c8ba3ed4a29 stays',
     TokenRenewed: 'the token of shop was replaced',
-    WatchFailed: 'requests: 5xx 0.1 % → 7.3 % of 412',
     WatchPassed: 'health of default: 609 of 609 good; requests: 5xx 0.1 % → 0.1 % of 5210',
+    WatchFailed: 'requests: 5xx 0.1 % → 7.3 % of 412',
     WatchEnded: 'requests: 5xx 0.0 % of 12, too little to judge',
   };
+  const branch = { deploy_id: null, domain: undefined, version: 'main' };
+  const active = { deploy_id: null, version: 'v1.2.9' };
+  const ofJob = { ...active, job: 'nightly' };
+  const ofPlan = { ...branch, version: 'v1.3.0', plan: 'p-1a2b3c4d' };
+  const failedJob = `${reasons.JobFailed}\nError: connect ECONNREFUSED 127.0.0.1:5432`;
+  /** By the beginning of the kind; the others are about the branch. */
+  const subjects: readonly (readonly [string, object])[] = [
+    ['Approval', ofPlan],
+    ['Plan', ofPlan],
+    ['App', active],
+    ['JobFailed', { ...ofJob, error: failedJob }],
+    ['Job', ofJob],
+    ['TagChanged', { ...branch, version: 'tags v*' }],
+    ['Watch', { deploy_id: deployId, version: 'v1.3.0' }],
+  ];
+  const fetch = { stage: 'fetch', error: 'the code host refuses the token of acme/shop' };
   return [
     ['DeployFailure', { ...branch, deploy_id: deployId, ...fetch }],
-    ['CheckRecovered', { ...branch, reason: reasons.CheckRecovered }],
-    ['ApprovalWanted', { ...planned, reason: reasons.ApprovalWanted }],
-    ['PlanApproved', { ...planned, reason: reasons.PlanApproved }],
-    ['PlanExpired', { ...planned, reason: reasons.PlanExpired }],
-    ['AppDown', { ...active, reason: reasons.AppDown }],
-    ['AppUp', active],
-    ['TokenEnding', { ...branch, reason: reasons.TokenEnding, expires_at: ends }],
-    ['JobFailed', { ...job, reason: reasons.JobFailed, error: failedJob }],
-    ['JobRecovered', { ...job, reason: reasons.JobRecovered }],
-    ['JobMissed', { ...job, reason: reasons.JobMissed }],
-    ['JobSlow', { ...job, reason: reasons.JobSlow }],
-    ['CertEnding', { ...branch, reason: reasons.CertEnding, expires_at: ends }],
-    ['HeadBehind', { ...branch, reason: reasons.HeadBehind }],
-    ['TagChanged', { ...none, version: 'tags v*', reason: reasons.TagChanged }],
-    ['TokenRenewed', { ...branch, reason: reasons.TokenRenewed }],
-    ['WatchPassed', { ...released, reason: reasons.WatchPassed }],
-    ['WatchFailed', { ...released, reason: reasons.WatchFailed }],
-    ['WatchEnded', { ...released, reason: reasons.WatchEnded }],
+    ...Object.entries(reasons).map(([kind, reason]) => {
+      const subject = subjects.find(([start]) => kind.startsWith(start))?.[1] ?? branch;
+      return [kind as keyof typeof reasons, { ...subject, reason }] as const;
+    }),
   ];
 }
 
