@@ -9,7 +9,8 @@ import {
   refusals as botRefusals,
   type BotMessage as TelegramMessage,
 } from '@runner/testing/telegram';
-import { connect } from '../src/channels/credentials.ts';
+import { redactorOf } from '../src/channels/configured.ts';
+import { CHANNELS } from '../src/channels/index.ts';
 import type { Channel } from '../src/service/contract.ts';
 import { BOT_TOKEN, CHAT_ID, type Chats, configOf } from './chats.ts';
 import { visible } from './discord-shown.ts';
@@ -159,7 +160,9 @@ export const SUBJECTS: Readonly<Record<ChannelName, Subject>> = {
 
 /** Connects a channel to its stand-in. */
 export function open(name: ChannelName, chats: Chats): Channel {
-  return connect(name, SUBJECTS[name].credentials(chats), {}) as Channel;
+  const credentials = SUBJECTS[name].credentials(chats);
+  const line = { env: {}, redact: redactorOf(credentials) };
+  return CHANNELS[name].connect(credentials, line) as Channel;
 }
 
 /** The stand-in of a channel, healthy and without memory, and a spool without any. */

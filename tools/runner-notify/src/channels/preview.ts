@@ -3,12 +3,7 @@
 import { newDeployId } from '@runner/common/audit/events';
 import type { Context } from '@runner/common/cli/command';
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
-import { readConfig } from '@runner/common/config/file';
-import {
-  activeChannels,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
+import type { NotifySettings } from '@runner/common/config/settings';
 import { type Notice, noticeOf } from '../message/notice.ts';
 import {
   type Announceable,
@@ -18,7 +13,7 @@ import {
   withoutSecrets,
 } from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
-import { redactorOf } from './credentials.ts';
+import { Configured } from './configured.ts';
 import { CHANNELS } from './index.ts';
 import { checkTemplates, templateWarning } from './templates.ts';
 
@@ -47,13 +42,10 @@ export async function printPreviews(
   asked: string | undefined,
 ): Promise<boolean> {
   const { io, paths, print, note } = context;
-  const config = readConfig(paths);
-  const settings = notifySettingsOf(config, io.env);
+  const { config, settings, redact, active } = new Configured(context);
   const usable = checkTemplates(config, settings, (invalid) => note(templateWarning(invalid)));
   const template: NotifySettings['template'] = (kind, channel) =>
     usable.includes(`${kind}.${channel}`) ? settings.template(kind, channel) : undefined;
-  const redact = redactorOf(settings);
-  const active = activeChannels(settings);
   const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;
   const clean = withoutSecrets(context);
   const show = async (line: Announceable) => {

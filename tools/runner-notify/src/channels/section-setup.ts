@@ -7,7 +7,6 @@ import {
   acceptedAnswer,
   type SetUp,
   type Situation,
-  settingsWith,
   tested,
   withRetries,
 } from '../dialogue/situation.ts';
@@ -33,7 +32,7 @@ export function setUpSection(name: SectionName, service: ChatService): SetUp {
         const answer = await answerTo(situation, name, question, inputs.answers[option]);
         values[`${name}.${question.key}`] = answer;
       }
-      const connection = situation.connect(name, settingsWith(situation, values)) as Channel;
+      const connection = situation.draft(values).connect(name) as Channel;
       const reply = await withRetries(situation, name, async () => {
         const { problem } = await connection.inspect();
         return problem ? { problem } : { value: {} };

@@ -16,7 +16,7 @@ export const status = command({
   safeInForeignRoot: true,
   async run({ io, paths, options, note }) {
     const { notifyStatus } = await import('../status/status.ts');
-    const { value, inactive, warnings } = await notifyStatus(paths, io, options.offline);
+    const { value, inactive, warnings } = await notifyStatus({ io, paths }, options.offline);
     for (const warning of warnings) note(warning);
     if (inactive) {
       note(inactive);

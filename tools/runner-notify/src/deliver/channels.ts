@@ -1,26 +1,16 @@
 /** The channels in config.yml, ready to deliver. */
 
+import type { Context } from '@runner/common/cli/command';
 import type { ChannelName, DestinationName } from '@runner/common/config/channels';
-import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { editConfig } from '@runner/common/config/edit';
-import { type Config, readConfig } from '@runner/common/config/file';
-import {
-  activeChannels,
-  type NotifySettings,
-  notifySettingsOf,
-} from '@runner/common/config/settings';
-import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
-import { codeHostChannel } from '../channels/code-host/code-host.ts';
 import { commitMessage } from '../channels/code-host/message.ts';
-import { connect, destinationDigest, redactorOf, whyInactive } from '../channels/credentials.ts';
+import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { connectTelemetry, telemetryMessage } from '../channels/telemetry/telemetry.ts';
+import { telemetryMessage } from '../channels/telemetry/telemetry.ts';
 import { type Notice, type NoticeSubject, noticeOf, subjectOf } from '../message/notice.ts';
 import { type Announceable, announceableOf } from '../message/records.ts';
 import type { Channel, Message } from '../service/contract.ts';
@@ -33,46 +23,28 @@ import { Queue } from './queue.ts';
 /** How many notices are kept: the channels are seldom further apart. */
 const NOTICES_MAX = 16;
 
-export interface OpenOptions {
-  readonly io: Io;
-  readonly paths: Paths;
-  /** By default the clock of the machine. */
+/** The command, whose title is shown to other processes that wait for its lock; by default the clock of the machine. */
+export type OpenOptions = Pick<Context, 'io' | 'paths' | 'title' | 'note'> & {
   readonly clock?: Clock;
-  /** Title of this command, shown by other processes that wait for its lock. */
-  readonly title: string;
-  note(text: string): void;
-}
+};
 
 /** Reads config.yml once. */
-export class OpenChannels {
-  /** Channels whose credentials are set and that the global `notify.channel` includes. */
-  readonly active: readonly ChannelName[];
-  /** Whether the code host gets the result on the commit. */
-  readonly commitStatus: boolean;
-  /** Whether changes in the state of an app are announced. */
-  readonly events: boolean;
-  readonly redact: (text: string) => string;
+export class OpenChannels extends Configured {
   readonly options: OpenOptions;
   readonly clock: Clock;
   readonly spool: Spool;
-  readonly #config: Config;
-  readonly #settings: NotifySettings & { readonly telemetry: TelemetrySettings };
   /** By the record's JSON, the latest last. */
   readonly #notices = new Map<string, Promise<Notice>>();
   readonly #noted = new Set<string>();
 
   /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
   constructor(options: OpenOptions) {
+    super(options);
+    // Refuses what it cannot read before anything is queued.
+    void this.telemetry;
     this.options = options;
     this.clock = options.clock ?? clockOf(options.io);
     this.spool = new Spool(options.paths);
-    this.#config = readConfig(options.paths);
-    const telemetry = telemetryOf(this.#config);
-    this.#settings = { ...notifySettingsOf(this.#config, options.io.env), telemetry };
-    this.active = activeChannels(this.#settings);
-    this.commitStatus = this.#settings.commitStatus;
-    this.events = this.#settings.events;
-    this.redact = redactorOf(this.#settings, chatSecretsOf(this.#config));
     const exposed = configExposure(options.paths);
     if (exposed) options.note(exposed);
   }
@@ -83,19 +55,8 @@ export class OpenChannels {
     this.#noted.add(text);
   };
 
-  /** Why none of the wanted channels is active. */
-  whyInactive(wanted?: readonly ChannelName[]): string {
-    return whyInactive(this.#config, this.#settings, wanted);
-  }
-
   subjectOf(record: Announceable): NoticeSubject {
     return subjectOf(record, { redact: this.redact, random: this.options.io.random });
-  }
-
-  /** Whether anything is delivered there. */
-  isActive(name: DestinationName): boolean {
-    if (isTelemetry(name)) return this.#settings.telemetry[name] !== undefined;
-    return name === 'code-host' ? this.commitStatus : this.active.includes(name);
   }
 
   /** The messages of a record at any destination. */
@@ -103,8 +64,8 @@ export class OpenChannels {
     if (isTelemetry(name)) return [telemetryMessage(name, record) ?? []].flat();
     if (name === 'code-host') return [commitMessage(record) ?? []].flat();
     const notice = await this.#noticeOf(record);
-    const template = this.#settings.template(notice.kind, name);
-    const isEdited = this.#settings.edit && CHANNELS[name].edits;
+    const template = this.settings.template(notice.kind, name);
+    const isEdited = this.settings.edit && CHANNELS[name].edits;
     const own = isEdited ? { ...notice, edited: true as const } : notice;
     return CHANNELS[name].messages(own, template, (text) => this.noteOnce(`${name}: ${text}`));
   }
@@ -114,7 +75,7 @@ export class OpenChannels {
     const { paths, io } = this.options;
     const { redact } = this;
     const key = JSON.stringify(record);
-    const { verboseErrors } = this.#settings;
+    const { verboseErrors } = this.settings;
     const notice =
       this.#notices.get(key) ??
       noticeOf(record, { paths, redact, verboseErrors, random: io.random });
@@ -129,7 +90,7 @@ export class OpenChannels {
     const { spool, options, clock, noteOnce: note } = this;
     const { paths, io } = options;
     const queue = new Queue({ spool, channel: name, clock, note });
-    const channel = this.#connectionTo(name);
+    const channel = this.connect(name) as Channel;
     let isTidy = false;
     return {
       queue,
@@ -147,7 +108,7 @@ export class OpenChannels {
       open: () => {
         if (!isTidy) spool.tidy(name, io.now());
         isTidy = true;
-        const digest = destinationDigest(this.#settings, name);
+        const digest = this.digest(name);
         const { rates } = channel;
         return new Destination({ paths, channel: name, digest, rates, now: clock.now, note });
       },
@@ -155,20 +116,8 @@ export class OpenChannels {
         const record = announceableOf(event);
         return typeof record === 'object' ? this.messagesOf(name, record) : [];
       },
-      moved: (id) => {
-        if (name !== 'code-host' && !isTelemetry(name)) this.#saveMove(name, id);
-      },
+      moved: (id) => this.#saveMove(name as ChannelName, id),
     };
-  }
-
-  #connectionTo(name: DestinationName): Channel {
-    const { io, paths } = this.options;
-    if (name === 'code-host') return codeHostChannel({ io, paths, redact: this.redact });
-    if (isTelemetry(name)) {
-      const line = { env: io.env, redact: this.redact };
-      return connectTelemetry(name, this.#settings.telemetry, line);
-    }
-    return connect(name, this.#settings, io.env) as Channel;
   }
 
   /** Saves the new id of a destination that moved: a group that became a supergroup. */
@@ -179,8 +128,7 @@ export class OpenChannels {
     const what = `${name}: the group has become a supergroup`;
     const failure = failureIn(() => {
       // Another chat may have been set in the meantime.
-      const now = notifySettingsOf(readConfig(paths), io.env);
-      if (destinationDigest(now, name) !== destinationDigest(this.#settings, name)) return;
+      if (new Configured({ io, paths }).digest(name) !== this.digest(name)) return;
       editConfig({ paths, io, command: title }, [{ path: ['notify', key], value: id }]);
       this.noteOnce(`${what}: ${key} is now ${id}`);
     });

@@ -91,9 +91,10 @@ function destinationsOf(
   { eventType, instance }: NoticeSubject,
   { paths, channel, showAll }: AnnounceOptions,
 ): DestinationName[] | SkipReason {
-  if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.events) return 'events_off';
+  if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.settings.events)
+    return 'events_off';
   const active = showAll && opened.active.length === 0 ? CHANNEL_NAMES : opened.active;
-  const isMeant = opened.commitStatus && !channel?.split(',').includes('none');
+  const isMeant = opened.isActive('code-host') && !channel?.split(',').includes('none');
   const status = isMeant && commitMessage(record) !== undefined ? (['code-host'] as const) : [];
   if (channel === 'code-host') return status.length > 0 ? [...status] : 'channel_not_active';
   const selection = select(active, channel, () =>

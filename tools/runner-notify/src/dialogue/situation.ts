@@ -1,12 +1,11 @@
 /** What setting up a channel works with: the configuration, the given answers, the person. */
 
 import type { ChannelName } from '@runner/common/config/channels';
-import { type ConfigChange, changedConfig } from '@runner/common/config/edit';
-import { type NotifySettings, notifySettingsOf } from '@runner/common/config/settings';
+import type { ConfigChange } from '@runner/common/config/edit';
+import type { NotifySettings } from '@runner/common/config/settings';
 import { Failure } from '@runner/common/foundation/failure';
 import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
-import type { Channel, ConfigValues, Credentials, RequestLine } from '../service/contract.ts';
+import type { Channel, ConfigValues, RequestLine } from '../service/contract.ts';
 import type { Reply } from '../service/exchange.ts';
 import type { Dialogue } from './dialogue.ts';
 import { isRefused, refusalOf, refusalText } from './refusal.ts';
@@ -27,7 +26,6 @@ export interface Inputs {
 /** The configuration, what was given, and the person to ask, if there is one. */
 export interface Situation {
   readonly io: Io;
-  readonly paths: Paths;
   readonly inputs: Inputs;
   /** Undefined: there is no terminal. */
   readonly dialogue: Dialogue | undefined;
@@ -35,10 +33,16 @@ export interface Situation {
   readonly test: boolean;
   /** Prints one line to stderr. */
   note(text: string): void;
-  /** Ctrl-C aborts every request on the line. */
-  line(credentials: Credentials): RequestLine;
-  /** Undefined when the credentials of the channel are not among these. */
-  connect(channel: ChannelName, credentials: Credentials): Channel | undefined;
+  /** config.yml as it will be with these values. Throws as `notifySettingsOf`. */
+  draft(values: ConfigValues): DraftConfig;
+}
+
+/** The configuration before it is saved; Ctrl-C aborts every request. */
+export interface DraftConfig {
+  readonly settings: NotifySettings;
+  line(): RequestLine;
+  /** Undefined when the credentials of the channel are not set. */
+  connect(channel: ChannelName): Channel | undefined;
 }
 
 /** One channel as it will be saved. */
@@ -52,11 +56,6 @@ export interface Prepared {
 
 /** Asks for what is missing and tests it; saves nothing. */
 export type SetUp = (situation: Situation) => Promise<Prepared>;
-
-/** The settings as they will be with these values. Throws as `notifySettingsOf`. */
-export function settingsWith({ paths, io }: Situation, values: ConfigValues): NotifySettings {
-  return notifySettingsOf(changedConfig(paths, changesTo(values)), io.env);
-}
 
 /** The changes that set these keys of section `notify`. */
 export function changesTo(values: ConfigValues): ConfigChange[] {
@@ -154,8 +153,7 @@ async function tryOut(
   other: string,
 ): Promise<{ readonly movedTo: string | undefined } | 'other' | 'save'> {
   const { dialogue } = situation;
-  const settings = settingsWith(situation, values);
-  const connection = situation.connect(channel, settings) as Channel;
+  const connection = situation.draft(values).connect(channel) as Channel;
   for (;;) {
     const trial = await interruptible(situation, () => connection.sendTest());
     if (trial.class === 'delivered') {

@@ -10,10 +10,9 @@ import {
 } from '@runner/common/config/channels';
 import { changedConfig, editConfig, requireWritable } from '@runner/common/config/edit';
 import { readConfig } from '@runner/common/config/file';
-import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
 import { isThere } from '@runner/common/files/read';
 import { canAsk } from '@runner/common/tokens/prompt';
-import { connect, lineOf } from '../channels/credentials.ts';
+import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
 import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';
@@ -77,16 +76,14 @@ async function setUpChannels(
   { io, paths, note }: SetupContext,
   { channels, ...request }: SetupRequest,
 ): Promise<SetupReport> {
-  const active = activeAfter({ io, paths }, channels);
-  const signal = request.dialogue?.signal;
-  const situation: Situation = {
-    ...request,
-    io,
-    paths,
-    note,
-    line: (credentials) => lineOf(credentials, io.env, signal),
-    connect: (channel, credentials) => connect(channel, credentials, io.env, signal),
-  };
+  const draft = (values: ConfigValues) =>
+    new Configured(
+      { io, paths },
+      changedConfig(paths, changesTo(values)),
+      request.dialogue?.signal,
+    );
+  const active = activeAfter(draft, channels);
+  const situation: Situation = { ...request, io, note, draft };
   const prepared: (Prepared & { readonly channel: ChannelName })[] = [];
   for (const channel of channels) {
     prepared.push({ channel, ...(await CHANNELS[channel].setUp(situation)) });
@@ -95,9 +92,8 @@ async function setUpChannels(
   const values: ConfigValues = Object.assign({ channel }, ...prepared.map((each) => each.values));
   const head = schemaComment(io.program);
   editConfig({ paths, io, command: 'notify setup', head }, changesTo(values));
-  const saved = notifySettingsOf(readConfig(paths), io.env);
   for (const { channel: name, tested } of prepared)
-    keepTrial({ io, paths, title: 'notify setup' }, name, saved, tested ? null : undefined);
+    keepTrial({ io, paths, title: 'notify setup' }, name, tested ? null : undefined);
   const kept = active.filter((name) => !channels.includes(name));
   for (const name of kept) note(`${name} is configured already and stays active`);
   return {
@@ -120,16 +116,14 @@ function choiceOf(active: readonly ChannelName[]): ChannelChoice {
 
 /** The channels that will be active: those that are set up, and those that are active now. */
 function activeAfter(
-  { paths, io }: Pick<SetupContext, 'paths' | 'io'>,
+  draft: (values: ConfigValues) => Configured,
   channels: readonly ChannelName[],
 ): readonly ChannelName[] {
   const placeholders = channels.map((name) => CHANNELS[name].placeholders);
-  const draft = changedConfig(paths, changesTo(Object.assign({}, ...placeholders)));
-  const settings = notifySettingsOf(draft, io.env);
-  checkTemplates(draft, settings, (invalid) => {
+  const { config, settings, active } = draft(Object.assign({}, ...placeholders));
+  checkTemplates(config, settings, (invalid) => {
     throw invalid;
   });
-  const active = activeChannels(settings);
   return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
 }
 

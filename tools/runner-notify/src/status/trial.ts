@@ -1,11 +1,7 @@
 /** Test notifications: which channels get one, and the result. */
 
 import { CHANNEL_NAMES, type ChannelName, channelsIn } from '@runner/common/config/channels';
-import { chatSecretsOf } from '@runner/common/config/chat-credentials';
 import { editConfig } from '@runner/common/config/edit';
-import { readConfig } from '@runner/common/config/file';
-import { activeChannels, notifySettingsOf } from '@runner/common/config/settings';
-import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
 import {
   isTelemetry,
   type TelemetryName,
@@ -13,12 +9,11 @@ import {
 } from '@runner/common/config/telemetry-schema';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import { connect, destinationDigest, redactorOf, whyInactive } from '../channels/credentials.ts';
+import type { Server } from '@runner/common/foundation/paths';
+import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { connectTelemetry } from '../channels/telemetry/telemetry.ts';
-import type { Credentials, SendOutcome, ServiceProblem } from '../service/contract.ts';
-import { type Locking, waitForChannel } from '../spool/spool.ts';
+import type { Channel, SendOutcome, ServiceProblem } from '../service/contract.ts';
+import { waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
 
 /** The result of one test notification; problems have the fields of `ServiceProblem`. */
@@ -32,46 +27,35 @@ export type TrialResult = {
   readonly moved_to?: string;
 } & Partial<ServiceProblem>;
 
+/** A command, whose title is shown to processes that wait for its lock. */
+type TrialBy = Server & { readonly title: string };
+
 /** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
-export async function tryChannels(
-  { io, paths, title }: Locking & { readonly io: Io },
-  asked: string | undefined,
-): Promise<TrialResult[]> {
-  const config = readConfig(paths);
-  const settings = notifySettingsOf(config, io.env);
-  const active = activeChannels(settings);
-  const wanted = asked === undefined ? active : channelsIn(asked);
-  const telemetry = telemetryOf(config);
-  const services = telemetryIn(asked).filter((name) => telemetry[name] || asked !== undefined);
-  const redact = redactorOf(settings, chatSecretsOf(config));
-  const tried = services.map(async (channel): Promise<TrialResult> => {
-    if (!telemetry[channel]) return { channel, result: 'not_active' };
-    const outcome = await connectTelemetry(channel, telemetry, { env: io.env, redact }).sendTest();
-    const problem = outcome.class === 'delivered' ? null : outcome.problem;
-    keepTrial({ io, paths, title }, channel, { ...settings, telemetry }, problem);
-    return trialResult(channel, outcome);
-  });
-  if (tried.length === 0 && !wanted.some((name) => active.includes(name))) {
-    const named = asked === undefined ? CHANNEL_NAMES : wanted;
-    throw new Failure('not_configured', whyInactive(config, settings, named));
+export async function tryChannels(by: TrialBy, asked: string | undefined): Promise<TrialResult[]> {
+  const opened = new Configured(by);
+  const channels = asked === undefined ? opened.active : channelsIn(asked);
+  const services = telemetryIn(asked).filter(
+    (name) => asked !== undefined || opened.isActive(name),
+  );
+  if (services.length === 0 && !channels.some((name) => opened.isActive(name))) {
+    const named = asked === undefined ? CHANNEL_NAMES : channels;
+    throw new Failure('not_configured', opened.whyInactive(named));
   }
-  return Promise.all([
-    ...wanted.map(async (channel): Promise<TrialResult> => {
-      const connection = active.includes(channel) ? connect(channel, settings, io.env) : undefined;
-      if (!connection) return { channel, result: 'not_active' };
-      const outcome = await connection.sendTest();
-      const delivered = outcome.class === 'delivered';
-      const { movingKey } = CHANNELS[channel];
-      if (delivered && outcome.movedTo !== undefined && movingKey !== undefined) {
+  const names = [...channels, ...services];
+  return Promise.all(
+    names.map(async (channel): Promise<TrialResult> => {
+      if (!opened.isActive(channel)) return { channel, result: 'not_active' };
+      const outcome = await (opened.connect(channel) as Channel).sendTest();
+      const isDelivered = outcome.class === 'delivered';
+      const movingKey = isTelemetry(channel) ? undefined : CHANNELS[channel].movingKey;
+      if (isDelivered && outcome.movedTo !== undefined && movingKey !== undefined) {
         const change = { path: ['notify', movingKey], value: outcome.movedTo };
-        editConfig({ paths, io, command: title }, [change]);
+        editConfig({ ...by, command: by.title }, [change]);
       }
-      const moved = notifySettingsOf(readConfig(paths), io.env);
-      keepTrial({ io, paths, title }, channel, moved, delivered ? null : outcome.problem);
+      keepTrial(by, channel, isDelivered ? null : outcome.problem);
       return trialResult(channel, outcome);
     }),
-    ...tried,
-  ]);
+  );
 }
 
 /** A test as it is printed. */
@@ -103,15 +87,14 @@ const LOCK_WAIT = 2;
  * The command succeeds even if this cannot be saved.
  */
 export function keepTrial(
-  by: Locking,
+  by: TrialBy,
   channel: TrialResult['channel'],
-  credentials: Credentials & { readonly telemetry?: TelemetrySettings },
   problem: ServiceProblem | null | undefined,
 ): void {
   unlessFailure(() => {
+    const digest = new Configured(by).digest(channel);
     const lock = waitForChannel(by, channel, LOCK_WAIT);
     try {
-      const digest = destinationDigest(credentials, channel);
       const state = readState(by.paths, channel, () => digest);
       const next = tried(state, by.io.now().toISOString(), problem);
       if (JSON.stringify(next) !== JSON.stringify(state))

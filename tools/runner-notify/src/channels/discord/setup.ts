@@ -1,6 +1,5 @@
 /** Sets up the webhook chat service: its address, a check, a test message. */
 import { Failure } from '@runner/common/foundation/failure';
-import { Secret } from '@runner/common/secrets/secret';
 import {
   ATTEMPTS,
   acceptedAnswer,
@@ -8,10 +7,9 @@ import {
   type Situation,
   tested,
 } from '../../dialogue/situation.ts';
-import type { Inspection, ServiceProblem } from '../../service/contract.ts';
+import type { Channel, Inspection, ServiceProblem } from '../../service/contract.ts';
 import type { Reply } from '../../service/exchange.ts';
 import { fieldsOf, wordOf } from '../../service/fields.ts';
-import { connectDiscord } from './discord.ts';
 import { foreignWords, type Webhook, webhookOf } from './webhook.ts';
 
 const NOT_A_WEBHOOK =
@@ -62,9 +60,8 @@ async function lookAt(
   situation: Situation,
   { address }: Webhook,
 ): Promise<Reply<Inspection['facts']>> {
-  const discord = { webhook: new Secret(address) };
-  const line = situation.line({ telegram: undefined, discord });
-  const { facts, problem } = await connectDiscord(discord, line).inspect();
+  const connection = situation.draft({ discord_webhook: address }).connect('discord') as Channel;
+  const { facts, problem } = await connection.inspect();
   if (!problem) return { value: facts };
   // A compatible service may accept messages only: then the test message decides.
   if (situation.test && isUnasked(problem)) return { value: {} };

@@ -7,7 +7,6 @@ import {
   acceptedAnswer,
   type Prepared,
   type Situation,
-  settingsWith,
   tested,
 } from '../../dialogue/situation.ts';
 import { type Bot, type KnownBot, openBot } from './bot.ts';
@@ -39,9 +38,8 @@ async function knownBot(situation: Situation): Promise<KnownBot> {
 function botOf(situation: Situation, token: Secret): Bot {
   // The chat is not known yet; the address of the service does not depend on it.
   const values = { telegram_bot_token: token.reveal(), telegram_chat_id: '0' };
-  const { telegram } = settingsWith(situation, values);
-  const settings = { telegram, discord: undefined };
-  return openBot(telegram?.apiUrl ?? '', token, situation.line(settings));
+  const draft = situation.draft(values);
+  return openBot(draft.settings.telegram?.apiUrl ?? '', token, draft.line());
 }
 
 /** Saves nothing. */

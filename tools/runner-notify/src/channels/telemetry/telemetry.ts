@@ -136,13 +136,14 @@ export function telemetryMessage(name: TelemetryName, record: Announceable): Mes
   return payload && onlyForm(payload);
 }
 
-/** Connects to a service that is configured. */
+/** Undefined when the service is not configured. */
 export function connectTelemetry(
   name: TelemetryName,
   settings: TelemetrySettings,
   line: RequestLine,
-): Channel {
-  const target = settings[name] as TelemetryTarget;
+): Channel | undefined {
+  const target = settings[name];
+  if (!target) return undefined;
   const call: Call = { ...line, method: `${name} request` };
   const askWithin =
     (timeout?: number): Ask =>
