@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OpenChannels } from '../src/deliver/channels.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
-import { openAnnouncer } from '../src/deliver/send.ts';
+import { Announcer } from '../src/deliver/send.ts';
 import { event, makeWorld, sha, statuses, TYPES } from './commit-world.ts';
 
 const test = suite('commit status, storms');
@@ -50,7 +50,7 @@ for (const type of TYPES) {
     for (let number = 1; number <= 200; number += 1) {
       for (let times = chance(4); times > 0; times -= 1)
         api.fail(FAULTS[chance(FAULTS.length)] as Fault, 1 + chance(2));
-      const announcer = openAnnouncer({ ...common, channel: undefined, wait: 0, dryRun: false });
+      const announcer = new Announcer(common, { channel: undefined, wait: 0, dryRun: false });
       // Some commits are deployed twice.
       const commit = 1 + chance(100);
       for (const each of [

@@ -98,7 +98,7 @@ function world(
         channel: 'telegram',
         digest: state.digest,
         rates,
-        now: clock.now,
+        clock,
         note: (text) => notes.push(text),
       });
       const note = (text: string) => notes.push(text);

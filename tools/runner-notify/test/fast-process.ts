@@ -10,7 +10,7 @@ import { pathsOf } from '@runner/common/foundation/paths';
 import { OpenChannels } from '../src/deliver/channels.ts';
 import type { Clock } from '../src/deliver/clock.ts';
 import { deliverDue } from '../src/deliver/flush.ts';
-import { openAnnouncer } from '../src/deliver/send.ts';
+import { Announcer } from '../src/deliver/send.ts';
 import type { Announceable } from '../src/message/records.ts';
 
 /** Shortest real sleep, in milliseconds: a faster one would leave no time to two dozen others. */
@@ -68,16 +68,10 @@ export async function play({ role, root, epoch, speed, records, wait }: Play): P
   const note = () => {};
   const io = bareIo();
   if (role === 'send') {
-    const announcer = openAnnouncer({
-      io,
-      paths,
-      clock,
-      note,
-      title: 'test',
-      channel: 'both',
-      dryRun: false,
-      wait: wait ?? 0,
-    });
+    const announcer = new Announcer(
+      { io, paths, clock, note, title: 'test' },
+      { channel: 'both', dryRun: false, wait: wait ?? 0 },
+    );
     const all = [];
     for (const record of records ?? []) {
       const results = announcer.announce(record);

@@ -9,7 +9,7 @@ import {
   type Announceable,
   type Chunks,
   chunksOf,
-  linesOf,
+  recordsIn,
   withoutSecrets,
 } from '../message/records.ts';
 import { sampleRecords } from '../message/samples.ts';
@@ -47,9 +47,7 @@ export async function printPreviews(
   const template: NotifySettings['template'] = (kind, channel) =>
     usable.includes(`${kind}.${channel}`) ? settings.template(kind, channel) : undefined;
   const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;
-  const clean = withoutSecrets(context);
-  const show = async (line: Announceable) => {
-    const record = await clean(line);
+  const show = async (record: Announceable) => {
     const { verboseErrors } = settings;
     const notice = await noticeOf(record, { paths, redact, verboseErrors, random: io.random });
     for (const channel of channels) {
@@ -65,18 +63,15 @@ export async function printPreviews(
       yield chunk;
     }
   };
-  if (!io.stdin.isTTY) {
-    for await (const line of linesOf(watched(chunksOf(io.stdin)))) {
-      if ('record' in line) await show(line.record);
-      else {
-        note(`line ${line.number}: ${line.problem}`);
-        sound = false;
-      }
-    }
-  }
+  const onProblem = () => {
+    sound = false;
+  };
+  const chunks = io.stdin.isTTY ? [] : watched(chunksOf(io.stdin));
+  for await (const record of recordsIn(context, chunks, onProblem)) await show(record);
   if (!given) {
-    const deployId = newDeployId(io.random);
-    for (const record of sampleRecords(deployId, io.now())) await show(record);
+    const clean = withoutSecrets(context);
+    for (const record of sampleRecords(newDeployId(io.random), io.now()))
+      await show(await clean(record));
   }
   return sound;
 }

@@ -110,7 +110,7 @@ export class OpenChannels extends Configured {
         isTidy = true;
         const digest = this.digest(name);
         const { rates } = channel;
-        return new Destination({ paths, channel: name, digest, rates, now: clock.now, note });
+        return new Destination({ paths, channel: name, digest, rates, clock, note });
       },
       render: async ({ event }) => {
         const record = announceableOf(event);

@@ -17,6 +17,8 @@ import {
   type State,
   writeState,
 } from '../spool/state.ts';
+import type { Clock } from './clock.ts';
+import { pauseAfter } from './retry.ts';
 
 /** After this many consecutive failures the whole destination is paused. */
 const TROUBLE_MIN = 3;
@@ -44,8 +46,7 @@ export interface DestinationOptions {
   /** Digest of the credentials. */
   readonly digest: string;
   readonly rates: readonly Rate[];
-  /** Milliseconds since 1970. */
-  now(): number;
+  readonly clock: Clock;
   note(text: string): void;
 }
 
@@ -67,14 +68,18 @@ export class Destination {
     this.#state = readState(options.paths, options.channel, () => options.digest);
   }
 
-  wait({ ignoreTrouble } = { ignoreTrouble: false }): Wait {
+  wait(ignoreTrouble = false): Wait {
     this.#fixTimes();
     const { until, trouble: troubles, last_error } = this.#state;
-    const asked = Math.max(0, (until ?? 0) - this.#options.now());
+    const asked = Math.max(0, (until ?? 0) - this.#options.clock.now());
     const trouble = ignoreTrouble ? 0 : this.#left(troubles.pause);
     const kind = asked > 0 ? 'asked' : trouble > 0 ? 'trouble' : 'rate';
-    const problem = kind !== 'rate' && last_error ? problemOf(last_error) : undefined;
-    return { ms: Math.max(asked, trouble, this.#rateLeft()), kind, problem };
+    const { at: _, ...problem } = last_error ?? {};
+    return {
+      ms: Math.max(asked, trouble, this.#rateLeft()),
+      kind,
+      problem: kind !== 'rate' && last_error ? (problem as ServiceProblem) : undefined,
+    };
   }
 
   /** Why no more messages are sent; undefined: they are. */
@@ -84,8 +89,8 @@ export class Destination {
 
   /** Call right before a request. */
   sending(): void {
-    const { rates, now } = this.#options;
-    const at = now();
+    const { rates, clock } = this.#options;
+    const at = clock.now();
     const widest = Math.max(...rates.map(({ per }) => per));
     const longest = Math.max(...rates.map(({ count }) => count));
     const recent = this.#state.sent.filter((time) => at - time < widest);
@@ -106,17 +111,9 @@ export class Destination {
     return found ? found.id : this.messageId(...others);
   }
 
-  /**
-   * Call right after the request; `pause` returns the pause after `failures`, in milliseconds. The result
-   * is saved in the same write as the rest of the state.
-   */
-  answered(
-    { outcome, id }: Posted,
-    request: string,
-    step: MessageStep | undefined,
-    pause: (failures: number) => number,
-  ): void {
-    const at = this.#options.now();
+  /** Call right after the request. The result is saved in the same write as the rest of the state. */
+  answered({ outcome, id }: Posted, request: string, step: MessageStep | undefined): void {
+    const at = this.#options.clock.now();
     // The service counted it before it answered: using the later time is safe.
     const sent = [...this.#state.sent.slice(0, -1), at];
     const iso = new Date(at).toISOString();
@@ -143,7 +140,8 @@ export class Destination {
       this.#change({ ...failed, stopped: { at: iso, problem } });
     } else if (outcome.class === 'retry' && outcome.left === undefined) {
       const count = this.#state.trouble.count + 1;
-      const long = count >= TROUBLE_MIN ? pause(count - TROUBLE_MIN + 1) : 0;
+      const failures = count - TROUBLE_MIN + 1;
+      const long = failures > 0 ? pauseAfter(failures, this.#options.clock.random()) : 0;
       const trouble = { count, pause: long > 0 ? { from: at, until: at + long } : null };
       this.#change({ ...failed, trouble });
     } else {
@@ -163,7 +161,7 @@ export class Destination {
 
   /** After the clock was set back, pauses start again but do not get longer. */
   #fixTimes(): void {
-    const at = this.#options.now();
+    const at = this.#options.clock.now();
     const moved = (pause: Pause | null) =>
       pause && pause.from > at ? { from: at, until: at + pause.until - pause.from } : pause;
     const { until, asked_at, sent, rest, trouble } = this.#state;
@@ -180,22 +178,15 @@ export class Destination {
   }
 
   #left(pause: Pause | null): number {
-    return pause ? Math.max(0, pause.until - this.#options.now()) : 0;
+    return pause ? Math.max(0, pause.until - this.#options.clock.now()) : 0;
   }
 
   #rateLeft(): number {
-    const { rates, now } = this.#options;
+    const { rates, clock } = this.#options;
     const waits = rates.map(({ count, per }) => {
       const oldest = this.#state.sent.at(-count);
-      return oldest === undefined ? 0 : oldest + per - now();
+      return oldest === undefined ? 0 : oldest + per - clock.now();
     });
     return Math.max(0, this.#left(this.#state.rest), ...waits);
   }
-}
-
-function problemOf({
-  at: _,
-  ...problem
-}: ServiceProblem & { readonly at: string }): ServiceProblem {
-  return problem;
 }

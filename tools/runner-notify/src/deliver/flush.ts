@@ -7,7 +7,7 @@ import { announceableOf } from '../message/records.ts';
 import { spoolProblem } from '../spool/entry.ts';
 import { channelOf } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
-import { OpenChannels } from './channels.ts';
+import { OpenChannels, type OpenOptions } from './channels.ts';
 import { follow, unfollow } from './follow.ts';
 import { deliverQueue, type Outlet } from './loop.ts';
 import type { Next } from './queue.ts';
@@ -20,12 +20,12 @@ const AGE_MAX = 86_400_000;
 
 /** Prints one result per message that leaves the queue. `now`: also retries messages that wait after a failure. */
 export async function flushAll(
-  context: Pick<Context, 'io' | 'paths' | 'title' | 'note' | 'print'>,
+  context: OpenOptions & Pick<Context, 'print'>,
   now: boolean,
   only: readonly DestinationName[] = DESTINATION_NAMES,
 ): Promise<void> {
-  const { io, paths, note, title } = context;
-  const opened = new OpenChannels({ io, paths, title, note });
+  const { io, note } = context;
+  const opened = new OpenChannels(context);
   const { spool } = opened;
   const followed = only.filter(isTelemetry).filter((name) => opened.isActive(name));
   if (!DESTINATION_NAMES.some((name) => isTelemetry(name) && opened.isActive(name)))

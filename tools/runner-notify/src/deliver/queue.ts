@@ -121,12 +121,9 @@ export class Queue {
     this.#known.delete(name);
   }
 
+  /** In this run an eager choice passes over it. */
   tried(name: EntryName): void {
     this.#tried.add(name);
-  }
-
-  untried(name: EntryName): void {
-    this.#tried.delete(name);
   }
 
   #listIfDue(): boolean {

@@ -13,7 +13,7 @@ import { readDeploys } from '@runner/history/deploys/read';
 import { figuresOf, isIn, type Period } from '@runner/history/figures/figures';
 import { periodSince } from '@runner/history/log/options';
 import type { SendResult } from '../deliver/result.ts';
-import { openAnnouncer } from '../deliver/send.ts';
+import { Announcer } from '../deliver/send.ts';
 
 /** Milliseconds for the delivery; what remains is queued. */
 const WAIT = 5_000;
@@ -30,23 +30,13 @@ type DigestContext = Pick<Context, 'io' | 'paths' | 'title' | 'note'> & {
 
 /** Announces the digest; empty where the timer has nothing to do. Throws `usage`, `config_invalid`. */
 export async function announceDigest(context: DigestContext): Promise<readonly SendResult[]> {
-  const { io, paths, title, note } = context;
+  const { io, paths, note } = context;
   const { since, channel = 'all', 'dry-run': dryRun, scheduled } = context.options;
   const now = io.now();
   const period = periodSince(since, now);
   if (scheduled && !notifySettingsOf(readConfig(paths), io.env).digest) return [];
   const text = await digestText(paths, period, note);
-  const announcer = openAnnouncer({
-    io,
-    paths,
-
-    title,
-    note,
-    channel,
-    wait: WAIT,
-    dryRun,
-    showAll: dryRun,
-  });
+  const announcer = new Announcer(context, { channel, wait: WAIT, dryRun, showAll: dryRun });
   const fields = {
     timestamp: now.toISOString(),
     event_type: 'Digest',

@@ -130,6 +130,22 @@ export function withoutSecrets({
   };
 }
 
+/** The records of an input without secrets; each line that is not one is noted, and `onProblem` called. */
+export async function* recordsIn(
+  context: Server & { note(text: string): void },
+  chunks: Chunks,
+  onProblem: () => void,
+): AsyncGenerator<Announceable> {
+  const clean = withoutSecrets(context);
+  for await (const line of linesOf(chunks)) {
+    if ('record' in line) yield await clean(line.record);
+    else {
+      context.note(`line ${line.number}: ${line.problem}`);
+      onProblem();
+    }
+  }
+}
+
 /** A record that is announced; undefined for another kind; else what is wrong with it. */
 export function announceableOf(fields: LogRecord): Announceable | string | undefined {
   const kind = kindOf(fields);

@@ -9,30 +9,36 @@ import { isObject, jsonObject } from '@runner/common/text/json';
 import { cleanText } from '@runner/common/text/plain';
 import type { ServiceProblem } from '../service/contract.ts';
 import type { EntryName } from './names.ts';
+import { countIn, EPOCH, problemIn, readFields, type StoredFields, timeIn } from './stored.ts';
 
-/** One event for one channel, in `spool/notify/<id>.<channel>.json`. Times are ISO 8601 UTC. */
-export interface QueueEntry {
+/** The fields of an entry beside its channel and event, each as in a new entry when it cannot be read. Times are ISO 8601 UTC. */
+const FIELDS = {
+  queued_at: (value: unknown) => timeIn(value) ?? EPOCH,
+  /** How many of its messages were delivered: a failure with a long error has two. */
+  sent: countIn,
+  /** The recipients that have not got the next message; null: all. */
+  left: (value: unknown) =>
+    Array.isArray(value) ? (value.map(String) as readonly string[]) : null,
+  /** Failed attempts of the next message. */
+  attempts: countIn,
+  first_at: timeIn,
+  /** Not before; null: now. */
+  next_at: timeIn,
+  /** The last problem, or why it was given up. */
+  problem: problemIn,
+  /** When a request without a known answer began. */
+  attempting: timeIn,
+  /** A message was sent again although the first may have arrived. */
+  maybe_duplicate: (value: unknown) => value === true,
+  /** Place of its record in the audit log if it must not be sent twice; null: it may. */
+  once: (value: unknown) => (typeof value === 'string' ? value : null),
+};
+
+/** One event for one channel, in `spool/notify/<id>.<channel>.json`. */
+export interface QueueEntry extends StoredFields<typeof FIELDS> {
   readonly version: 1;
   readonly channel: DestinationName;
   readonly event: LogRecord;
-  readonly queued_at: string;
-  /** How many of its messages were delivered: a failure with a long error has two. */
-  readonly sent: number;
-  /** The recipients that have not got the next message; null: all. */
-  readonly left: readonly string[] | null;
-  /** Failed attempts of the next message. */
-  readonly attempts: number;
-  readonly first_at: string | null;
-  /** Not before; null: now. */
-  readonly next_at: string | null;
-  /** The last problem, or why it was given up. */
-  readonly problem: ServiceProblem | null;
-  /** When a request without a known answer began. */
-  readonly attempting: string | null;
-  /** A message was sent again although the first may have arrived. */
-  readonly maybe_duplicate: boolean;
-  /** Place of its record in the audit log if it must not be sent twice; null: it may. */
-  readonly once: string | null;
 }
 
 /** Fields with a list or an object that messages or traces show. */
@@ -71,21 +77,8 @@ export function newEntry(
   now: Date,
   once: string | null = null,
 ): QueueEntry {
-  return {
-    version: 1,
-    channel,
-    event,
-    queued_at: now.toISOString(),
-    sent: 0,
-    left: null,
-    attempts: 0,
-    first_at: null,
-    next_at: null,
-    problem: null,
-    attempting: null,
-    maybe_duplicate: false,
-    once,
-  };
+  const fields = readFields(FIELDS, { queued_at: now.toISOString(), once });
+  return { version: 1, channel, event, ...fields };
 }
 
 /** A secret may be split by escapes: then the text is stored without them. */
@@ -97,47 +90,13 @@ function redacted(text: string, redact: (text: string) => string): string {
 
 /** Reads an entry; undefined when the file is not one. */
 export function parseEntry(bytes: Uint8Array, channel: DestinationName): QueueEntry | undefined {
-  const value: Partial<Record<keyof QueueEntry, unknown>> =
-    jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
-  const { event } = value;
-  if (value.version !== 1 || value.channel !== channel || !isObject(event)) return undefined;
-  const count = (number: unknown) =>
-    Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : 0;
-  const time = (text: unknown) =>
-    typeof text === 'string' && !Number.isNaN(Date.parse(text)) ? text : null;
-  return {
-    version: 1,
-    channel,
-    event,
-    queued_at: time(value.queued_at) ?? new Date(0).toISOString(),
-    sent: count(value.sent),
-    left: Array.isArray(value.left) ? value.left.map(String) : null,
-    attempts: count(value.attempts),
-    first_at: time(value.first_at),
-    next_at: time(value.next_at),
-    problem: problemIn(value.problem),
-    attempting: time(value.attempting),
-    maybe_duplicate: value.maybe_duplicate === true,
-    once: typeof value.once === 'string' ? value.once : null,
-  };
+  const value = jsonObject(Buffer.from(bytes).toString('utf8')) ?? {};
+  const { version, event } = value;
+  if (version !== 1 || value.channel !== channel || !isObject(event)) return undefined;
+  return { version, channel, event, ...readFields(FIELDS, value) };
 }
 
 /** Why a message was given up without a request. */
 export function spoolProblem(code: string, description: string, hint?: string): ServiceProblem {
   return { method: 'spool', http_status: null, code, description, retryable: false, hint };
-}
-
-/** Reads a problem from a file of the spool. */
-export function problemIn(value: unknown): ServiceProblem | null {
-  if (value === null || typeof value !== 'object') return null;
-  const { method, http_status, code, description, retryable, hint } =
-    value as Partial<ServiceProblem>;
-  return {
-    method: String(method ?? ''),
-    http_status: typeof http_status === 'number' ? http_status : null,
-    code: typeof code === 'number' ? code : String(code ?? ''),
-    description: String(description ?? ''),
-    retryable: retryable === true,
-    hint: typeof hint === 'string' ? hint : undefined,
-  };
 }

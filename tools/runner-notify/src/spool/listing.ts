@@ -3,7 +3,7 @@
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
 import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
-import type { QueueEntry } from './entry.ts';
+import { newEntry, type QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';
 import { type Locking, type Spool, type SpoolPlace, waitForChannel } from './spool.ts';
 
@@ -63,27 +63,29 @@ export function findThese(
 export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMessage | undefined {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
-  const sound = entry === 'damaged' ? undefined : entry;
-  const event = sound?.event ?? {};
-  const tried = sound && (sound.attempts > 0 || sound.next_at !== null);
-  const live = tried ? 'waiting' : 'queued';
+  const isSound = entry !== 'damaged';
+  const { event, queued_at, attempts, first_at, next_at, sent, maybe_duplicate, problem } = isSound
+    ? entry
+    : newEntry(channelOf(name), {}, new Date(0));
+  const live = attempts > 0 || next_at !== null ? 'waiting' : 'queued';
+  const project = String(projectOf(event) ?? '');
   return {
     id: idOf(name),
     channel: channelOf(name),
-    state: !sound ? 'damaged' : place === 'dead' ? 'dead' : live,
+    state: !isSound ? 'damaged' : place === 'dead' ? 'dead' : live,
     event_type: String(kindOf(event) ?? ''),
-    project: String(projectOf(event) ?? ''),
-    app: String(projectOf(event) ?? ''),
+    project,
+    app: project,
     instance: textOf(event, 'instance') || 'default',
     version: textOf(event, 'version'),
     deploy_id: textOf(event, 'deploy_id'),
-    queued_at: sound?.queued_at ?? null,
-    attempts: sound?.attempts ?? 0,
-    first_at: sound?.first_at ?? null,
-    next_at: sound?.next_at ?? null,
-    messages: sound?.sent ?? 0,
-    maybe_duplicate: sound?.maybe_duplicate ?? false,
-    problem: sound?.problem ?? null,
+    queued_at: isSound ? queued_at : null,
+    attempts,
+    first_at,
+    next_at,
+    messages: sent,
+    maybe_duplicate,
+    problem,
     event,
   };
 }
