@@ -20,21 +20,8 @@ import { checkTemplates, templateWarning } from './templates.ts';
 /** Bytes up to this one are white space. */
 const BLANK_MAX = 0x20;
 
-/** One message; `payload` is the whole body, without the secret address. */
-export interface Preview {
-  readonly event_type: string;
-  readonly project: string;
-  /** The same under their other names. */
-  readonly event: string;
-  readonly app: string;
-  readonly deploy_id: string;
-  readonly channel: ChannelName;
-  readonly method: string;
-  /** Which message of the event on this channel, from 1. */
-  readonly part: number;
-  readonly parts: number;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
+/** One message. */
+export type Preview = ReturnType<typeof previewsOf>[number];
 
 /** Prints previews as records arrive; false when a line was not a record. Throws `config_invalid`. */
 export async function printPreviews(
@@ -81,7 +68,7 @@ function previewsOf(
   notice: Notice,
   settings: NotifySettings,
   note: (text: string) => void,
-): Preview[] {
+) {
   const warn = (text: string) => note(`${channel}: ${text}`);
   const template = settings.template(notice.kind, channel);
   const { method, messages: messagesOf, addressOf } = CHANNELS[channel];
@@ -89,13 +76,16 @@ function previewsOf(
   return messages.map((message, index) => ({
     event_type: notice.eventType,
     project: notice.project,
+    /** The same under their other names. */
     event: notice.eventType,
     app: notice.project,
     deploy_id: notice.deployId,
     channel,
     method,
+    /** Which message of the event on this channel, from 1. */
     part: index + 1,
     parts: messages.length,
+    /** The whole body, without the secret address. */
     payload: { ...addressOf(settings), ...message.payload },
   }));
 }

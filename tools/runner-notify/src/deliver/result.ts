@@ -3,23 +3,12 @@ import type { Style } from '@runner/common/cli/output';
 import type { DestinationName } from '@runner/common/config/channels';
 import { harmlessLine } from '@runner/common/text/harmless';
 import type { NoticeSubject } from '../message/notice.ts';
-import type { MessageKind } from '../message/records.ts';
 import type { Complaint, ServiceProblem } from '../service/contract.ts';
 import type { QueueEntry } from '../spool/entry.ts';
 import type { SkipReason } from './selection.ts';
 
 /** What `runner notify send --json` prints. */
-export interface SendResult extends Partial<ServiceProblem> {
-  readonly event_type: MessageKind;
-  readonly project: string;
-  /** The same under their other names. */
-  readonly event: MessageKind;
-  readonly app: string;
-  readonly instance: string;
-  readonly version: string;
-  readonly deploy_id: string;
-  /** null when no channel announces the event. */
-  readonly channel: DestinationName | null;
+export interface SendResult extends ReturnType<typeof headOf>, Partial<ServiceProblem> {
   /**
    * `queued`: it waits in the spool for another attempt; `rejected`: the service never accepts it, and
    * it was put aside; `failed`: it could not be queued, and is lost.
@@ -67,11 +56,12 @@ export function problemText({ description, code, hint }: ServiceProblem, asked?:
   return `${description}${details && ` (${details})`}${hint ? `; ${hint}` : ''}`;
 }
 
-/** The fields of a result that name the event. */
+/** The fields of a result that name the event; `channel` is null when none announces it. */
 export function headOf(subject: NoticeSubject, channel: DestinationName | null) {
   return {
     event_type: subject.eventType,
     project: subject.project,
+    /** The same under their other names. */
     event: subject.eventType,
     app: subject.project,
     instance: subject.instance,

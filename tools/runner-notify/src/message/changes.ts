@@ -3,20 +3,6 @@ import { type LogRecord, textOf } from '@runner/common/audit/record';
 import { isObject } from '@runner/common/text/json';
 import { cutCodePoints } from '@runner/common/text/plain';
 
-/** Shown of the commits of a deploy. */
-export interface CommitChanges {
-  /** undefined: unknown, or there was no version before. */
-  readonly count: number | undefined;
-  readonly subjects: readonly string[];
-  readonly authors: readonly string[];
-  /** https, at the code host. */
-  readonly url: string | undefined;
-  /** Hosts that its commands may reach, and could not before. */
-  readonly hosts: readonly string[];
-  /** Packages that now run a script when they are installed. */
-  readonly scripts: readonly string[];
-}
-
 const SUBJECTS_MAX = 5;
 const AUTHORS_MAX = 3;
 const HOSTS_MAX = 10;
@@ -25,10 +11,7 @@ const TEXT_MAX = 60;
 const URL_MAX = 500;
 
 /** undefined when the record has nothing of it. `clean` makes a text one plain line without secrets. */
-export function changesIn(
-  fields: LogRecord,
-  clean: (text: string) => string,
-): CommitChanges | undefined {
+export function changesIn(fields: LogRecord, clean: (text: string) => string) {
   const given = isObject(fields.changes) ? fields.changes : {};
   const texts = (value: unknown, single: string) => {
     const all = Array.isArray(value) ? value : [textOf(fields, single)];
@@ -39,14 +22,18 @@ export function changesIn(
   };
   const subjects = texts(given.subjects, 'subject').slice(0, SUBJECTS_MAX);
   const authors = texts(given.authors, 'author').slice(0, AUTHORS_MAX);
+  /** undefined: unknown, or there was no version before. */
   const count = Number.isSafeInteger(given.count) ? (given.count as number) : undefined;
   const url = addressIn(given.compare);
+  /** That its commands may reach, and could not before. */
   const hosts = texts(given.network_added ?? [], '').slice(0, HOSTS_MAX);
+  /** Packages that now run a script when they are installed. */
   const scripts = texts(given.new_install_scripts ?? [], '').slice(0, HOSTS_MAX);
   const isEmpty = [subjects, authors, hosts, scripts].every(({ length }) => length === 0) && !url;
   return isEmpty ? undefined : { count, subjects, authors, url, hosts, scripts };
 }
 
+/** https, at the code host. */
 function addressIn(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > URL_MAX || !URL.canParse(value)) return undefined;
   const { protocol, username, password, href } = new URL(value);

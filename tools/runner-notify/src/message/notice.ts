@@ -17,8 +17,8 @@ import type { Paths } from '@runner/common/foundation/paths';
 import { cleanText, codePoints, cutCodePoints, headAndTail } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import { readBaseline } from '@runner/extract/baseline-file';
-import { type CommitChanges, changesIn } from './changes.ts';
-import { type Announceable, type MessageKind, PLACE } from './records.ts';
+import { changesIn } from './changes.ts';
+import { type Announceable, PLACE } from './records.ts';
 
 /** Error text of the first failure message, in code points: readable at a glance. */
 const SUMMARY_MAX = 800;
@@ -32,61 +32,16 @@ const VALUE_MAX = 200;
 const REASON_MAX = 250;
 
 /** What a result says about an event. */
-export interface NoticeSubject {
-  readonly eventType: MessageKind;
-  readonly project: string;
-  readonly instance: string;
-  readonly version: string;
-  /** The same in all messages of one deploy. */
-  readonly deployId: string;
-}
+export type NoticeSubject = ReturnType<typeof subjectOf>;
 
 /** A message that a user can reword, or a change in the state of an app. */
 export type NoticeKind = TemplateKind | StateEvent | 'Digest';
 
 /** An event in words. Every text but `error` and `log` is one line; unknown ones are empty. */
-export interface Notice extends NoticeSubject {
-  readonly kind: NoticeKind;
-  /** Place of the record in the audit log, for `audit verify --anchor`: `#57·` and 32 digits; may be empty. */
-  readonly record: string;
-  /** ISO 8601 UTC; undefined without a valid one in the record. */
-  readonly timestamp: string | undefined;
-  readonly previousVersion: string;
-  readonly fromVersion: string;
-  readonly reason: string;
-  readonly domain: string;
-  /** In words, e.g. `1 m 05 s`. */
-  readonly duration: string;
-  /** Of a failure after the switch: whether the rollback succeeded. */
-  readonly rolledBack: boolean | undefined;
-  /** Of a rollback: the active version was only started again. */
-  readonly restarted?: true;
-  /** Full hash; empty when the record has none. */
-  readonly commit: string;
-  /** Of a job: its name. */
-  readonly job: string;
-  /** Of a failure. */
-  readonly stage: string;
-  /** Who started the deploy. */
-  readonly user: string;
-  /** Who approved the plan that was applied; why it needed no approval. */
-  readonly approvedBy: string;
-  readonly emergency: string;
-  /** Of a record of `runner fleet events`. */
-  readonly server: string;
-  /** The commits of the deploy. */
-  readonly changes: CommitChanges | undefined;
-  /** What a deploy or a rollback did to the database of the app; as a rule empty. */
-  readonly database: string;
+export type Notice = Awaited<ReturnType<typeof noticeOf>> & {
   /** The channel edits messages: one message a deploy. */
   readonly edited?: true;
-  /** Of a failure: its commit is not tried again until the next push. */
-  readonly blocked: boolean;
-  /** Of a failure: at most 800 code points. */
-  readonly error: string;
-  /** Of a failure with a longer error, with verbose_errors: at most 3800 code points. */
-  readonly log: string | undefined;
-}
+};
 
 const KINDS: Readonly<Record<Exclude<EventType, StateEvent>, TemplateKind>> = {
   DeployStarted: 'started',
@@ -108,54 +63,59 @@ export interface NoticeOptions {
 export function subjectOf(
   { fields, kind, project }: Announceable,
   { redact, random }: Pick<NoticeOptions, 'redact' | 'random'>,
-): NoticeSubject {
+) {
   const field = (name: string) => shortLine(textOf(fields, name), redact);
   return {
     eventType: kind,
     project: shortLine(project, redact) || 'unknown',
     instance: field('instance') || 'default',
     version: field('version') || (kind === 'Digest' ? field('since').slice(0, 10) : 'unknown'),
+    /** The same in all messages of one deploy. */
     deployId: [...field('deploy_id')].slice(0, DEPLOY_ID_LENGTH).join('') || newDeployId(random),
   };
 }
 
-export async function noticeOf(record: Announceable, options: NoticeOptions): Promise<Notice> {
+export async function noticeOf(record: Announceable, options: NoticeOptions) {
   const { fields, kind } = record;
-  const field = (name: string, max?: number) =>
-    shortLine(textOf(fields, name), options.redact, max);
-  const error =
-    kind === 'DeployFailure' || kind === 'JobFailed'
-      ? await errorOf(record, options)
-      : kind === 'Digest'
-        ? {
-            summary: headAndTail(plain(textOf(fields, 'error'), options.redact), LOG_MAX),
-            log: undefined,
-          }
-        : undefined;
+  const { redact } = options;
+  const field = (name: string, max?: number) => shortLine(textOf(fields, name), redact, max);
+  const ofKind: NoticeKind = kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind];
   return {
     ...subjectOf(record, options),
-    kind: kind === 'Digest' || isStateEvent(kind) ? kind : KINDS[kind],
+    kind: ofKind,
+    /** Place of the record in the audit log, for `audit verify --anchor`: `#57·` and 32 digits; may be empty. */
     record: field(PLACE),
+    /** ISO 8601 UTC; undefined without a valid one in the record. */
     timestamp: timeOf(fields.timestamp),
     previousVersion: field('previous_version'),
     fromVersion: field('from_version'),
     reason: field('reason', REASON_MAX),
     domain: field('domain'),
-    changes: changesIn(fields, (text) => shortLine(text, options.redact)),
-    ...(kind === 'RollbackSuccess' && isRestarted(fields) && { restarted: true }),
+    /** The commits of the deploy. */
+    changes: changesIn(fields, (text) => shortLine(text, redact)),
+    /** Of a rollback: the active version was only started again. */
+    restarted: kind === 'RollbackSuccess' && isRestarted(fields),
+    /** Full hash; empty when the record has none. */
     commit: field('commit'),
     job: field('job'),
+    /** Of a failure. */
     stage: field('stage'),
+    /** What a deploy or a rollback did to the database of the app; as a rule empty. */
     database: databaseWords(field('migration'), field('database_backup')),
+    /** Who started the deploy. */
     user: field('user'),
-    approvedBy: shortLine(listIn(fields.approved_by), options.redact),
+    /** Who approved the plan that was applied; why it needed no approval. */
+    approvedBy: shortLine(listIn(fields.approved_by), redact),
     emergency: field('emergency', REASON_MAX),
+    /** Of a record of `runner fleet events`. */
     server: field('server'),
+    /** In words, e.g. `1 m 05 s`. */
     duration: durationText(fields.duration_ms),
+    /** Of a failure after the switch: whether the rollback succeeded. */
     rolledBack: typeof fields.rolled_back === 'boolean' ? fields.rolled_back : undefined,
+    /** Of a failure: its commit is not tried again until the next push. */
     blocked: fields.blocked === true,
-    error: error?.summary ?? '',
-    log: error?.log,
+    ...(await errorOf(record, options)),
   };
 }
 
@@ -187,25 +147,28 @@ function withoutEdges(text: string): string {
   return kept.slice(kept.lastIndexOf('\n', first) + 1);
 }
 
+/** Of a failure its error, at most 800 code points, and with verbose_errors the log of a longer one, at most 3800. */
 async function errorOf(
-  { fields, project }: Announceable,
+  { kind, fields, project }: Announceable,
   { redact, verboseErrors, paths }: NoticeOptions,
-): Promise<{ summary: string; log: string | undefined }> {
-  const error = withoutEdges(plain(textOf(fields, 'error'), redact));
-  if (error.trim() === '') return { summary: 'no error text was recorded', log: undefined };
-  if (codePoints(error) <= SUMMARY_MAX) return { summary: error, log: undefined };
+): Promise<{ readonly error: string; readonly log: string | undefined }> {
+  const short = (error: string) => ({ error, log: undefined });
+  const whole = plain(textOf(fields, 'error'), redact);
+  if (kind === 'Digest') return short(headAndTail(whole, LOG_MAX));
+  if (kind !== 'DeployFailure' && kind !== 'JobFailed') return short('');
+  const error = withoutEdges(whole);
+  if (error.trim() === '') return short('no error text was recorded');
+  if (codePoints(error) <= SUMMARY_MAX) return short(error);
   // The pipeline saw the whole output of the step; the error keeps only its head and tail.
   let picked = plain(textOf(fields, 'cause'), redact).trim();
   if (picked === '') {
     const { extractError } = await import('@runner/extract/extract');
     const baseline = paths && { baseline: readBaseline(paths, project) };
-    picked = plain(
-      extractError(error, { max: SUMMARY_MAX, redact, ...baseline }).text,
-      redact,
-    ).trim();
+    const found = extractError(error, { max: SUMMARY_MAX, redact, ...baseline });
+    picked = plain(found.text, redact).trim();
   }
   return {
-    summary: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),
+    error: headAndTail(picked || error, SUMMARY_MAX).trimEnd(),
     log: verboseErrors ? headAndTail(error, LOG_MAX) : undefined,
   };
 }

@@ -22,16 +22,7 @@ import { keepTrial } from '../status/trial.ts';
 import { readInputs, requireInputs, type SetupOptions } from './inputs.ts';
 
 /** What was saved; what `runner notify setup --json` prints. */
-export interface SetupReport {
-  readonly config: string;
-  /** What `notify.channel` is now. */
-  readonly channel: ChannelChoice;
-  readonly channels: readonly (Readonly<Record<string, unknown>> & {
-    readonly channel: ChannelName;
-    /** A test message was delivered. */
-    readonly tested: boolean;
-  })[];
-}
+export type SetupReport = Awaited<ReturnType<typeof setUpChannels>>;
 
 type SetupContext = Pick<Context, 'io' | 'paths' | 'note' | 'errStyle'>;
 
@@ -75,7 +66,7 @@ interface SetupRequest extends Pick<Situation, 'inputs' | 'test' | 'dialogue'> {
 async function setUpChannels(
   { io, paths, note }: SetupContext,
   { channels, ...request }: SetupRequest,
-): Promise<SetupReport> {
+) {
   const draft = (values: ConfigValues) =>
     new Configured(
       { io, paths },
@@ -98,7 +89,9 @@ async function setUpChannels(
   for (const name of kept) note(`${name} is configured already and stays active`);
   return {
     config: paths.config,
+    /** What `notify.channel` is now. */
     channel,
+    /** `tested`: a test message was delivered. */
     channels: prepared.map(({ channel: name, facts, tested }) => ({
       channel: name,
       ...facts,

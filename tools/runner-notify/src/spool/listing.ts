@@ -1,32 +1,15 @@
 /** The spool for `runner notify queue`. */
 
 import { kindOf, type LogRecord, projectOf, textOf } from '@runner/common/audit/record';
-import type { DestinationName } from '@runner/common/config/channels';
 import { Failure } from '@runner/common/foundation/failure';
 import { newEntry, type QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, idOf } from './names.ts';
 import { type Locking, type Spool, type SpoolPlace, waitForChannel } from './spool.ts';
 
 /** A message as `queue` prints it; `event` only with `show`. */
-export interface WaitingMessage
-  extends Pick<QueueEntry, 'attempts' | 'first_at' | 'next_at' | 'maybe_duplicate' | 'problem'> {
-  readonly id: string;
-  readonly channel: DestinationName;
-  /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
-  readonly state: 'queued' | 'waiting' | 'dead' | 'damaged';
-  readonly event_type: string;
-  readonly project: string;
-  /** The same under its other name. */
-  readonly app: string;
-  readonly instance: string;
-  readonly version: string;
-  readonly deploy_id: string;
-  /** null when unknown. */
-  readonly queued_at: string | null;
-  /** How many messages of the event were delivered. */
-  readonly messages: number;
+export type WaitingMessage = Omit<NonNullable<ReturnType<typeof waitingOf>>, 'event'> & {
   readonly event?: LogRecord;
-}
+};
 
 export interface SpoolFile {
   readonly name: EntryName;
@@ -60,7 +43,7 @@ export function findThese(
 }
 
 /** A message for people; undefined when it left in the meantime. */
-export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMessage | undefined {
+export function waitingOf(spool: Spool, { name, place }: SpoolFile) {
   const entry = spool.read(name, place);
   if (entry === undefined) return undefined;
   const isSound = entry !== 'damaged';
@@ -72,17 +55,21 @@ export function waitingOf(spool: Spool, { name, place }: SpoolFile): WaitingMess
   return {
     id: idOf(name),
     channel: channelOf(name),
+    /** `waiting`: it was tried, or the service asked to wait; `dead`: given up; `damaged`: not an entry. */
     state: !isSound ? 'damaged' : place === 'dead' ? 'dead' : live,
     event_type: String(kindOf(event) ?? ''),
     project,
+    /** The same under its other name. */
     app: project,
     instance: textOf(event, 'instance') || 'default',
     version: textOf(event, 'version'),
     deploy_id: textOf(event, 'deploy_id'),
+    /** null when unknown. */
     queued_at: isSound ? queued_at : null,
     attempts,
     first_at,
     next_at,
+    /** How many messages of the event were delivered. */
     messages: sent,
     maybe_duplicate,
     problem,

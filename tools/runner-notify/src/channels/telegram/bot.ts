@@ -25,32 +25,11 @@ const WANTED_UPDATES = [
 ];
 
 /** The bot, from getMe. */
-export interface Me {
-  readonly id: number;
-  readonly username: string;
-  /** Privacy mode is off: the bot reads every message of its groups. */
-  readonly readsAll: boolean;
-}
-
+export type Me = ReturnType<typeof meOf>;
 /** A chat, from getChat. */
-export interface ChatFacts {
-  readonly id: string;
-  /** Empty when the server does not say. */
-  readonly type: string;
-  /** Of a person: the name. */
-  readonly title: string;
-  readonly isForum: boolean;
-  /** False: members other than administrators may not write. */
-  readonly membersMayPost: boolean;
-}
-
+export type ChatFacts = ReturnType<typeof chatFactsOf>;
 /** The bot's standing in a chat, from getChatMember. */
-export interface Member {
-  /** Empty when the server does not say. */
-  readonly status: string;
-  /** Undefined where the service does not say for this status. */
-  readonly mayPost: boolean | undefined;
-}
+type Member = ReturnType<typeof memberOf>;
 
 /** The read-only methods that this tool calls. */
 export type Bot = ReturnType<typeof openBot>;
@@ -76,11 +55,7 @@ export function openBot(apiUrl: string, token: Secret, line: RequestLine) {
     return 'problem' in reply ? reply : { value: read(reply.value.result) };
   };
   return {
-    me: () =>
-      call('getMe', {}, (result): Me => {
-        const { id, username, can_read_all_group_messages: readsAll } = fieldsOf(result);
-        return { id: Number(id), username: wordOf(username), readsAll: readsAll === true };
-      }),
+    me: () => call('getMe', {}, (result) => meOf(fieldsOf(result))),
     /** The host of the webhook that gets the bot's updates; empty when there is none. */
     webhookHost: () =>
       call('getWebhookInfo', {}, (result) => {
@@ -102,16 +77,11 @@ export function openBot(apiUrl: string, token: Secret, line: RequestLine) {
         chatFactsOf({}, id),
       ),
     member: (chatId: string, userId: number) =>
-      orUnknown<Member>(
-        call('getChatMember', { chat_id: chatId, user_id: userId }, (result): Member => {
-          const { status, can_post_messages, can_send_messages } = fieldsOf(result);
-          const stated = [can_post_messages, can_send_messages].find((each) => each !== undefined);
-          return {
-            status: wordOf(status),
-            mayPost: stated === undefined ? undefined : stated === true,
-          };
-        }),
-        { status: '', mayPost: undefined },
+      orUnknown(
+        call('getChatMember', { chat_id: chatId, user_id: userId }, (result) =>
+          memberOf(fieldsOf(result)),
+        ),
+        memberOf({}),
       ),
   };
 }
@@ -123,22 +93,39 @@ async function orUnknown<T>(asked: Promise<Reply<T>>, unknown: T): Promise<Reply
   return { value: unknown };
 }
 
+function meOf({ id, username, can_read_all_group_messages: readsAll }: Fields) {
+  // Privacy mode is off: the bot reads every message of its groups.
+  return { id: Number(id), username: wordOf(username), readsAll: readsAll === true };
+}
+
 /** Reads a Chat object; `otherwise` is its id when it has none. */
-export function chatFactsOf(chat: Fields, otherwise = ''): ChatFacts {
+export function chatFactsOf(chat: Fields, otherwise = '') {
   const name = [chat.first_name, chat.last_name].map(wordOf).filter(Boolean).join(' ');
   const { can_send_messages } = fieldsOf(chat.permissions);
   return {
     id: wordOf(chat.id) || otherwise,
+    /** Empty when the server does not say. */
     type: wordOf(chat.type),
+    /** Of a person: the name. */
     title: wordOf(chat.title) || name || wordOf(chat.username),
     isForum: chat.is_forum === true,
+    /** False: members other than administrators may not write. */
     membersMayPost: can_send_messages !== false,
   };
 }
 
-/** Whether the bot can post, and what to change. */
+function memberOf({ status, can_post_messages, can_send_messages }: Fields) {
+  const stated = [can_post_messages, can_send_messages].find((each) => each !== undefined);
+  return {
+    /** Empty when the server does not say. */
+    status: wordOf(status),
+    /** Undefined where the service does not say for this status. */
+    mayPost: stated === undefined ? undefined : stated === true,
+  };
+}
+
+/** Whether the bot can post, and what to change; `status` as Telegram calls it. */
 export interface Rights {
-  /** The bot's status in the chat, as Telegram calls it. */
   readonly status: string;
   readonly canPost: boolean;
   readonly advice: readonly string[];

@@ -9,31 +9,11 @@ import type { Announceable } from '../../message/records.ts';
 /** Longest text of an attribute, in code points. */
 const TEXT_MAX = 500;
 
-/** Times are milliseconds since 1970. */
-export interface PipelineRun {
-  readonly app: string;
-  readonly version: string;
-  readonly commit: string;
-  readonly deployId: string;
-  readonly action: 'deploy' | 'rollback';
-  readonly result: 'success' | 'failure' | 'cancellation';
-  /** Who or what began it. */
-  readonly user: string;
-  readonly environments: readonly string[];
-  readonly start: number;
-  readonly end: number;
-  readonly steps: readonly { readonly stage: string; readonly ms: number }[];
-  /** Of a failure: where it failed, and its first line. Of a rollback: why. */
-  readonly stage: string;
-  readonly reason: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  /** The span of the deploy that is undone; undefined: it is a run of its own. */
-  readonly parentId: string | undefined;
-}
+/** A deploy or a rollback that has ended; times are milliseconds since 1970. */
+export type PipelineRun = NonNullable<ReturnType<typeof runOf>>;
 
 /** Undefined for a record that ends nothing. */
-export function runOf({ kind, project: app, fields }: Announceable): PipelineRun | undefined {
+export function runOf({ kind, project: app, fields }: Announceable) {
   if (!['DeploySuccess', 'DeployFailure', 'RollbackSuccess'].includes(kind)) return undefined;
   const text = (name: string) => cleanText(textOf(fields, name)).trim();
   const line = (name: string) => cutCodePoints(text(name).split('\n')[0] ?? '', TEXT_MAX);
@@ -53,19 +33,22 @@ export function runOf({ kind, project: app, fields }: Announceable): PipelineRun
     deployId,
     action: isBack || text('from_version') !== '' ? 'rollback' : 'deploy',
     result: kind !== 'DeployFailure' ? 'success' : fields.interrupted ? 'cancellation' : 'failure',
+    /** Who or what began it. */
     user: line('user') || line('trigger'),
     environments: instancesOf(fields).map(environmentName),
     start: end - (took ?? 0),
     end,
     steps,
+    /** Of a failure: where it failed, and its first line. Of a rollback: why. */
     stage: kind === 'DeployFailure' ? line('stage') || 'unknown' : '',
     reason: kind === 'DeployFailure' ? line('cause') || line('error') : line('reason'),
     traceId,
     spanId: spanIdOf(traceId, isPart ? own : RUN),
+    /** The span of the deploy that is undone; undefined: it is a run of its own. */
     parentId: isPart ? spanIdOf(traceId, RUN) : undefined,
   };
 }
 
-function isStep(value: unknown): value is PipelineRun['steps'][number] {
+function isStep(value: unknown): value is { readonly stage: string; readonly ms: number } {
   return isObject(value) && typeof value.stage === 'string' && Number.isFinite(value.ms);
 }
