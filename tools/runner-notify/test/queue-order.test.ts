@@ -29,7 +29,7 @@ test('a thousand new entries do not list a big spool a thousand times', () => {
     const event = { deploy_id: String(number) };
     queue.begin();
     queue.add(entryName(number, 0, 'discord'), newEntry('discord', event, new Date(number)));
-    assert.ok(queue.choose({ ms: 0, kind: 'rate', problem: undefined }, false));
+    assert.ok(queue.choose({ wait: 0, why: 'rate', problem: undefined }, false));
   }
   assert.ok(listings <= 2, String(listings));
 });

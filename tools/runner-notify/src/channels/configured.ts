@@ -12,14 +12,19 @@ import {
   NO_CHANNEL,
   type NotifySettings,
   notifySettingsOf,
+  placeOf,
   SET_UP,
+  type TemplateKind,
 } from '@runner/common/config/settings';
 import { type TelemetrySettings, telemetryOf } from '@runner/common/config/telemetry';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
+import { failureIn } from '@runner/common/foundation/attempt';
+import { Failure } from '@runner/common/foundation/failure';
 import type { Server } from '@runner/common/foundation/paths';
 import { redactor } from '@runner/common/secrets/redactor';
 import { digestOf, Secret } from '@runner/common/secrets/secret';
 import type { Tree } from '@runner/common/yaml/schema';
+import { parseTemplate } from '../message/template.ts';
 import type { Channel, Credentials, RequestLine } from '../service/contract.ts';
 import { codeHostChannel } from './code-host/code-host.ts';
 import { CHANNELS } from './index.ts';
@@ -48,6 +53,8 @@ export function redactorOf(
     .map((text) => new Secret(text));
   return redactor([...secrets, ...others]);
 }
+
+const KINDS: readonly TemplateKind[] = ['started', 'success', 'failure', 'rollback'];
 
 /** Throws `config_invalid`, `insecure_address` or `file_unreadable`. */
 export class Configured {
@@ -111,6 +118,26 @@ export class Configured {
     return digestOf(new Secret(identity));
   }
 
+  /** The templates that can be used, as `failure.telegram`; of each invalid one `report` gets a `config_invalid`. */
+  templates(report: (invalid: Failure) => void): string[] {
+    const names = KINDS.flatMap((kind) => CHANNEL_NAMES.map((channel) => ({ kind, channel })));
+    return names.flatMap(({ kind, channel }) => {
+      const template = this.settings.template(kind, channel);
+      if (template === undefined) return [];
+      const failure = failureIn(() => parseTemplate(template, CHANNELS[channel].codeEscapes));
+      if (!failure) return [`${kind}.${channel}`];
+      const path = ['notify', 'templates', kind, channel];
+      const words = `${placeOf(this.config, path)}: ${failure.message}`;
+      report(new Failure('config_invalid', words, { key: path.join('.') }));
+      return [];
+    });
+  }
+
+  /** The same where messages go out anyway: prints what is wrong. */
+  usableTemplates(note: (text: string) => void): string[] {
+    return this.templates(({ message }) => note(`${message}; the built-in text is sent`));
+  }
+
   /** What a request needs, redacted with all credentials. */
   line(): RequestLine {
     return { env: this.#server.io.env, redact: this.redact, signal: this.#signal };
@@ -118,7 +145,7 @@ export class Configured {
 
   /** Undefined when the credentials of the destination are not set. */
   connect(name: DestinationName): Channel | undefined {
-    if (name === 'code-host') return codeHostChannel({ ...this.#server, redact: this.redact });
+    if (name === 'code-host') return codeHostChannel(this.#server, this.redact);
     if (isTelemetry(name)) return connectTelemetry(name, this.telemetry, this.line());
     return CHANNELS[name].connect(this.settings, this.line());
   }

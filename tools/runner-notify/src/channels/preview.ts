@@ -15,7 +15,6 @@ import {
 import { sampleRecords } from '../message/samples.ts';
 import { Configured } from './configured.ts';
 import { CHANNELS } from './index.ts';
-import { checkTemplates, templateWarning } from './templates.ts';
 
 /** Bytes up to this one are white space. */
 const BLANK_MAX = 0x20;
@@ -29,8 +28,9 @@ export async function printPreviews(
   asked: string | undefined,
 ): Promise<boolean> {
   const { io, paths, print, note } = context;
-  const { config, settings, redact, active } = new Configured(context);
-  const usable = checkTemplates(config, settings, (invalid) => note(templateWarning(invalid)));
+  const configured = new Configured(context);
+  const { settings, redact, active } = configured;
+  const usable = configured.usableTemplates(note);
   const template: NotifySettings['template'] = (kind, channel) =>
     usable.includes(`${kind}.${channel}`) ? settings.template(kind, channel) : undefined;
   const channels = asked ? channelsIn(asked) : active.length > 0 ? active : CHANNEL_NAMES;

@@ -2,6 +2,7 @@ import { command } from '@runner/common/cli/command';
 import { fields, type Style, table } from '@runner/common/cli/output';
 import { EXIT, notProvided, usage } from '@runner/common/foundation/failure';
 import { harmless, harmlessLine } from '@runner/common/text/harmless';
+import { counted } from '@runner/common/text/words';
 import { problemText } from '../service/problem-text.ts';
 import {
   damagedOf,
@@ -76,7 +77,7 @@ export const queue = command({
   human({ action, messages }: Shown, style, { io }) {
     if (action === 'show') return messages.map((each) => details(each, style)).join('\n');
     if (action === 'list') return listed(messages, style, io.now().getTime());
-    const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;
+    const count = counted(messages.length, 'message');
     if (action === 'drop') return `${count} dropped\n`;
     return `${count} made due: run \`runner notify flush\`\n`;
   },
@@ -111,25 +112,22 @@ function listed(messages: readonly WaitingMessage[], style: Style, now: number):
 }
 
 function details({ event, problem, ...each }: WaitingMessage, style: Style): string {
-  const rows: (readonly [string, string])[] = [
+  const rows: [string, string][] = [
     ['channel', each.channel],
     ['state', each.state],
     ['queued', each.queued_at ?? '-'],
     ['first tried', each.first_at ?? '-'],
     ['next try', each.next_at ?? (each.state === 'dead' ? '-' : 'now')],
     ['tries', String(each.attempts)],
-    ['delivered', each.messages === 1 ? '1 message' : `${each.messages} messages`],
-    ...(each.maybe_duplicate ? [['maybe twice', 'yes'] as const] : []),
-    ...(problem ? [['problem', problemText(problem)] as const] : []),
-    ...(problem?.hint ? [['hint', harmlessLine(problem.hint)] as const] : []),
-    ...Object.entries(event ?? {}).map(
-      ([field, value]) =>
-        [
-          `event.${harmlessLine(field)}`,
-          harmless(typeof value === 'object' ? JSON.stringify(value) : String(value)),
-        ] as const,
-    ),
+    ['delivered', counted(each.messages, 'message')],
   ];
+  if (each.maybe_duplicate) rows.push(['maybe twice', 'yes']);
+  if (problem) rows.push(['problem', problemText(problem)]);
+  if (problem?.hint) rows.push(['hint', harmlessLine(problem.hint)]);
+  for (const [field, value] of Object.entries(event ?? {})) {
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    rows.push([`event.${harmlessLine(field)}`, harmless(text)]);
+  }
   return `${style.bold(each.id)}\n${fields(rows)}`;
 }
 

@@ -5,10 +5,6 @@ import { configExposure } from '@runner/common/guards/exposure';
 import { channelOption } from '../channels/options.ts';
 import type { TrialResult } from '../status/trial.ts';
 
-interface TestReport {
-  readonly channels: readonly TrialResult[];
-}
-
 export const test = command({
   name: 'test',
   about: 'Send a test notification to every active channel',
@@ -27,8 +23,8 @@ export const test = command({
     if (exposed) context.note(exposed);
     const channels = await tryChannels(context, context.options.channel);
     const arrived = channels.every(({ result }) => result === 'delivered');
-    return { value: { channels } satisfies TestReport, status: arrived ? EXIT.ok : EXIT.failed };
+    return { value: { channels }, status: arrived ? EXIT.ok : EXIT.failed };
   },
-  human: async ({ channels }: TestReport, style) =>
+  human: async ({ channels }: { channels: readonly TrialResult[] }, style) =>
     (await import('../status/text.ts')).trialsText(channels, style),
 });

@@ -27,15 +27,13 @@ const ASKED_MIN = 100;
 /** Longest pause after a rate window is used up, in milliseconds; Discord's windows are shorter. */
 const REST_MAX = 5_000;
 
-/** Why no message can be sent now: our rates, the service's request, or temporary problems. */
-export type WaitKind = 'rate' | 'asked' | 'trouble';
-
 /** How long no message can be sent, and why. */
 export interface Wait {
   /** Milliseconds; 0 when a message may be sent now. */
-  readonly ms: number;
-  readonly kind: WaitKind;
-  /** The last problem; undefined for our own rates. */
+  readonly wait: number;
+  /** Our rates, the service's request, temporary problems; `backoff`: the message itself failed before. */
+  readonly why: 'rate' | 'asked' | 'trouble' | 'backoff';
+  /** The last problem of the destination, if that is the reason. */
   readonly problem: ServiceProblem | undefined;
 }
 
@@ -73,12 +71,12 @@ export class Destination {
     const { until, trouble: troubles, last_error } = this.#state;
     const asked = Math.max(0, (until ?? 0) - this.#options.clock.now());
     const trouble = ignoreTrouble ? 0 : this.#left(troubles.pause);
-    const kind = asked > 0 ? 'asked' : trouble > 0 ? 'trouble' : 'rate';
+    const why = asked > 0 ? 'asked' : trouble > 0 ? 'trouble' : 'rate';
     const { at: _, ...problem } = last_error ?? {};
     return {
-      ms: Math.max(asked, trouble, this.#rateLeft()),
-      kind,
-      problem: kind !== 'rate' && last_error ? (problem as ServiceProblem) : undefined,
+      wait: Math.max(asked, trouble, this.#rateLeft()),
+      why,
+      problem: why !== 'rate' && last_error ? (problem as ServiceProblem) : undefined,
     };
   }
 

@@ -90,9 +90,8 @@ export function unfollow({ options: { paths }, clock }: OpenChannels): void {
 function readCursor(paths: Paths): Cursor {
   const text = readTextIfThere(cursorFile(paths), CURSOR_MAX) ?? '';
   const { since, last, file, to } = jsonObject(text) ?? {};
-  if (typeof since === 'number' && typeof last === 'number')
-    return typeof file === 'string' && typeof to === 'number'
-      ? { since, last, file, to }
-      : { since, last };
-  return { since: statSync(paths.config).mtimeMs, last: 0 };
+  if (typeof since !== 'number' || typeof last !== 'number')
+    return { since: statSync(paths.config).mtimeMs, last: 0 };
+  const isPlace = typeof file === 'string' && typeof to === 'number';
+  return { since, last, ...(isPlace && { file, to }) };
 }

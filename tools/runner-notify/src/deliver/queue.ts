@@ -7,22 +7,16 @@ import type { DestinationName } from '@runner/common/config/channels';
 import { isTelemetry } from '@runner/common/config/telemetry-schema';
 import { failureIn } from '@runner/common/foundation/attempt';
 import type { Failure } from '@runner/common/foundation/failure';
-import type { ServiceProblem } from '../service/contract.ts';
 import type { QueueEntry } from '../spool/entry.ts';
 import type { EntryName } from '../spool/names.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Clock } from './clock.ts';
-import type { Wait, WaitKind } from './destination.ts';
+import type { Wait } from './destination.ts';
 import { PAUSE_MAX } from './retry.ts';
 
-export interface Next {
+/** The next entry, and the wait for it. */
+export interface Next extends Wait {
   readonly name: EntryName;
-  /** Milliseconds until it can be made. */
-  readonly wait: number;
-  /** `backoff`: the message itself failed before. */
-  readonly why: WaitKind | 'backoff';
-  /** The destination's problem, if that is the reason. */
-  readonly problem: ServiceProblem | undefined;
 }
 
 export interface QueueOptions {
@@ -66,7 +60,7 @@ export class Queue {
   /** The oldest entry that can be sent; a later one of a deploy waits for the earlier. `eager`: each once. */
   choose(common: Wait, eager: boolean): Next | undefined {
     const next = this.#pick(common, eager);
-    if (next && next.wait <= common.ms) return next;
+    if (next && next.wait <= common.wait) return next;
     // A new entry may be sendable at once.
     return this.#listIfDue() ? this.#pick(common, eager) : next;
   }
@@ -150,11 +144,11 @@ export class Queue {
       if (eager && this.#tried.has(name)) continue;
       const own = eager ? 0 : found.nextAt - this.#options.clock.now();
       const next: Next =
-        own > common.ms
+        own > common.wait
           ? { name, wait: own, why: 'backoff', problem: undefined }
-          : { name, wait: common.ms, why: common.kind, problem: common.problem };
+          : { name, ...common };
       if (!best || next.wait < best.wait) best = next;
-      if (best.wait <= common.ms) break;
+      if (best.wait <= common.wait) break;
     }
     return best;
   }

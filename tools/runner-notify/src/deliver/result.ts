@@ -5,7 +5,14 @@ import { harmlessLine } from '@runner/common/text/harmless';
 import type { NoticeSubject } from '../message/notice.ts';
 import type { Complaint, ServiceProblem } from '../service/contract.ts';
 import type { QueueEntry } from '../spool/entry.ts';
-import type { SkipReason } from './selection.ts';
+
+/** Why no channel announces an event. */
+export type SkipReason =
+  | 'not_configured'
+  | 'channel_not_active'
+  | 'app_without_notify'
+  | 'no_notify'
+  | 'events_off';
 
 /** What `runner notify send --json` prints. */
 export interface SendResult extends ReturnType<typeof headOf>, Partial<ServiceProblem> {

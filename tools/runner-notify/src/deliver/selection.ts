@@ -3,7 +3,13 @@
 import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { findApp } from '@runner/common/apps/store';
-import { type ChannelName, channelsIn, namedChannels } from '@runner/common/config/channels';
+import { isStateEvent } from '@runner/common/audit/events';
+import {
+  CHANNEL_NAMES,
+  channelsIn,
+  type DestinationName,
+  namedChannels,
+} from '@runner/common/config/channels';
 import {
   DEPLOY_FILE,
   DEPLOY_FILE_MAX,
@@ -15,37 +21,40 @@ import { orElse } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { isAppName } from '@runner/common/foundation/names';
 import type { Paths } from '@runner/common/foundation/paths';
+import { commitMessage } from '../channels/code-host/message.ts';
+import type { Announceable } from '../message/records.ts';
+import type { OpenChannels } from './channels.ts';
+import type { SkipReason } from './result.ts';
 
-/** Why no channel announces an event. */
-export type SkipReason =
-  | 'not_configured'
-  | 'channel_not_active'
-  | 'app_without_notify'
-  | 'no_notify'
-  | 'events_off';
-
-/** The channels that announce an event, or why none does. */
-export interface Selection {
-  readonly channels: readonly ChannelName[];
-  readonly reason?: SkipReason;
-  /** Channels that were named but are not active. */
-  readonly inactive?: readonly ChannelName[];
-}
-
-/** `asked` is `--channel`, names and words separated by commas; without it `app`, what the app's `.deploy.yml` says, decides. */
-export function select(
-  active: readonly ChannelName[],
-  asked: string | undefined,
-  app: () => NotifyChoice,
-): Selection {
-  if (asked?.split(',').includes('none')) return { channels: [], reason: 'no_notify' };
-  if (active.length === 0) return { channels: [], reason: 'not_configured' };
-  const wanted = asked ?? app();
-  if (wanted === 'none') return { channels: [], reason: 'app_without_notify' };
-  const named = channelsIn(wanted);
-  const channels = active.filter((name) => named.includes(name));
-  const inactive = namedChannels(wanted).filter((name) => !active.includes(name));
-  return { channels, inactive, ...(channels.length === 0 && { reason: 'channel_not_active' }) };
+/**
+ * Where a record is announced, or why it is not. `asked` is `--channel`, names and words separated by
+ * commas; without it the app's `.deploy.yml` decides. `showAll`: on every channel if none is active.
+ */
+export function destinationsOf(
+  opened: OpenChannels,
+  record: Announceable,
+  instance: string,
+  { channel: asked, showAll }: { readonly channel: string | undefined; readonly showAll?: boolean },
+): readonly DestinationName[] | SkipReason {
+  const { kind, project } = record;
+  if (kind !== 'Digest' && isStateEvent(kind) && !opened.settings.events) return 'events_off';
+  const isSilenced = asked?.split(',').includes('none');
+  const isMeant = opened.isActive('code-host') && !isSilenced && commitMessage(record);
+  const status = isMeant ? (['code-host'] as const) : [];
+  const orWhy = (reason: SkipReason) => (status.length > 0 ? status : reason);
+  if (asked === 'code-host') return orWhy('channel_not_active');
+  if (isSilenced) return 'no_notify';
+  const active = showAll && opened.active.length === 0 ? CHANNEL_NAMES : opened.active;
+  if (active.length === 0) {
+    if (status.length === 0) opened.noteOnce(opened.whyInactive());
+    return orWhy('not_configured');
+  }
+  const wanted = asked ?? appChoice(opened.options.paths, project, instance, opened.noteOnce);
+  if (wanted === 'none') return orWhy('app_without_notify');
+  for (const name of namedChannels(wanted))
+    if (!active.includes(name)) opened.noteOnce(opened.whyInactive([name]));
+  const channels = channelsIn(wanted).filter((name) => active.includes(name));
+  return channels.length > 0 ? [...channels, ...status] : orWhy('channel_not_active');
 }
 
 /**

@@ -1,15 +1,13 @@
 /** Announces records: chooses channels, queues messages, and waits for their delivery up to a time limit. */
-import { isStateEvent } from '@runner/common/audit/events';
 import { textOf } from '@runner/common/audit/record';
 import type { Context } from '@runner/common/cli/command';
-import { CHANNEL_NAMES, type DestinationName } from '@runner/common/config/channels';
-import { commitMessage } from '../channels/code-host/message.ts';
+import type { DestinationName } from '@runner/common/config/channels';
 import type { NoticeSubject } from '../message/notice.ts';
 import { type Announceable, chunksOf, PLACE, recordsIn } from '../message/records.ts';
 import { newEntry, type QueueEntry, storedEvent } from '../spool/entry.ts';
 import { OpenChannels, type OpenOptions } from './channels.ts';
 import { type EntryResult, headOf, problemText, resultOf, type SendResult } from './result.ts';
-import { appChoice, type SkipReason, select } from './selection.ts';
+import { destinationsOf } from './selection.ts';
 import { Sender } from './sender.ts';
 
 export interface AnnounceOptions {
@@ -46,8 +44,8 @@ export class Announcer {
     const opened = this.#opened;
     const { dryRun, once } = this.#options;
     const subject = opened.subjectOf(record);
-    const found = destinationsOf(opened, record, subject, this.#options);
-    if (!Array.isArray(found))
+    const found = destinationsOf(opened, record, subject.instance, this.#options);
+    if (typeof found === 'string')
       return [{ ...headOf(subject, null), result: 'skipped', messages: 0, reason: found }];
     const fields = { ...record.fields, deploy_id: subject.deployId };
     if (dryRun) {
@@ -85,28 +83,6 @@ export class Announcer {
       note(`${channel}: the markup was refused, the message was sent as plain text`);
     return done;
   }
-}
-
-/** Where a record is announced, or why it is not. */
-function destinationsOf(
-  opened: OpenChannels,
-  record: Announceable,
-  { eventType, instance }: NoticeSubject,
-  { channel, showAll }: AnnounceOptions,
-): DestinationName[] | SkipReason {
-  if (eventType !== 'Digest' && isStateEvent(eventType) && !opened.settings.events)
-    return 'events_off';
-  const active = showAll && opened.active.length === 0 ? CHANNEL_NAMES : opened.active;
-  const isMeant = opened.isActive('code-host') && !channel?.split(',').includes('none');
-  const status = isMeant && commitMessage(record) !== undefined ? (['code-host'] as const) : [];
-  if (channel === 'code-host') return status.length > 0 ? [...status] : 'channel_not_active';
-  const selection = select(active, channel, () =>
-    appChoice(opened.options.paths, record.project, instance, opened.noteOnce),
-  );
-  for (const name of selection.inactive ?? []) opened.noteOnce(opened.whyInactive([name]));
-  if (!selection.reason || status.length > 0) return [...selection.channels, ...status];
-  if (selection.reason === 'not_configured') opened.noteOnce(opened.whyInactive());
-  return selection.reason;
 }
 
 /** ` yet, it stays queued: Bad Request (400, asks to wait 3 s); check …`. */

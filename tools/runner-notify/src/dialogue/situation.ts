@@ -130,46 +130,37 @@ interface ChatCandidate {
   choose(): Promise<(movedTo?: string) => Omit<Prepared, 'tested'>>;
 }
 
-/** Sends a test message to what is chosen, until one arrives or the person saves without. */
+/**
+ * Sends a test message to what is chosen, until one arrives or the person saves without. Without a person
+ * throws the refusal.
+ */
 export async function tested(
   situation: Situation,
   { channel, what, given, choose }: ChatCandidate,
 ): Promise<Prepared> {
-  const other = given ? `Check the ${what} again` : `Use another ${what}`;
+  const { dialogue } = situation;
+  const choices = [
+    'Try again',
+    given ? `Check the ${what} again` : `Use another ${what}`,
+    'Save anyway, without a delivered test message',
+    'Stop without saving',
+  ];
   for (;;) {
     const chosen = await choose();
     if (!situation.test) return { ...chosen(), tested: false };
-    const outcome = await tryOut(situation, channel, chosen().values, other);
-    if (outcome === 'save') return { ...chosen(), tested: false };
-    if (outcome !== 'other') return { ...chosen(outcome.movedTo), tested: true };
-  }
-}
-
-/** Sends the test message: where it arrived, else what the person wants. Without a person throws the refusal. */
-async function tryOut(
-  situation: Situation,
-  channel: ChannelName,
-  values: ConfigValues,
-  other: string,
-): Promise<{ readonly movedTo: string | undefined } | 'other' | 'save'> {
-  const { dialogue } = situation;
-  const connection = situation.draft(values).connect(channel) as Channel;
-  for (;;) {
-    const trial = await interruptible(situation, () => connection.sendTest());
-    if (trial.class === 'delivered') {
-      dialogue?.done('The test message was delivered');
-      return { movedTo: trial.movedTo };
+    const connection = situation.draft(chosen().values).connect(channel) as Channel;
+    let answer = 0;
+    while (answer === 0) {
+      const trial = await interruptible(situation, () => connection.sendTest());
+      if (trial.class === 'delivered') {
+        dialogue?.done('The test message was delivered');
+        return { ...chosen(trial.movedTo), tested: true };
+      }
+      if (!dialogue) throw refusalOf(channel, trial.problem);
+      dialogue.warn(`The test message was not delivered: ${refusalText(channel, trial.problem)}`);
+      answer = await dialogue.choose('What now?', choices);
     }
-    if (!dialogue) throw refusalOf(channel, trial.problem);
-    dialogue.warn(`The test message was not delivered: ${refusalText(channel, trial.problem)}`);
-    const answer = await dialogue.choose('What now?', [
-      'Try again',
-      other,
-      'Save anyway, without a delivered test message',
-      'Stop without saving',
-    ]);
-    if (answer === 1) return 'other';
-    if (answer === 2) return 'save';
+    if (answer === 2) return { ...chosen(), tested: false };
     if (answer === 3) throw new Failure('interrupted', 'stopped, nothing was changed');
   }
 }

@@ -138,14 +138,6 @@ export type ConfigValues = Readonly<
 /** A line of `runner notify status`. */
 export type StatusRow = readonly [label: string, text: string];
 
-/** What `runner notify status` knows about a destination. */
-export interface Known {
-  /** What `shownOf` returned. */
-  readonly shown: Fields;
-  /** `facts` of the inspection; null without one. */
-  readonly answer: Fields | null;
-}
-
 /** What the folder of a channel exports. */
 export interface ChatService {
   /** For people. */
@@ -179,8 +171,8 @@ export interface ChatService {
   addressOf(credentials: Credentials): Fields;
   /** Configuration that `runner notify status` shows beside the secret. */
   shownOf(credentials: Credentials): Fields;
-  /** The destination in rows, below that of the secret. */
-  rows(known: Known): StatusRow[];
+  /** The destination in rows, below that of the secret; `facts` of the inspection are null without one. */
+  rows(shown: Fields, facts: Fields | null): StatusRow[];
   /** What is shown of the answer to a test message, without secrets. */
   reportOf(body: Fields): Fields;
   /** Where it arrived, from this report. */

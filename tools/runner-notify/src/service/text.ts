@@ -27,7 +27,10 @@ const plainText: Markup = {
 };
 
 /** Words stay words, values become code. */
-export function phraseText(phrase: Phrase, markup: Markup = plainText): string {
+export function phraseText(
+  phrase: Phrase,
+  markup: Pick<Markup, 'words' | 'code' | 'link'> = plainText,
+): string {
   return phrase
     .map((part) => {
       if (typeof part === 'string') return markup.words(part);
@@ -37,11 +40,8 @@ export function phraseText(phrase: Phrase, markup: Markup = plainText): string {
 }
 
 /** How a service takes a text. */
-export interface TextForm {
-  readonly channel: string;
+export interface TextForm extends Pick<Writing, 'channel' | 'codeEscapes'> {
   readonly markup: Markup;
-  /** In this markup a backslash is an escape inside code as well. */
-  readonly codeEscapes: boolean;
   /** The title is a separate field: the text does not begin with it. */
   readonly titled: boolean;
   /** A value escaped for its slot of a template. */

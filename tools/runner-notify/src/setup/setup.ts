@@ -14,7 +14,6 @@ import { isThere } from '@runner/common/files/read';
 import { canAsk } from '@runner/common/tokens/prompt';
 import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { checkTemplates } from '../channels/templates.ts';
 import { type Dialogue, openDialogue } from '../dialogue/dialogue.ts';
 import { changesTo, type Prepared, type Situation } from '../dialogue/situation.ts';
 import type { ConfigValues } from '../service/contract.ts';
@@ -113,11 +112,11 @@ function activeAfter(
   channels: readonly ChannelName[],
 ): readonly ChannelName[] {
   const placeholders = channels.map((name) => CHANNELS[name].placeholders);
-  const { config, settings, active } = draft(Object.assign({}, ...placeholders));
-  checkTemplates(config, settings, (invalid) => {
+  const drafted = draft(Object.assign({}, ...placeholders));
+  drafted.templates((invalid) => {
     throw invalid;
   });
-  return CHANNEL_NAMES.filter((name) => channels.includes(name) || active.includes(name));
+  return CHANNEL_NAMES.filter((name) => channels.includes(name) || drafted.isActive(name));
 }
 
 const SCHEMA = 'runner/schemas/config.schema.json';

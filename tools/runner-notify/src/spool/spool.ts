@@ -8,8 +8,7 @@ import { isThere, makeFolder, readIfThere, removeIfThere } from '@runner/common/
 import { sweepStrays, syncFolder, writeWhole } from '@runner/common/files/write';
 import { orElse } from '@runner/common/foundation/attempt';
 import { Failure, systemCode, systemFailure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Paths, Server } from '@runner/common/foundation/paths';
 import { parseEntry, type QueueEntry } from './entry.ts';
 import { channelOf, type EntryName, entryNames } from './names.ts';
 
@@ -31,11 +30,7 @@ function lockFile(paths: Paths, channel: DestinationName | 'telemetry'): string 
 }
 
 /** The process that takes a lock; `title` is that of its command. */
-export interface Locking {
-  readonly io: Pick<Io, 'pid' | 'now' | 'uid'>;
-  readonly paths: Paths;
-  readonly title: string;
-}
+export type Locking = Server & { readonly title: string };
 
 /** Takes the lock of a channel, or of the reader of the log; undefined when another process holds it. */
 export function lockChannel(by: Locking, channel: DestinationName | 'telemetry'): Lock | undefined {

@@ -15,7 +15,6 @@ import type { Paths, Server } from '@runner/common/foundation/paths';
 import { configExposure } from '@runner/common/guards/exposure';
 import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
-import { checkTemplates, templateWarning } from '../channels/templates.ts';
 import { appChoice } from '../deliver/selection.ts';
 import { timeOfName } from '../spool/names.ts';
 import { Spool } from '../spool/spool.ts';
@@ -42,9 +41,7 @@ export async function notifyStatus(server: Server, offline: boolean) {
   const telemetry = TELEMETRY_NAMES.flatMap((name) => recordingOf(name, from));
   const exposed = configExposure(paths);
   const warnings = exposed === undefined ? [] : [exposed];
-  const templates = checkTemplates(config, settings, (invalid) => {
-    warnings.push(templateWarning(invalid));
-  });
+  const templates = opened.usableTemplates((text) => warnings.push(text));
   const channels = await Promise.all(
     CHANNEL_NAMES.map((name) => channelStatus(name, from, offline)),
   );

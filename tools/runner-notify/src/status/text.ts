@@ -116,7 +116,7 @@ function rowsOf(channel: ChannelStatus): StatusRow[] {
   const service = CHANNELS[channel.channel];
   return [
     [service.secret, channel.secret ?? 'not set'],
-    ...service.rows({ shown: channel, answer: channel.answer }),
+    ...service.rows(channel, channel.answer),
     ...backlogRows(channel),
   ];
 }

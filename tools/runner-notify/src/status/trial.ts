@@ -9,11 +9,10 @@ import {
 } from '@runner/common/config/telemetry-schema';
 import { unlessFailure } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Server } from '@runner/common/foundation/paths';
 import { Configured } from '../channels/configured.ts';
 import { CHANNELS } from '../channels/index.ts';
 import type { Channel, SendOutcome, ServiceProblem } from '../service/contract.ts';
-import { waitForChannel } from '../spool/spool.ts';
+import { type Locking, waitForChannel } from '../spool/spool.ts';
 import { NO_TROUBLE, readState, type State, writeState } from '../spool/state.ts';
 
 /** The result of one test notification; problems have the fields of `ServiceProblem`. */
@@ -27,11 +26,8 @@ export type TrialResult = {
   readonly moved_to?: string;
 } & Partial<ServiceProblem>;
 
-/** A command, whose title is shown to processes that wait for its lock. */
-type TrialBy = Server & { readonly title: string };
-
 /** Sends one test notification to each active channel that `asked` names. Throws `not_configured`. */
-export async function tryChannels(by: TrialBy, asked: string | undefined): Promise<TrialResult[]> {
+export async function tryChannels(by: Locking, asked: string | undefined): Promise<TrialResult[]> {
   const opened = new Configured(by);
   const channels = asked === undefined ? opened.active : channelsIn(asked);
   const services = telemetryIn(asked).filter(
@@ -87,7 +83,7 @@ const LOCK_WAIT = 2;
  * The command succeeds even if this cannot be saved.
  */
 export function keepTrial(
-  by: TrialBy,
+  by: Locking,
   channel: TrialResult['channel'],
   problem: ServiceProblem | null | undefined,
 ): void {

@@ -5,16 +5,16 @@
 import { requireTrustedApp } from '@runner/common/apps/store';
 import { codeHostOf } from '@runner/common/config/code-hosts';
 import { readConfig } from '@runner/common/config/file';
+import { failureIn } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
-import type { Io } from '@runner/common/foundation/io';
-import type { Paths } from '@runner/common/foundation/paths';
+import type { Server } from '@runner/common/foundation/paths';
 import { type HostApi, refuseOthers } from '@runner/common/hosts/api';
 import { openApi } from '@runner/common/hosts/open';
 import type { HttpAnswer } from '@runner/common/http/request';
 import { jsonObject } from '@runner/common/text/json';
 import type { Channel, Rate, SendOutcome } from '../../service/contract.ts';
 import { type Call, delayOf, problemOf, unreached } from '../../service/exchange.ts';
-import { type At, type CommitPost, postsIn, postTo } from './message.ts';
+import { type At, type CommitPost, postTo } from './message.ts';
 
 /** GitHub allows 80 content-creating requests per minute. */
 const RATES: readonly Rate[] = [{ count: 60, per: 60_000 }];
@@ -30,20 +30,19 @@ const PASSING = [
 const RIGHTS =
   'check what the token may do: docs/code-hosts.md lists the permissions for the status of a commit';
 
-interface HostChannelOptions {
-  readonly io: Io;
-  readonly paths: Paths;
-  redact(text: string): string;
-}
-
 /** Delivers to the code host of each app. */
-export function codeHostChannel(options: HostChannelOptions): Channel {
-  const call: Call = { env: options.io.env, redact: options.redact, method: METHOD };
+export function codeHostChannel(server: Server, redact: Call['redact']): Channel {
+  const call: Call = { env: server.io.env, redact, method: METHOD };
   return {
     rates: RATES,
     async send({ payload }) {
       try {
-        return await sendAll(options, call, String(payload.app), postsIn(payload));
+        return await sendAll(
+          server,
+          call,
+          String(payload.app),
+          payload.posts as readonly CommitPost[],
+        );
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
         return outcomeOf(call, error);
@@ -56,7 +55,7 @@ export function codeHostChannel(options: HostChannelOptions): Channel {
 }
 
 async function sendAll(
-  { io, paths }: HostChannelOptions,
+  { io, paths }: Server,
   call: Call,
   name: string,
   posts: readonly CommitPost[],
@@ -88,7 +87,7 @@ function judge(call: Call, api: HostApi, answer: HttpAnswer): SendOutcome {
   // GitLab refuses a state that the commit already has.
   if (api.type === 'gitlab' && /cannot transition/i.test(said))
     return { class: 'delivered', rest: 0 };
-  if (isLimited(api, answer))
+  if (failureIn(() => refuseOthers(api, answer))?.code === 'rate_limited')
     return { class: 'wait', delay: delayOf(answer), problem: problem(true) };
   if (status === 400 || status === 409 || status === 422)
     return { class: 'rejected', problem: problem(false, RIGHTS) };
@@ -99,15 +98,6 @@ function judge(call: Call, api: HostApi, answer: HttpAnswer): SendOutcome {
 function isWritten({ body }: HttpAnswer): boolean {
   const { state, status } = jsonObject(body) ?? {};
   return typeof state === 'string' || typeof status === 'string';
-}
-
-function isLimited(api: HostApi, answer: HttpAnswer): boolean {
-  try {
-    refuseOthers(api, answer);
-    return false;
-  } catch (error) {
-    return error instanceof Failure && error.code === 'rate_limited';
-  }
 }
 
 /** The problem that prevented the request. */

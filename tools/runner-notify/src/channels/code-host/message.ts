@@ -7,17 +7,9 @@ import { cleanText, cutCodePoints } from '@runner/common/text/plain';
 import { durationText } from '@runner/common/text/time';
 import type { Announceable } from '../../message/records.ts';
 import type { Message } from '../../service/contract.ts';
-import type { Fields } from '../../service/fields.ts';
 import { onlyForm } from '../../service/section.ts';
 
-export interface CommitPost {
-  readonly commit: string;
-  readonly state: 'pending' | 'success' | 'failure';
-  readonly description: string;
-  readonly deployId: string;
-  /** Only update an existing deployment. */
-  readonly isCorrection: boolean;
-}
+export type CommitPost = ReturnType<typeof postsOf>[number];
 
 /** GitHub's limit for a description. */
 const DESCRIPTION_MAX = 140;
@@ -30,21 +22,13 @@ export function commitMessage({ kind, project, fields }: Announceable): Message 
   return posts.length === 0 ? undefined : onlyForm({ app: project, posts });
 }
 
-/** The requests of the message. */
-export function postsIn(payload: Fields): readonly CommitPost[] {
-  return payload.posts as readonly CommitPost[];
-}
-
-function postsOf(
-  kind: Announceable['kind'],
-  field: (name: string) => string,
-  duration: unknown,
-): CommitPost[] {
+function postsOf(kind: Announceable['kind'], field: (name: string) => string, duration: unknown) {
   const [commit, version, deployId] = [field('commit'), field('version'), field('deploy_id')];
-  const post = (state: CommitPost['state'], text: string): CommitPost => ({
+  const post = (state: 'pending' | 'success' | 'failure', text: string) => ({
     commit,
     state,
     deployId,
+    /** Only update an existing deployment. */
     isCorrection: false,
     description: cutCodePoints(text.replace(/\s+/g, ' ').trim(), DESCRIPTION_MAX),
   });

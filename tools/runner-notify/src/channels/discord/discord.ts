@@ -138,8 +138,8 @@ export const discord = defineService({
     return [address, new URL(executionAddress(address)).pathname.replace(/^.*\//, '')];
   },
   identityOf: ({ discord: hook }) => hook?.webhook.reveal() ?? '',
-  rows({ answer }) {
-    const { id, name, channel_id: channel } = fieldsOf(fieldsOf(answer).webhook);
+  rows(_, facts) {
+    const { id, name, channel_id: channel } = fieldsOf(facts?.webhook);
     return id ? [['webhook', `${wordOf(name)}, channel ${wordOf(channel)}`]] : [];
   },
   reportOf: ({ id, channel_id }) => ({ message_id: wordOf(id), channel_id: wordOf(channel_id) }),

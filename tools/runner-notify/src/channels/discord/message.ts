@@ -8,7 +8,6 @@ import {
   type Detail,
   FACES,
   type Face,
-  type Phrase,
   SHORT_MAX,
   TEST_TEXT,
   TEST_TITLE,
@@ -18,6 +17,7 @@ import { isOfDeploy } from '../../message/records.ts';
 import { fillTemplate, type Slot, valuesOf } from '../../message/template.ts';
 import { tooLong, type Writing } from '../../service/draft.ts';
 import type { Fields } from '../../service/fields.ts';
+import { type Markup, phraseText } from '../../service/text.ts';
 
 /** Invisible; separates two back-ticks. */
 const GAP = '\u200b';
@@ -40,16 +40,12 @@ function inFence(text: string): string {
   return text.replace(/`(?=``)/g, `\`${GAP}`);
 }
 
-/** Words stay words, values become code. */
-function phraseText(phrase: Phrase): string {
-  return phrase
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      // Without angle brackets a preview of the page would be shown.
-      return part.url === undefined ? code(part.value) : `[${part.value}](<${part.url}>)`;
-    })
-    .join('');
-}
+const markdown: Pick<Markup, 'words' | 'code' | 'link'> = {
+  words: (text) => text,
+  code,
+  // Without angle brackets a preview of the page would be shown.
+  link: (text, url) => `[${text}](<${url}>)`,
+};
 
 /** A value escaped for its slot of a template. */
 export function escapeValue(value: string, slot: Slot): string {
@@ -116,7 +112,7 @@ function payloadOf(
   fields: readonly Detail[] | undefined,
 ): Fields {
   return {
-    content: `${icon} ${title}: ${phraseText(headline)}`,
+    content: `${icon} ${title}: ${phraseText(headline, markdown)}`,
     embeds: [
       {
         color: COLOURS[FACES[notice.kind].tone],
@@ -163,11 +159,7 @@ function described(block: string, share: number): string {
 }
 
 function fieldOf({ label, phrase }: Detail) {
-  return {
-    name: label,
-    value: phraseText(phrase),
-    inline: INLINE.has(label),
-  };
+  return { name: label, value: phraseText(phrase, markdown), inline: INLINE.has(label) };
 }
 
 /** A test notification, in the colour of a deploy that starts. */

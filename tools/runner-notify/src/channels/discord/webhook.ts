@@ -7,18 +7,13 @@ const DISCORD_HOST = /^(?:(?:ptb|canary)\.)?discord(?:app)?\.com$/;
 const PATH = /^(.*\/webhooks\/(\d{1,20})\/[\w-]{1,200})(?:\/(?:slack|github))?\/*$/;
 
 /** The address of a webhook in its parts. */
-export interface Webhook {
-  /** Accepts Discord's own format. Secret. */
-  readonly address: string;
-  /** Undefined when the host is Discord's, or this machine. */
-  readonly foreignHost: string | undefined;
-}
+export type Webhook = NonNullable<ReturnType<typeof webhookOf>>;
 
 /**
  * Reads an address as it was copied; undefined when its path is not that of a webhook (on this machine
  * any path may be). Throws `insecure_address`, naming `where`, unless it is https, or http to this machine.
  */
-export function webhookOf(text: string, where: string): Webhook | undefined {
+export function webhookOf(text: string, where: string) {
   const url = new URL(httpAddress(text.trim(), where));
   const [, path] = PATH.exec(url.pathname) ?? [];
   const local = url.protocol === 'http:';
@@ -26,10 +21,8 @@ export function webhookOf(text: string, where: string): Webhook | undefined {
   url.pathname = path ?? url.pathname;
   url.searchParams.delete('wait');
   url.hash = '';
-  return {
-    address: url.href,
-    foreignHost: foreignHostIn(url),
-  };
+  // It accepts Discord's own format. Secret.
+  return { address: url.href, foreignHost: foreignHostIn(url) };
 }
 
 /** Undefined when the host is Discord's, or this machine. */

@@ -5,7 +5,7 @@ import { type Announcement, TEST_TEXT, TEST_TITLE } from '../../message/announce
 import type { Notice } from '../../message/notice.ts';
 import type { Channel, Rate, RequestLine } from '../../service/contract.ts';
 import { type Fields, wordOf } from '../../service/fields.ts';
-import { onlyForm, sectionService } from '../../service/section.ts';
+import { inspectionOf, onlyForm, sectionService } from '../../service/section.ts';
 import { PLAIN, phraseText, textWriting } from '../../service/text.ts';
 import { converse } from './smtp.ts';
 
@@ -78,9 +78,7 @@ function connectEmail({ smtp, from, to }: Settings, line: RequestLine): Channel 
     send,
     async inspect() {
       const outcome = await converse(call, smtp.reveal(), undefined);
-      return outcome.class === 'delivered'
-        ? { healthy: true, facts: {}, advice: [] }
-        : { healthy: false, facts: {}, advice: [], problem: outcome.problem };
+      return inspectionOf(outcome.class === 'delivered' ? { value: {} } : outcome);
     },
     sendTest: () => send(onlyForm({ subject: `🔔 ${TEST_TITLE}`, text: TEST_TEXT })),
   };
@@ -99,7 +97,7 @@ export const email = sectionService('email', {
     mail ? [mail.smtp.reveal(), mail.from, ...mail.to].join('\n') : '',
   addressOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
   shownOf: ({ email: mail }) => (mail ? { from: mail.from, to: mail.to } : {}),
-  rows: ({ shown: { from, to } }) =>
+  rows: ({ from, to }) =>
     from === undefined
       ? []
       : [

@@ -84,17 +84,13 @@ function judge(call: Call, answer: HttpAnswer): SendOutcome {
   });
 }
 
-/** The server's address and the topic, of `https://SERVER/TOPIC`. */
-function topicOf({ url }: Settings): { readonly server: string; readonly topic: string } {
-  const address = url.reveal();
-  const at = address.lastIndexOf('/');
-  return { server: address.slice(0, at), topic: decodeURIComponent(address.slice(at + 1)) };
-}
-
 /** Publishes as JSON, so that no header has to carry text: docs.ntfy.sh/publish/#publish-as-json. */
-function connectNtfy(settings: Settings, line: RequestLine): Channel {
-  const { server, topic } = topicOf(settings);
-  const token = settings.token?.reveal();
+function connectNtfy({ url, token: secret }: Settings, line: RequestLine): Channel {
+  // `https://SERVER/TOPIC`.
+  const address = url.reveal();
+  const server = address.slice(0, address.lastIndexOf('/'));
+  const topic = decodeURIComponent(address.slice(server.length + 1));
+  const token = secret?.reveal();
   const headers = () => ({ ...(token !== undefined && { authorization: `Bearer ${token}` }) });
   const send: Channel['send'] = ({ payload }, timeout) =>
     exchange(

@@ -8,14 +8,8 @@ import { CHAT_ID, THREAD_ID } from '../options.ts';
 import { type ChatFacts, type KnownBot, rightsOf } from './bot.ts';
 import { chatTitle, detectChat, type Topic } from './detect-chat.ts';
 
-/** A chat that the bot may post in, or that the person insists on. */
-export interface ChosenChat {
-  readonly chat: ChatFacts;
-  readonly threadId: number | undefined;
-}
-
-/** Throws the refusal of a chat where there is no terminal to ask for another one. */
-export async function chooseChat(situation: Situation, known: KnownBot): Promise<ChosenChat> {
+/** A chat that the bot may post in, or that the person insists on. Throws the refusal of a chat where there is no terminal to ask for another one. */
+export async function chooseChat(situation: Situation, known: KnownBot) {
   const { dialogue, inputs, io } = situation;
   const { 'chat-id': chatId, 'thread-id': givenThread } = inputs.answers;
   for (;;) {

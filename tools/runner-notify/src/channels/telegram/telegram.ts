@@ -128,10 +128,8 @@ export const telegram = defineService({
     ...(bot && { chat_id: bot.chatId }),
     ...(bot?.threadId !== undefined && { thread_id: bot.threadId }),
   }),
-  rows({ shown, answer }) {
-    const { chat_id: id, thread_id: thread } = shown;
-    const facts = fieldsOf(answer);
-    const [bot, chat, rights] = [facts.bot, facts.chat, facts.rights].map(fieldsOf);
+  rows({ chat_id: id, thread_id: thread }, facts) {
+    const [bot, chat, rights] = [facts?.bot, facts?.chat, facts?.rights].map(fieldsOf);
     const rows: StatusRow[] = [];
     if (bot?.username) {
       const privacy = bot.privacy_mode === true ? 'on' : 'off';
