@@ -4,7 +4,7 @@
  * the rules between keys, is spelled out here from the same data.
  */
 import { HEALTH_KINDS, START_KEYS } from '@runner/common/deploy-file/schema';
-import type { ObjectSchema, Schema } from '@runner/common/yaml/schema';
+import type { ObjectSchema, Schema, TextSchema } from '@runner/common/yaml/schema';
 
 /** A JSON Schema. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -48,9 +48,7 @@ function oneOrMore(items: Json, nullable: boolean, minItems?: number): Json {
   return { anyOf: [listOf(items, minItems), items, ...(nullable ? [{ type: 'null' }] : [])] };
 }
 
-type Text = Extract<Schema, { type: 'string' | readonly ['string', 'integer'] }>;
-
-function textRules({ pattern, minLength, enum: names }: Text, nullable: boolean): Json {
+function textRules({ pattern, minLength, enum: names }: TextSchema, nullable: boolean): Json {
   return {
     ...(names && { enum: nullable ? [...names, null] : names }),
     ...(pattern !== undefined && { pattern }),
@@ -59,7 +57,7 @@ function textRules({ pattern, minLength, enum: names }: Text, nullable: boolean)
 }
 
 /** A pattern says nothing about a number, so its range stands beside it. */
-function numberOrText(schema: Text, nullable: boolean): Json {
+function numberOrText(schema: TextSchema, nullable: boolean): Json {
   const types = ['string', ...(schema.numbers ? ['integer'] : ['number'])];
   const [minimum, maximum] = schema.numbers ?? [];
   return {

@@ -1,5 +1,5 @@
 /** Limits of a build: `build` in config.yml, and of `.deploy.yml`. The stricter one counts. */
-import type { Schema } from '../yaml/schema.ts';
+import { matching } from '../yaml/keys.ts';
 import { type Network, networkIn, networkSchema } from './network.ts';
 
 /** undefined: no limit. */
@@ -12,22 +12,20 @@ export interface BuildLimits {
 }
 
 export const LIMIT_KEYS = {
-  memory: {
-    type: 'string',
-    pattern: '^[1-9][0-9]{0,5}[KMGT]$',
-    wanted: 'a size like 512M or 1G',
-    description: 'Memory limit of a build, e.g. 1G [default: no limit]',
-  },
-  cpu: {
-    type: 'string',
-    pattern: '^[1-9][0-9]{0,4}%$',
-    wanted: 'a share of one processor like 50% or 200%',
-    description: 'CPU limit of a build, of one processor, e.g. 50% [default: no limit]',
-  },
+  memory: matching(
+    '^[1-9][0-9]{0,5}[KMGT]$',
+    'a size like 512M or 1G',
+    'Memory limit of a build, e.g. 1G [default: no limit]',
+  ),
+  cpu: matching(
+    '^[1-9][0-9]{0,4}%$',
+    'a share of one processor like 50% or 200%',
+    'CPU limit of a build, of one processor, e.g. 50% [default: no limit]',
+  ),
   network: networkSchema(
     'Hosts that a build may reach, false: none, learn: all, which are then listed [default: true]',
   ),
-} as const satisfies Record<string, Schema>;
+} as const;
 
 export function limitsIn(section: ReadonlyMap<string, unknown>): BuildLimits {
   return {

@@ -6,7 +6,8 @@ import { orElse } from '../foundation/attempt.ts';
 import { Failure } from '../foundation/failure.ts';
 import { httpAddress, smtpAddress } from '../http/address.ts';
 import { Secret } from '../secrets/secret.ts';
-import { type Schema, text } from '../yaml/schema.ts';
+import { choice, keys, list, matching, text } from '../yaml/keys.ts';
+import type { Schema } from '../yaml/schema.ts';
 import { TELEMETRY_NAMES } from './telemetry-schema.ts';
 
 /** The channels, in the order in which results are printed. */
@@ -30,10 +31,7 @@ export const DESTINATION_NAMES = [...CHANNEL_NAMES, 'code-host', ...TELEMETRY_NA
 export type DestinationName = (typeof DESTINATION_NAMES)[number];
 
 /** A name, or a list of names. */
-export const CHANNEL_FORMS = [
-  { type: 'string', enum: [...CHANNEL_NAMES, 'both'] },
-  { type: 'array', items: { type: 'string', enum: CHANNEL_NAMES } },
-] as const satisfies Schema[];
+export const CHANNEL_FORMS = [choice([...CHANNEL_NAMES, 'both']), list(choice(CHANNEL_NAMES))];
 
 /** What `notify.channel` may hold. */
 export type ChannelChoice = ChannelName | 'both' | readonly ChannelName[];
@@ -99,12 +97,8 @@ type SectionKeys = Readonly<Record<string, SectionKey>>;
 
 /** One address, with or without a name before it. */
 const MAILBOX = '^\\s*(?:(?:[^<>@,\\r\\n]*<)?[^\\s<>@,]+@[^\\s<>@,]+>?)?\\s*$';
-const mailbox = (description: string): Schema => ({
-  type: 'string',
-  pattern: MAILBOX,
-  wanted: 'an address such as ops@example.org',
-  description,
-});
+const mailbox = (description: string) =>
+  matching(MAILBOX, 'an address such as ops@example.org', description);
 
 /** An address, and what follows its host: anyone who knows that may post. */
 const addressSecrets = (value: string) => {
@@ -150,7 +144,7 @@ export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
     from: { schema: mailbox('E-mail: the sender') },
     to: {
       schema: {
-        anyOf: [mailbox('The recipient'), { type: 'array', items: mailbox('A recipient') }],
+        anyOf: [mailbox('The recipient'), list(mailbox('A recipient'))],
         description: 'E-mail: the recipients',
       },
     },
@@ -162,12 +156,11 @@ export const CHANNEL_SECTIONS: Readonly<Record<SectionName, SectionKeys>> = {
       secrets: addressSecrets,
     },
     secret: {
-      schema: {
-        type: 'string',
-        pattern: '^\\s*(?:whsec_[A-Za-z0-9+/]{32,88}={0,2})?\\s*$',
-        wanted: 'whsec_ and 24 to 64 random bytes in base64',
-        description: 'Webhook: the signing key (whsec_ followed by base64), a secret',
-      },
+      schema: matching(
+        '^\\s*(?:whsec_[A-Za-z0-9+/]{32,88}={0,2})?\\s*$',
+        'whsec_ and 24 to 64 random bytes in base64',
+        'Webhook: the signing key (whsec_ followed by base64), a secret',
+      ),
       secrets: (value) => [value, value.replace(/^whsec_/, '')],
     },
   },
@@ -177,17 +170,10 @@ export const SECTION_NAMES = Object.keys(CHANNEL_SECTIONS) as SectionName[];
 
 /** The section of each channel, for the schema of config.yml. */
 export const SECTION_SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
-  SECTION_NAMES.map((name) => [
-    name,
-    {
-      type: 'object',
-      additionalProperties: false,
-      description: `Messages by ${name}`,
-      properties: Object.fromEntries(
-        Object.entries(CHANNEL_SECTIONS[name]).map(([key, { schema }]) => [key, schema]),
-      ),
-    },
-  ]),
+  SECTION_NAMES.map((name) => {
+    const own = Object.entries(CHANNEL_SECTIONS[name]).map(([key, { schema }]) => [key, schema]);
+    return [name, keys(Object.fromEntries(own), `Messages by ${name}`)];
+  }),
 );
 
 /** What is wrong with a value for a key; undefined when it is valid. The failure does not quote it. */

@@ -1,4 +1,5 @@
 /** `network` of `.deploy.yml` and config.yml: which hosts commands may reach. */
+import { list, matching } from '../yaml/keys.ts';
 import type { Schema } from '../yaml/schema.ts';
 
 /** true: all; false: none; `learn`: all public ones, which are then listed; a list: those, and sets of them. */
@@ -46,20 +47,17 @@ export function isHostName(text: string): boolean {
   return HOST_NAME.test(text);
 }
 
-const entry = (words: readonly string[]) =>
-  ({
-    type: 'string',
-    pattern: `^(?:${[...words, ENTRY].join('|')})$`,
-    wanted: `${words.map((each) => `${each}, `).join('')}a host like github.com, *.example.org, git.example.org:22 or "nexus.corp private", or one of ${HOST_SETS.join(', ')}`,
-    refused: REFUSED,
-  }) as const;
+const entry = (words: readonly string[]) => ({
+  ...matching(
+    `^(?:${[...words, ENTRY].join('|')})$`,
+    `${words.map((each) => `${each}, `).join('')}a host like github.com, *.example.org, git.example.org:22 or "nexus.corp private", or one of ${HOST_SETS.join(', ')}`,
+  ),
+  refused: REFUSED,
+});
 
 /** What the key `network` holds. */
 export const networkSchema = (description: string): Schema => ({
-  anyOf: [
-    { ...entry(['true', 'false', 'learn']), mayBeBoolean: true },
-    { type: 'array', items: entry([]) },
-  ],
+  anyOf: [{ ...entry(['true', 'false', 'learn']), mayBeBoolean: true }, list(entry([]))],
   description,
 });
 

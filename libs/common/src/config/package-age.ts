@@ -1,6 +1,6 @@
 /** `min_package_age`, in `.deploy.yml` and in `build` of config.yml. */
 import { durationOf } from '../text/time.ts';
-import { duration } from '../yaml/duration.ts';
+import { duration } from '../yaml/keys.ts';
 import type { Schema } from '../yaml/schema.ts';
 
 export const MIN_PACKAGE_AGE: Schema = duration(

@@ -1,5 +1,6 @@
 /** The schema of config.yml, for the current layout and the earlier one. */
-import { type ObjectSchema, type Schema, text } from '../yaml/schema.ts';
+import { choice, flag, keys, list, matching, named, numeric, text, whole } from '../yaml/keys.ts';
+import type { ObjectSchema, Schema } from '../yaml/schema.ts';
 import { REQUIRE_APPROVAL } from './approval-schema.ts';
 import { LIMIT_KEYS } from './build-limits.ts';
 import { CHANNEL_FORMS, SECTION_NAMES, SECTION_SCHEMAS } from './channels.ts';
@@ -9,109 +10,82 @@ import { MIN_PACKAGE_AGE } from './package-age.ts';
 import { TELEMETRY } from './telemetry-schema.ts';
 
 // An empty value switches the channel off.
-const BOT_TOKEN: Schema = {
-  type: 'string',
-  pattern: '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
-  wanted: 'a bot token: digits, a colon, letters and digits',
-  description: 'Telegram: token of the bot; empty turns the channel off',
-};
-const CHAT_ID: Schema = {
-  type: ['string', 'integer'],
-  pattern: '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
-  wanted: 'a chat id: a whole number or @name of 4 or more characters',
-  numbers: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
-  description: 'Telegram: the chat, negative for groups and channels, or @name of a public one',
-};
+const BOT_TOKEN = matching(
+  '^\\s*(?:\\d{1,17}:[A-Za-z0-9_-]+)?\\s*$',
+  'a bot token: digits, a colon, letters and digits',
+  'Telegram: token of the bot; empty turns the channel off',
+);
+const CHAT_ID = numeric(
+  '^\\s*(?:-?\\d{1,19}|@[A-Za-z0-9_]{4,64})?\\s*$',
+  'a chat id: a whole number or @name of 4 or more characters',
+  [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  'Telegram: the chat, negative for groups and channels, or @name of a public one',
+);
 const WEBHOOK = text('Discord: address of the webhook, a secret; empty turns the channel off');
 /** The message of one kind of event, per channel. */
-const templates = (what: string): Schema => ({
-  type: 'object',
-  additionalProperties: false,
-  description: `Message ${what}`,
-  properties: {
-    telegram: text('Text for Telegram, MarkdownV2, with ${NAME} variables'),
-    discord: text('Text for Discord, with ${NAME} variables'),
-    ...Object.fromEntries(
-      SECTION_NAMES.map((name) => [name, text(`Text for ${name}, with \${NAME} variables`)]),
-    ),
-  },
-});
-const RETRIES: Schema = {
-  type: 'integer',
-  minimum: 1,
-  maximum: 1000,
-  description: 'Failures after which a commit is no longer deployed automatically [default: 3]',
-};
+const templates = (what: string) =>
+  keys(
+    {
+      telegram: text('Text for Telegram, MarkdownV2, with ${NAME} variables'),
+      discord: text('Text for Discord, with ${NAME} variables'),
+      ...Object.fromEntries(
+        SECTION_NAMES.map((name) => [name, text(`Text for ${name}, with \${NAME} variables`)]),
+      ),
+    },
+    `Message ${what}`,
+  );
+const RETRIES = whole(
+  1,
+  1000,
+  'Failures after which a commit is no longer deployed automatically [default: 3]',
+);
 /** `1m` or `0s`, for no wait. */
-const RETRY_AFTER: Schema = {
-  type: 'array',
-  description:
-    'How long fetch waits after each failed attempt to deploy a commit; 0s: not at all [default: [1m, 10m]]',
-  items: {
-    type: ['string', 'integer'],
-    pattern: '^[0-9]{1,9}(?:ms|s|m|h)?$',
-    wanted: 'a time like 30s, 5m or 1h',
-    numbers: [0, 999_999_999],
-  },
-};
+const RETRY_AFTER = list(
+  numeric('^[0-9]{1,9}(?:ms|s|m|h)?$', 'a time like 30s, 5m or 1h', [0, 999_999_999]),
+  'How long fetch waits after each failed attempt to deploy a commit; 0s: not at all [default: [1m, 10m]]',
+);
 /** When `fetch` deploys; windows.ts reads the texts. */
 const textOrList = (description: string): Schema => ({
-  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+  anyOf: [{ type: 'string' }, list({ type: 'string' })],
   description,
 });
-const WINDOWS: Schema = {
-  type: 'array',
-  description: 'When fetch --deploy deploys; rules for the same app all apply [default: always]',
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      app: text('The app [default: all]'),
-      allow: textOrList('Days and times such as "mon-thu 08:00-17:00" [default: always]'),
-      freeze: textOrList('Days such as 2026-12-24, or 2026-12-20..2027-01-06, without deploys'),
-      zone: text('Time zone such as Europe/Berlin [default: UTC]'),
-    },
-  },
-};
-const SANDBOX_MODE: Schema = {
-  type: 'string',
-  enum: ['auto', 'required', 'off'],
-  description: 'For all apps: if it works, always (else nothing is run), or never [default: auto]',
-};
-const byApp = (each: Schema, description: string): Schema => ({
-  type: 'object',
-  additionalProperties: each,
-  description,
-});
+const WINDOWS = list(
+  keys({
+    app: text('The app [default: all]'),
+    allow: textOrList('Days and times such as "mon-thu 08:00-17:00" [default: always]'),
+    freeze: textOrList('Days such as 2026-12-24, or 2026-12-20..2027-01-06, without deploys'),
+    zone: text('Time zone such as Europe/Berlin [default: UTC]'),
+  }),
+  'When fetch --deploy deploys; rules for the same app all apply [default: always]',
+);
+const SANDBOX_MODE = choice(
+  ['auto', 'required', 'off'],
+  'For all apps: if it works, always (else nothing is run), or never [default: auto]',
+);
 const SANDBOX: Schema = {
   description: 'Whether commands of a repository run in a sandbox [default: auto]',
   anyOf: [
     SANDBOX_MODE,
-    {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        mode: SANDBOX_MODE,
-        apps: byApp(SANDBOX_MODE, 'The mode of single apps, by app'),
-        allow: byApp(
-          {
-            type: 'array',
-            items: {
-              type: 'string',
-              pattern: '^(?!.*/\\.{1,2}(?:/|$))/+[^/]',
-              wanted: 'an absolute path below /',
-            },
-          },
-          'Further paths that the commands of an app may use, by app, e.g. /run/docker.sock',
-        ),
-        network: byApp(
-          networkSchema('Hosts that commands of the app may reach at most'),
-          'Hosts that the commands of an app may reach at most, by app',
-        ),
-      },
-    },
+    keys({
+      mode: SANDBOX_MODE,
+      apps: named(SANDBOX_MODE, 'The mode of single apps, by app'),
+      allow: named(
+        list(matching('^(?!.*/\\.{1,2}(?:/|$))/+[^/]', 'an absolute path below /')),
+        'Further paths that the commands of an app may use, by app, e.g. /run/docker.sock',
+      ),
+      network: named(
+        networkSchema('Hosts that commands of the app may reach at most'),
+        'Hosts that the commands of an app may reach at most, by app',
+      ),
+    }),
   ],
 };
+const signers = (what: string, path: string) =>
+  matching(
+    '^/[^/]',
+    'an absolute path',
+    `The keys that may sign ${what}, as in allowed_signers of ssh-keygen [default: ${path}]`,
+  );
 /** The top-level keys; each command checks only those that it uses. */
 export const KEYS = {
   code_host_api_url: text('API of the code host [default: https://api.github.com]'),
@@ -122,44 +96,21 @@ export const KEYS = {
   retry_after: RETRY_AFTER,
   deploy_windows: WINDOWS,
   require_approval: REQUIRE_APPROVAL,
-  proxy_user: {
-    type: 'string',
-    pattern: '^[a-z_][a-z0-9_-]*\\$?$',
-    wanted: 'the name of a user',
-    description:
-      'The user of the proxy, for sockets of units with their own user [default: that of the running proxy]',
-  },
+  proxy_user: matching(
+    '^[a-z_][a-z0-9_-]*\\$?$',
+    'the name of a user',
+    'The user of the proxy, for sockets of units with their own user [default: that of the running proxy]',
+  ),
   sandbox: SANDBOX,
-  commit_signers: {
-    type: 'string',
-    pattern: '^/[^/]',
-    wanted: 'an absolute path',
-    description:
-      'The keys that may sign commits, as in allowed_signers of ssh-keygen [default: /etc/runner/commit_signers]',
-  },
-  approvers: {
-    type: 'string',
-    pattern: '^/[^/]',
-    wanted: 'an absolute path',
-    description:
-      'The keys that may sign approvals, as in allowed_signers of ssh-keygen [default: /etc/runner/approvers]',
-  },
-  build: {
-    type: 'object',
-    additionalProperties: false,
-    description: 'Limits of every build',
-    properties: { ...LIMIT_KEYS, min_package_age: MIN_PACKAGE_AGE },
-  },
+  commit_signers: signers('commits', '/etc/runner/commit_signers'),
+  approvers: signers('approvals', '/etc/runner/approvers'),
+  build: keys({ ...LIMIT_KEYS, min_package_age: MIN_PACKAGE_AGE }, 'Limits of every build'),
   telemetry: TELEMETRY,
-  updates: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['url'],
-    description: 'Where runner doctor looks for a newer package [default: nowhere]',
-    properties: {
-      url: text('JSON with version and url, or a release of the API of GitHub or Gitea'),
-    },
-  },
+  updates: keys(
+    { url: text('JSON with version and url, or a release of the API of GitHub or Gitea') },
+    'Where runner doctor looks for a newer package [default: nowhere]',
+    ['url'],
+  ),
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
   discord_webhook: WEBHOOK,
@@ -172,49 +123,33 @@ export const NOTIFY_KEYS = {
   },
   telegram_bot_token: BOT_TOKEN,
   telegram_chat_id: CHAT_ID,
-  telegram_thread_id: {
-    type: 'integer',
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Telegram: the topic of a group with topics',
-  },
+  telegram_thread_id: whole(
+    1,
+    Number.MAX_SAFE_INTEGER,
+    'Telegram: the topic of a group with topics',
+  ),
   telegram_api_url: text('Telegram: the Bot API server [default: https://api.telegram.org]'),
   discord_webhook: WEBHOOK,
   ...SECTION_SCHEMAS,
-  verbose_errors: {
-    type: 'boolean',
-    description: 'Send the full log of a long error as a second message [default: true]',
-  },
+  verbose_errors: flag('Send the full log of a long error as a second message [default: true]'),
   max_deploy_retries: RETRIES,
-  commit_status: {
-    type: 'boolean',
-    description: 'Write the result of each deploy on its commit at the code host [default: false]',
-  },
-  edit: {
-    type: 'boolean',
-    description:
-      'One message per deploy, edited in place if the service can; failures also reply [default: false]',
-  },
-  digest: {
-    type: 'boolean',
-    description: 'Weekly message about the deploys, sent by the timer [default: false]',
-  },
-  events: {
-    type: 'boolean',
-    description:
-      'Messages when an app goes down, checks recover or a token expires [default: true]',
-  },
-  templates: {
-    type: 'object',
-    additionalProperties: false,
-    description: 'Your own messages instead of the built-in ones',
-    properties: {
+  commit_status: flag(
+    'Write the result of each deploy on its commit at the code host [default: false]',
+  ),
+  edit: flag(
+    'One message per deploy, edited in place if the service can; failures also reply [default: false]',
+  ),
+  digest: flag('Weekly message about the deploys, sent by the timer [default: false]'),
+  events: flag('Messages when an app goes down, checks recover or a token expires [default: true]'),
+  templates: keys(
+    {
       started: templates('of DeployStarted'),
       success: templates('of DeploySuccess'),
       failure: templates('of DeployFailure'),
       rollback: templates('of RollbackSuccess'),
     },
-  },
+    'Your own messages instead of the built-in ones',
+  ),
 } as const satisfies Record<string, Schema>;
 
 /** The whole of config.yml, for its manual page and the published JSON Schema. */

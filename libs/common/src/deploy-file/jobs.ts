@@ -1,11 +1,10 @@
 /** `jobs` of `.deploy.yml`: commands that run in the active release at their times. */
 import { type Network, networkIn, networkSchema } from '../config/network.ts';
 import { JOB_NAME } from '../foundation/names.ts';
-import { duration } from '../yaml/duration.ts';
-import type { Schema } from '../yaml/schema.ts';
+import { choice, duration, flag, keys, list, matching, named, whole } from '../yaml/keys.ts';
 import { line } from './kinds.ts';
 import { type Schedule, wrongWithPattern } from './schedule.ts';
-import { type Fail, list, milliseconds } from './values.ts';
+import { type Fail, listOf, milliseconds } from './values.ts';
 
 /** What happens at a time at which the run before goes on. */
 export type Overlap = 'skip' | 'wait' | 'kill';
@@ -42,72 +41,51 @@ const MINUTE = 60_000;
 const DAY_LONG = 86_400_000;
 const DEFAULTS = { timeout: 3_600_000, zone: 'UTC' };
 
-export const JOBS_SCHEMA: Schema = {
-  type: 'object',
-  description: 'Commands that run in the active release at their times, by name',
-  propertyPattern: JOB_NAME,
-  additionalProperties: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['run'],
-    properties: {
+export const JOBS_SCHEMA = named(
+  keys(
+    {
       run: line('The command'),
-      at: {
-        type: 'array',
-        minItems: 1,
-        description: 'Times of the day, such as 03:00, or mon-fri 03:00',
-        items: {
-          type: 'string',
-          pattern: TIME.source,
-          wanted: 'a time like 03:00 or mon-fri 03:00',
-        },
-      },
+      at: list(
+        matching(TIME.source, 'a time like 03:00 or mon-fri 03:00'),
+        'Times of the day, such as 03:00, or mon-fri 03:00',
+        1,
+      ),
       every: duration('Whole minutes between two runs, from 1m to 24h'),
       cron: line("cron's five fields, such as */5 * * * *"),
-      after: { type: 'string', enum: ['deploy'], description: 'deploy: after each one' },
-      zone: {
-        type: 'string',
-        pattern: '^[A-Za-z0-9+_/-]{1,60}$',
-        wanted: 'a time zone like Europe/Berlin',
-        description: 'Time zone of at and cron [default: UTC]',
-      },
-      instance: {
-        type: 'string',
-        pattern: JOB_NAME,
-        wanted: 'the name of an instance',
-        description: 'The instance whose variables it gets [default: the first]',
-      },
+      after: choice(['deploy'], 'deploy: after each one'),
+      zone: matching(
+        '^[A-Za-z0-9+_/-]{1,60}$',
+        'a time zone like Europe/Berlin',
+        'Time zone of at and cron [default: UTC]',
+      ),
+      instance: matching(
+        JOB_NAME,
+        'the name of an instance',
+        'The instance whose variables it gets [default: the first]',
+      ),
       timeout: duration('Time limit of an attempt [default: 1h]'),
-      overlap: {
-        type: 'string',
-        enum: ['skip', 'wait', 'kill'],
-        description: 'At a time at which the run before goes on [default: skip]',
-      },
-      on: {
-        type: 'string',
-        enum: ['each', 'one'],
-        description: 'In a fleet: each server runs it, or one of them [default: each]',
-      },
-      retry: {
-        type: 'integer',
-        minimum: 0,
-        maximum: 10,
-        description: 'Further attempts of a run that failed [default: 0]',
-      },
-      during_deploy: {
-        type: 'string',
-        enum: ['continue', 'wait', 'kill'],
-        description:
-          'A deploy leaves a run alone, waits for it, or ends it and has it run once more [default: continue]',
-      },
+      overlap: choice(
+        ['skip', 'wait', 'kill'],
+        'At a time at which the run before goes on [default: skip]',
+      ),
+      on: choice(
+        ['each', 'one'],
+        'In a fleet: each server runs it, or one of them [default: each]',
+      ),
+      retry: whole(0, 10, 'Further attempts of a run that failed [default: 0]'),
+      during_deploy: choice(
+        ['continue', 'wait', 'kill'],
+        'A deploy leaves a run alone, waits for it, or ends it and has it run once more [default: continue]',
+      ),
       network: networkSchema('Hosts that it may reach; false: none [default: all]'),
-      catch_up: {
-        type: 'boolean',
-        description: 'true: a time that was missed is made up for, once',
-      },
+      catch_up: flag('true: a time that was missed is made up for, once'),
     },
-  },
-};
+    undefined,
+    ['run'],
+  ),
+  'Commands that run in the active release at their times, by name',
+  JOB_NAME,
+);
 
 /** Throws what the section gets wrong. */
 export function jobsOf(
@@ -166,7 +144,7 @@ function scheduleOf(
       throw wrong('every', 'must be whole minutes, from 1m to 24h');
     return { schedule: { kind, ms }, when: `every ${String(section.get('every'))}` };
   }
-  const texts = list(section.get(kind));
+  const texts = listOf(section.get(kind));
   const patterns = kind === 'cron' ? texts : texts.map(patternOf);
   for (const pattern of patterns) {
     const problem = wrongWithPattern(pattern, zone);

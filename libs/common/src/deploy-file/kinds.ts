@@ -1,8 +1,9 @@
 /** The kinds of values in `.deploy.yml`. */
-import type { Schema } from '../yaml/schema.ts';
+import { list, matching, oneOrMore, whole } from '../yaml/keys.ts';
+import type { TextSchema } from '../yaml/schema.ts';
 
 /** A command. */
-export const line = (description?: string): Schema => ({
+export const line = (description?: string): TextSchema => ({
   type: 'string',
   minLength: 1,
   wanted: 'a command',
@@ -10,22 +11,19 @@ export const line = (description?: string): Schema => ({
 });
 
 /** A file of the release: not an option, not outside. */
-export const inRelease = (description: string): Schema => ({
-  type: 'string',
-  pattern: '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
-  wanted: 'a file of the repository',
-  description,
-});
+export const inRelease = (description: string) =>
+  matching(
+    '^(?!-)(?!/)(?!.*(?:^|/)\\.\\.(?:/|$)).{1,200}$',
+    'a file of the repository',
+    description,
+  );
 
 /** A command, or several. */
-export const commands = (description?: string): Schema => ({
-  anyOf: [line(), { type: 'array', items: line() }],
-  ...(description !== undefined && { description }),
-});
+export const commands = (description: string) => oneOrMore(line(), description);
+
+/** The address of a server. */
+export const webAddress = (description: string) =>
+  matching('^https?://', 'an http or https address', description);
 
 /** Ports of an instance. */
-export const ports = (description: string): Schema => ({
-  type: 'array',
-  items: { type: 'integer', minimum: 1, maximum: 65_535 },
-  description,
-});
+export const ports = (description: string) => list(whole(1, 65_535), description);

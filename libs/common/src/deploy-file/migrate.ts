@@ -1,5 +1,5 @@
 /** `migrate` of `.deploy.yml`: what a release does to its database before it gets requests. */
-import { duration } from '../yaml/duration.ts';
+import { choice, duration, keys, matching } from '../yaml/keys.ts';
 import type { Schema } from '../yaml/schema.ts';
 import { line } from './kinds.ts';
 import { milliseconds } from './values.ts';
@@ -33,34 +33,27 @@ export const MIGRATE_SCHEMA: Schema = {
   description: 'How a release migrates its database, once for each deploy, before the switch',
   anyOf: [
     line('The command'),
-    {
-      type: 'object',
-      additionalProperties: false,
-      required: ['run'],
-      properties: {
+    keys(
+      {
         run: line('The command'),
         first: line('At the first deploy of the app, instead of run'),
-        database: {
-          type: 'string',
-          pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$',
-          wanted: 'the name of a variable',
-          description: 'Variable that has the URL of the database [default: DATABASE_URL]',
-        },
+        database: matching(
+          '^[A-Za-z_][A-Za-z0-9_]{0,99}$',
+          'the name of a variable',
+          'Variable that has the URL of the database [default: DATABASE_URL]',
+        ),
         backup: {
-          type: 'string',
-          minLength: 1,
+          ...line(
+            'auto: sealed, beside the releases; or a command, whose last line says how to restore it; false: none [default: false]',
+          ),
           mayBeBoolean: true,
           refused: [['^true$', `must be ${BACKUP_FORMS}`]],
           wanted: BACKUP_FORMS,
-          description:
-            'auto: sealed, beside the releases; or a command, whose last line says how to restore it; false: none [default: false]',
         },
-        rehearse: {
-          type: 'string',
-          enum: ['schema', 'full', 'false'],
-          description:
-            'What is copied to try the migration first; false: it is not tried [default: schema]',
-        },
+        rehearse: choice(
+          ['schema', 'full', 'false'],
+          'What is copied to try the migration first; false: it is not tried [default: schema]',
+        ),
         check: line(
           'A command that tries this version, on a full copy that the next one has migrated: 0 if it works',
         ),
@@ -70,7 +63,9 @@ export const MIGRATE_SCHEMA: Schema = {
         ),
         timeout: duration('Time limit of each of its commands [default: 10m]'),
       },
-    },
+      undefined,
+      ['run'],
+    ),
   ],
 };
 

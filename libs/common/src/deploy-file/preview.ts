@@ -1,5 +1,5 @@
 /** `preview` of `.deploy.yml`. */
-import type { Schema } from '../yaml/schema.ts';
+import { keys } from '../yaml/keys.ts';
 import { line } from './kinds.ts';
 
 /** What a preview does differently. */
@@ -10,24 +10,20 @@ export interface PreviewRules {
   readonly database: { readonly create: string; readonly drop: string } | undefined;
 }
 
-export const PREVIEW_SCHEMA: Schema = {
-  description: 'What previews of pull requests do differently',
-  type: 'object',
-  additionalProperties: false,
-  properties: {
+export const PREVIEW_SCHEMA = keys(
+  {
     run: line('The command that starts a preview; needed unless start.type is process or none'),
-    database: {
-      type: 'object',
-      description: 'The database of a preview; without it, migrate is skipped',
-      additionalProperties: false,
-      required: ['create', 'drop'],
-      properties: {
+    database: keys(
+      {
         create: line('Makes it, before migrate'),
         drop: line('Drops it when the preview is removed; also if it was not made'),
       },
-    },
+      'The database of a preview; without it, migrate is skipped',
+      ['create', 'drop'],
+    ),
   },
-};
+  'What previews of pull requests do differently',
+);
 
 export function previewOf(section: ReadonlyMap<string, unknown> | undefined): PreviewRules {
   const database = section?.get('database') as Map<string, string> | undefined;

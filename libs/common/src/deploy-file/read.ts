@@ -13,7 +13,7 @@ import { type PreviewRules, previewOf } from './preview.ts';
 import { DEPLOY_SCHEMA, HOOKS } from './schema.ts';
 import { type Start, startOf } from './start.ts';
 import { checkTraffic, withTraffic } from './traffic.ts';
-import { type Fail, list, milliseconds } from './values.ts';
+import { type Fail, listOf, milliseconds } from './values.ts';
 import { canaryOf, type WatchRules, watchOf } from './watch.ts';
 
 /** The file's name in the repository. */
@@ -90,7 +90,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
       throw fail(key, 'only works with start.type command');
   const instances = instancesOf(section(values, 'instances'), values.get('traffic'), fail);
   checkTraffic(instances, start, values.has('health'), fail);
-  const shared = list(values.get('shared')).map((path) => sharedPath(path, fail));
+  const shared = listOf(values.get('shared')).map((path) => sharedPath(path, fail));
   const canary = canaryOf(values.get('canary'), fail);
   if (canary.length > 0) {
     if (!values.has('watch')) throw fail('canary', 'needs the section watch, which judges it');
@@ -105,9 +105,9 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
   return {
     instances,
     build: {
-      run: list(buildMap.get('run')),
+      run: listOf(buildMap.get('run')),
       timeout: milliseconds(buildMap.get('timeout'), 1_800_000),
-      env: list(buildMap.get('env')),
+      env: listOf(buildMap.get('env')),
       limits: limitsIn(buildMap),
     },
     minPackageAge: packageAgeIn(values.get('min_package_age')),
@@ -122,7 +122,7 @@ export function readDeployFile(bytes: Uint8Array | undefined, name = DEPLOY_FILE
     keep: (values.get('keep') ?? 5) as number,
     shared,
     hooks: Object.fromEntries(
-      HOOKS.map((hook) => [hook, list(hooks?.get(hook))]),
+      HOOKS.map((hook) => [hook, listOf(hooks?.get(hook))]),
     ) as DeployFile['hooks'],
     hookTimeout: milliseconds(hooks?.get('timeout'), 60_000),
     hookNetwork: networkIn(hooks?.get('network')),

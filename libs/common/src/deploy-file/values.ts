@@ -12,7 +12,5 @@ export function milliseconds(text: unknown, fallback: number): number {
   return Math.min(TIMER_MAX, (typeof text === 'string' && durationOf(text)) || fallback);
 }
 
-export function list(value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? (value as string[]) : [value as string];
-}
+export const listOf = (value: unknown): readonly string[] =>
+  [(value ?? []) as string | string[]].flat();

@@ -1,6 +1,6 @@
 /** `watch` of `.deploy.yml`: how a release is judged after it is live. */
 import { durationOf } from '../text/time.ts';
-import { type Fail, list } from './values.ts';
+import { type Fail, listOf } from './values.ts';
 
 /** What happens to a release that is judged bad. */
 export type WatchPolicy = 'rollback' | 'report';
@@ -64,7 +64,7 @@ const BUCKET = 5;
 
 /** The shares of a canary, in percent. Throws what the section gets wrong. */
 export function canaryOf(given: unknown, fail: Fail): number[] {
-  const shares = list(given).map((each) => Number(String(each).replace(/%$/, '')));
+  const shares = listOf(given).map((each) => Number(String(each).replace(/%$/, '')));
   if (shares.some((share) => share % BUCKET !== 0 || share < BUCKET))
     throw fail('canary', `takes multiples of ${BUCKET}%, from 5% to 95%`);
   if (shares.some((share, at) => share <= (shares[at - 1] ?? 0)))

@@ -24,23 +24,7 @@ export interface SectionEntry {
  * generated from `description`, which is one line.
  */
 export type Schema =
-  | {
-      readonly type: 'string' | readonly ['string', 'integer'];
-      readonly enum?: readonly string[];
-      readonly pattern?: string;
-      /** What `pattern` accepts, in words that follow "must be". */
-      readonly wanted?: string;
-      /** Patterns of texts to refuse with a message of their own. */
-      readonly refused?: readonly (readonly [pattern: string, words: string])[];
-      readonly minLength?: number;
-      /** true and false are texts, too. */
-      readonly mayBeBoolean?: boolean;
-      /** A key without a value is an empty text; otherwise it counts as absent. */
-      readonly mayBeEmpty?: boolean;
-      /** Smallest and largest number that `pattern` accepts when the value is a number. */
-      readonly numbers?: readonly [least: number, largest: number];
-      readonly description?: string;
-    }
+  | TextSchema
   | {
       readonly type: 'integer';
       readonly minimum: number;
@@ -58,8 +42,24 @@ export type Schema =
   | ObjectSchema
   | { readonly anyOf: readonly Schema[]; readonly description?: string };
 
-/** Any text. */
-export const text = (description: string) => ({ type: 'string', description }) as const;
+/** A text, or a number as it is written. */
+export interface TextSchema {
+  readonly type: 'string' | readonly ['string', 'integer'];
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  /** What `pattern` accepts, in words that follow "must be". */
+  readonly wanted?: string;
+  /** Patterns of texts to refuse with a message of their own. */
+  readonly refused?: readonly (readonly [pattern: string, words: string])[];
+  readonly minLength?: number;
+  /** true and false are texts, too. */
+  readonly mayBeBoolean?: boolean;
+  /** A key without a value is an empty text; otherwise it counts as absent. */
+  readonly mayBeEmpty?: boolean;
+  /** Smallest and largest number that `pattern` accepts when the value is a number. */
+  readonly numbers?: readonly [least: number, largest: number];
+  readonly description?: string;
+}
 
 /** A section: its keys and what each holds. */
 export interface ObjectSchema {
@@ -131,7 +131,7 @@ const kindOf = (items: Schema): Tree['kind'] =>
 
 function checkText(
   tree: Tree & { kind: 'scalar' },
-  schema: Extract<Schema, { type: 'string' | readonly ['string', 'integer'] }>,
+  schema: TextSchema,
   file: FileName,
   key: string,
 ): string {

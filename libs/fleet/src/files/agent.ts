@@ -3,7 +3,8 @@ import { type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readTrusted } from '@runner/common/files/trusted';
 import { Failure } from '@runner/common/foundation/failure';
-import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
+import { keys, list, named } from '@runner/common/yaml/keys';
+import { check, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { serverName } from './names.ts';
 
@@ -29,25 +30,17 @@ interface Allowance {
   readonly verbs: readonly string[] | undefined;
 }
 
-const LIST = { type: 'array', items: { type: 'string' } } as const;
-const SCHEMA: ObjectSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['server'],
-  properties: {
+const TEXTS = list({ type: 'string' });
+const SCHEMA = keys(
+  {
     server: { type: 'string' },
     broker: BROKER_SCHEMA,
     allowed_signers: { type: 'string' },
-    allow: {
-      type: 'object',
-      additionalProperties: {
-        type: 'object',
-        additionalProperties: false,
-        properties: { apps: LIST, verbs: LIST },
-      },
-    },
+    allow: named(keys({ apps: TEXTS, verbs: TEXTS })),
   },
-};
+  undefined,
+  ['server'],
+);
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
 export async function readAgent(root: string): Promise<AgentConfig> {
@@ -59,7 +52,7 @@ export async function readAgent(root: string): Promise<AgentConfig> {
   const file = { name, code: 'config_invalid' } as const;
   const values = check(readYaml(bytes, file), SCHEMA, file) as Map<string, unknown>;
   const [broker, allow] = [section(values, 'broker'), section(values, 'allow')];
-  const list = (of: Map<string, unknown>, key: string) => of.get(key) as string[] | undefined;
+  const texts = (of: Map<string, unknown>, key: string) => of.get(key) as string[] | undefined;
   return {
     server: serverName(values.get('server') as string),
     broker:
@@ -70,7 +63,7 @@ export async function readAgent(root: string): Promise<AgentConfig> {
       new Map(
         [...(allow as Map<string, Map<string, unknown>>)].map(([who, may]) => [
           who,
-          { apps: list(may, 'apps'), verbs: list(may, 'verbs') },
+          { apps: texts(may, 'apps'), verbs: texts(may, 'verbs') },
         ]),
       ),
   };

@@ -1,6 +1,6 @@
 /** The broker's address, in fleet.yml and agent.yml. */
 import { Failure } from '@runner/common/foundation/failure';
-import type { ObjectSchema } from '@runner/common/yaml/schema';
+import { keys } from '@runner/common/yaml/keys';
 
 export interface BrokerAddress {
   /** `tls://host:port`, or `nats://` on this machine. */
@@ -9,12 +9,9 @@ export interface BrokerAddress {
   readonly ca: string | undefined;
 }
 
-export const BROKER_SCHEMA: ObjectSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url'],
-  properties: { url: { type: 'string' }, ca: { type: 'string' } },
-};
+export const BROKER_SCHEMA = keys({ url: { type: 'string' }, ca: { type: 'string' } }, undefined, [
+  'url',
+]);
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

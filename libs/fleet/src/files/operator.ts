@@ -8,7 +8,8 @@ import { orFail } from '@runner/common/foundation/attempt';
 import { Failure } from '@runner/common/foundation/failure';
 import { jsonObject } from '@runner/common/text/json';
 import { durationOf } from '@runner/common/text/time';
-import { check, type ObjectSchema, section } from '@runner/common/yaml/schema';
+import { keys, matching, whole } from '@runner/common/yaml/keys';
+import { check, section } from '@runner/common/yaml/schema';
 import { BROKER_SCHEMA, type BrokerAddress, brokerAddress } from './broker-address.ts';
 import { isServerName } from './names.ts';
 
@@ -33,32 +34,21 @@ export interface FleetConfig {
   readonly deadline: number;
 }
 
-const count = (minimum: number) => ({ type: 'integer', minimum, maximum: 1_000 }) as const;
-
-const SCHEMA: ObjectSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['broker'],
-  properties: {
+const SCHEMA = keys(
+  {
     broker: BROKER_SCHEMA,
     by: { type: 'string' },
     key: { type: 'string' },
-    defaults: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        canary: count(0),
-        max_parallel: count(1),
-        max_failures: count(0),
-        deadline: {
-          type: 'string',
-          pattern: '^\\d+(s|m|h)$',
-          wanted: 'a time such as 15m, 24h',
-        },
-      },
-    },
+    defaults: keys({
+      canary: whole(0, 1_000),
+      max_parallel: whole(1, 1_000),
+      max_failures: whole(0, 1_000),
+      deadline: matching('^\\d+(s|m|h)$', 'a time such as 15m, 24h'),
+    }),
   },
-};
+  undefined,
+  ['broker'],
+);
 
 /** Throws `fleet_not_configured`, `config_invalid`, `insecure_address`. */
 export async function readFleet(root: string): Promise<FleetConfig> {
